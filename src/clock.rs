@@ -1,0 +1,42 @@
+//! The clock, handed in by whoever calls the library.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::identity::Instant;
+
+/// Tells the time and lets it pass.
+///
+/// The library asks no other clock, so that a test decides what time it is and how long waiting
+/// takes.
+pub trait Clock: Send + Sync {
+    /// The instant it is now.
+    fn now(&self) -> Instant;
+
+    /// Lets `duration` pass.
+    fn pause(&self, duration: Duration);
+}
+
+/// The clock of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Instant {
+        Instant::from_nanoseconds(nanoseconds_since_epoch(SystemTime::now()))
+    }
+
+    fn pause(&self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
+}
+
+fn nanoseconds_since_epoch(time: SystemTime) -> i128 {
+    let nanoseconds = |duration: Duration| {
+        i128::from(duration.as_secs()) * crate::identity::SECOND
+            + i128::from(duration.subsec_nanos())
+    };
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => nanoseconds(after),
+        Err(before) => -nanoseconds(before.duration()),
+    }
+}

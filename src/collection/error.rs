@@ -1,0 +1,139 @@
+//! Why a collection can not be made, opened or used.
+
+use std::path::PathBuf;
+
+use crate::disk::{LockError, PathError};
+use crate::distributor::DistributorError;
+use crate::identity::{ParseError, RepositoryName};
+use crate::sidecar::SidecarError;
+
+/// Why a collection can not be made, opened or used.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectionError {
+    /// There is no `urepo.toml`.
+    #[error("`{}` is not a collection", path.display())]
+    NotACollection {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// No directory up to the root has a `urepo.toml`.
+    #[error("`{}` is not in a collection", path.display())]
+    NotInACollection {
+        /// Where the search began.
+        path: PathBuf,
+    },
+    /// A collection is there already.
+    #[error("`{}` is a collection already", path.display())]
+    ExistsAlready {
+        /// Its root.
+        path: PathBuf,
+    },
+    /// A collection would lie in another.
+    #[error("a collection can not lie in another: `{}` is one", other.display())]
+    Nested {
+        /// The other collection.
+        other: PathBuf,
+    },
+    /// The settings can not be used.
+    #[error("cannot use the settings `{}`", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        cause: SettingsError,
+    },
+    /// urepo's own directory is missing or on another file system.
+    #[error("`{}` is not as urepo made it", path.display())]
+    OwnDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        cause: OwnDirectoryError,
+    },
+    /// No subsystem of this name, or none at all.
+    #[error("no subsystem {} in `{}`", wanted.as_deref().map_or("at all".into(), |name| format!("`{name}`")), path.display())]
+    NoSubsystem {
+        /// What was asked for.
+        wanted: Option<String>,
+        /// The settings.
+        path: PathBuf,
+    },
+    /// Names are not issued on a network file system unless the collection says so.
+    #[error("names are not issued on {file_system}: `{}`", path.display())]
+    NetworkFileSystem {
+        /// Its kind.
+        file_system: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// The collection holds no such item.
+    #[error("no item `{name}` in `{}`", path.display())]
+    NoSuchItem {
+        /// What was asked for.
+        name: String,
+        /// The root.
+        path: PathBuf,
+    },
+    /// A sidecar can not be used.
+    #[error("cannot read the sidecar of `{name}`")]
+    Sidecar {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong.
+        #[source]
+        cause: SidecarError,
+    },
+    /// There is a directory of this name, but no sidecar in it.
+    #[error("`{name}` has no sidecar")]
+    NoSidecar {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// An identifier is not well formed.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// No date was given.
+    #[error(transparent)]
+    Distributor(#[from] DistributorError),
+    /// Another process holds a lock.
+    #[error("the collection `{collection}` is locked")]
+    Locked {
+        /// Its name.
+        collection: String,
+        /// Who holds it.
+        #[source]
+        cause: crate::disk::HeldBy,
+    },
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+/// What is wrong with `urepo.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(pub String);
+
+/// What is wrong with `.urepo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OwnDirectoryError {
+    /// It is not there.
+    #[error("it is missing, or not a directory")]
+    Missing,
+    /// It is on another file system than the items.
+    #[error("it is on another file system than the items, so that nothing can be moved into place")]
+    OtherFileSystem,
+}
+
+impl CollectionError {
+    pub(super) fn locked(collection: &str, error: LockError) -> CollectionError {
+        match error {
+            LockError::Held { holder, .. } => {
+                CollectionError::Locked { collection: collection.to_owned(), cause: holder }
+            }
+            LockError::Disk(error) => CollectionError::Disk(error),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Making a collection.
+
+use std::path::Path;
+
+use super::{Collection, CollectionError, Settings, Subsystem};
+use crate::disk::{Dir, IoContext, PathError, Watcher};
+use crate::layout;
+
+/// Makes a collection in the directory `root`, which may exist.
+///
+/// `name` is its name for people. The settings are written last: until then there is no collection,
+/// and a repetition goes on where this one stopped.
+pub fn init(
+    root: &Path,
+    name: &str,
+    subsystem: Subsystem,
+    watcher: &Watcher,
+) -> Result<Collection, CollectionError> {
+    // What can be refused is refused before anything is made.
+    subsystem.prefix()?;
+    subsystem.ibip_prefix()?;
+    let settings = Settings::new(random_id()?, name.to_owned(), subsystem);
+    if let Some(other) = super::discover::enclosing_or_enclosed(root)? {
+        return Err(if other == root {
+            CollectionError::ExistsAlready { path: other }
+        } else {
+            CollectionError::Nested { other }
+        });
+    }
+    let dir = make_with_parents(root, watcher)?;
+    let own = dir.ensure_dir(layout::OWN)?;
+    own.ensure_dir(layout::DISTRIBUTOR)?;
+    own.ensure_dir(layout::STAGING)?;
+    own.open_lock_file(layout::LOCK)?;
+    own.sync()?;
+    dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
+    Collection::open(root, watcher)
+}
+
+/// Makes `path` and what is missing above it, each synced into its parent.
+fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
+    match Dir::open(path, watcher.clone()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        outcome => return outcome,
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Dir::open(path, watcher.clone());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let parent = make_with_parents(parent, watcher)?;
+    parent.make_dir(name)?;
+    parent.sync()?;
+    Dir::open(path, watcher.clone())
+}
+
+fn random_id() -> Result<String, PathError> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| std::io::Error::other(error.to_string()))
+        .on("draw a random id from", "/dev/urandom")?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}

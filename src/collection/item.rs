@@ -1,0 +1,190 @@
+//! One item of a collection: found by name, read.
+
+use std::path::{Path, PathBuf};
+
+use super::tree::PrefixTree;
+use super::{Collection, CollectionError};
+use crate::disk::{Dir, PathError, StoredFile};
+use crate::identity::{Identifier, Instant, RepositoryName};
+use crate::item::PayloadPath;
+use crate::layout;
+use crate::sidecar::{self, Seal, Sidecar};
+
+/// An item on disk.
+#[derive(Debug)]
+pub struct StoredItem {
+    name: RepositoryName,
+    dir: Dir,
+}
+
+impl StoredItem {
+    /// The name, spelt as it is on disk.
+    pub fn name(&self) -> &RepositoryName {
+        &self.name
+    }
+
+    /// The item's directory.
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The sidecar and what its seal says.
+    pub fn sidecar(&self) -> Result<(Sidecar, Seal), CollectionError> {
+        let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
+            return Err(CollectionError::NoSidecar { name: self.name.clone() });
+        };
+        let bytes = file.read_all(sidecar::MAX_BYTES)?;
+        Sidecar::read(&bytes)
+            .map_err(|cause| CollectionError::Sidecar { name: self.name.clone(), cause })
+    }
+
+    /// Opens a file of the payload.
+    pub fn open(&self, path: &PayloadPath) -> Result<StoredFile, PathError> {
+        self.dir.open_file(Path::new(layout::PAYLOAD).join(path.as_path()))
+    }
+
+    /// Where the payload is.
+    pub fn payload_path(&self) -> PathBuf {
+        self.dir.path_of(layout::PAYLOAD)
+    }
+}
+
+impl Collection {
+    /// The item called `name`, in whatever case it is spelt on disk.
+    pub fn item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
+        let no_such_item = || CollectionError::NoSuchItem {
+            name: name.to_string(),
+            path: self.path().to_path_buf(),
+        };
+        if let Some(dir) = self.root().open_dir_if_there(layout::item_directory(name))? {
+            return Ok(StoredItem { name: name.clone(), dir });
+        }
+        for directory in PrefixTree::new(self.root(), name.prefix()).directories()? {
+            let path = directory.join(name.suffix());
+            if let Some(dir) = self.root().open_dir_if_there(&path)?
+                && let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
+            {
+                return Ok(StoredItem { name, dir });
+            }
+        }
+        Err(no_such_item())
+    }
+
+    /// The item that `text` means: any spelling of its identifier, a link or a path with one in it,
+    /// or the end of its name where only one item has that.
+    pub fn find(&self, text: &str) -> Result<StoredItem, FindError> {
+        let read = match Identifier::read(text) {
+            Ok(Identifier::Repository(name)) => return Ok(self.item(&name)?),
+            Ok(Identifier::Ibip(ibip)) => Ok((ibip.instant().ok(), ibip.to_string())),
+            Ok(Identifier::Legacy(label)) => Ok((label.instant().ok(), label.to_string())),
+            Err(error) => Err(error),
+        };
+        let mut found = self.items_ending_in(text)?;
+        if found.is_empty()
+            && let Ok((date, label)) = &read
+        {
+            found = self.items_labelled(*date, label)?;
+        }
+        if found.len() > 1 {
+            let names = found.into_iter().map(|item| item.name).collect();
+            return Err(FindError::Ambiguous { text: text.to_owned(), names });
+        }
+        match (found.pop(), read) {
+            (Some(item), _) => Ok(item),
+            (None, Ok(_)) => Err(FindError::Collection(CollectionError::NoSuchItem {
+                name: text.to_owned(),
+                path: self.path().to_path_buf(),
+            })),
+            (None, Err(error)) => Err(FindError::Collection(error.into())),
+        }
+    }
+
+    /// Items whose name ends in the whole directory names of `text`.
+    fn items_ending_in(&self, text: &str) -> Result<Vec<StoredItem>, CollectionError> {
+        let text = text.trim_matches('/');
+        let safe = |c: char| c.is_ascii_alphanumeric() || "-_.@/".contains(c);
+        if text.is_empty() || !text.chars().all(safe) || text.contains("..") {
+            return Ok(Vec::new());
+        }
+        let levels = text.split('/').count();
+        let mut found = Vec::new();
+        for above in self.directories_above(4_usize.saturating_sub(levels))? {
+            let path = above.join(text);
+            if let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
+                && let Some(dir) = self.root().open_dir_if_there(&path)?
+            {
+                found.push(StoredItem { name, dir });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Items of the date of an opaque label that carry the label.
+    ///
+    /// Its prefix can not be turned into a name, but its suffix is a date, and few items share one.
+    fn items_labelled(
+        &self,
+        date: Option<Instant>,
+        label: &str,
+    ) -> Result<Vec<StoredItem>, CollectionError> {
+        let Some(date) = date else { return Ok(Vec::new()) };
+        let shortest = date.suffix();
+        // A foreign name may spell out seconds that the shortest form leaves away.
+        let mut found = self.items_ending_in(&shortest)?;
+        found.extend(self.items_ending_in(&format!("{shortest}.00"))?);
+        found.retain(|item| item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label)));
+        Ok(found)
+    }
+
+    /// The directories `depth` levels below the root, as far as they can hold items.
+    fn directories_above(&self, depth: usize) -> Result<Vec<PathBuf>, CollectionError> {
+        let mut level = vec![PathBuf::new()];
+        for _ in 0..depth {
+            let mut next = Vec::new();
+            for path in level {
+                let Some(dir) = self.root().open_dir_if_there(&path)? else { continue };
+                for entry in dir.entries()? {
+                    let entry = entry?;
+                    if entry.kind == crate::disk::Kind::Directory && entry.name != layout::OWN {
+                        next.push(path.join(entry.name));
+                    }
+                }
+            }
+            level = next;
+        }
+        Ok(level)
+    }
+}
+
+/// Why a text means no item.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// Several items have it.
+    #[error("`{text}` is the end of {} names", names.len())]
+    Ambiguous {
+        /// What was asked for.
+        text: String,
+        /// The names.
+        names: Vec<RepositoryName>,
+    },
+    /// There is none, or it can not be read.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+}
+
+impl Sidecar {
+    /// Whether the item carries `label`: as its IBIp, or as an alias among its identifiers.
+    fn is_labelled(&self, label: &str) -> bool {
+        let is_ibip =
+            self.ibip.as_ref().is_some_and(|ibip| ibip.as_str().eq_ignore_ascii_case(label));
+        // Labels from before 2009 are kept as aliases and compared exactly.
+        let is_alias = match self.metadata.table().get("identifier") {
+            Some(toml::Value::String(alias)) => alias == label,
+            Some(toml::Value::Array(aliases)) => {
+                aliases.iter().any(|alias| alias.as_str() == Some(label))
+            }
+            _ => false,
+        };
+        is_ibip || is_alias
+    }
+}

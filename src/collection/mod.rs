@@ -1,0 +1,102 @@
+//! A collection: a root directory that holds items.
+//!
+//! [`init`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
+//! [`Collection::names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
+//! names on disk with memories, `writer` holds the lock under which anything is changed.
+
+pub mod discover;
+mod error;
+mod init;
+mod issue;
+mod item;
+mod list;
+mod settings;
+mod tree;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use crate::disk::{Dir, Watcher};
+use crate::layout;
+
+pub use error::{CollectionError, OwnDirectoryError, SettingsError};
+pub use init::init;
+pub use issue::{IssueOptions, Issuer, Label, Memory};
+pub use item::{FindError, StoredItem};
+pub(crate) use list::Listed;
+pub use list::Names;
+pub use settings::{Durability, Network, Settings, Subsystem};
+pub use writer::{LeftOver, Writer, left_overs, recover};
+
+/// A collection, opened. Everything in it is reached through the descriptor of its root.
+#[derive(Debug)]
+pub struct Collection {
+    root: Dir,
+    own: Dir,
+    settings: Settings,
+}
+
+impl Collection {
+    /// Opens the collection whose root is `path`.
+    pub fn open(path: &Path, watcher: &Watcher) -> Result<Collection, CollectionError> {
+        let root = match Dir::open(path, watcher.clone()) {
+            Ok(root) => root,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Err(CollectionError::NotACollection { path: path.to_path_buf() });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let Some(mut file) = root.open_file_if_there(layout::SETTINGS)? else {
+            return Err(CollectionError::NotACollection { path: path.to_path_buf() });
+        };
+        let bytes = file.read_all(settings::MAX_BYTES)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let settings = Settings::read(&text).map_err(|cause| CollectionError::Settings {
+            path: root.path_of(layout::SETTINGS),
+            cause: SettingsError(cause),
+        })?;
+        let root = match settings.durability {
+            Durability::Full => root,
+            Durability::None => Dir::open(path, watcher.clone().without_sync())?,
+        };
+        let own = open_own(&root)?;
+        Ok(Collection { root, own, settings })
+    }
+
+    /// The root directory.
+    pub fn root(&self) -> &Dir {
+        &self.root
+    }
+
+    /// Where the root is.
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// What `urepo.toml` says.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Where the settings are.
+    pub fn settings_path(&self) -> PathBuf {
+        self.root.path_of(layout::SETTINGS)
+    }
+}
+
+fn open_own(root: &Dir) -> Result<Dir, CollectionError> {
+    let wrong = |cause| CollectionError::OwnDirectory { path: root.path_of(layout::OWN), cause };
+    let own = match root.open_dir_if_there(layout::OWN)? {
+        Some(own) => own,
+        None => return Err(wrong(OwnDirectoryError::Missing)),
+    };
+    if own.own_stamp()?.identity.0 != root.own_stamp()?.identity.0 {
+        return Err(wrong(OwnDirectoryError::OtherFileSystem));
+    }
+    Ok(own)
+}

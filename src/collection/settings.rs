@@ -1,0 +1,189 @@
+//! `urepo.toml`: what a collection is called and which subsystems issue its names.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::distributor::Setting;
+use crate::identity::{Host, IbipPrefix, ParseError, Prefix};
+
+/// The version of the format that is written.
+const FORMAT: u32 = 1;
+
+/// Settings larger than this are none.
+pub(super) const MAX_BYTES: u64 = 1024 * 1024;
+
+/// What `urepo.toml` says. Unknown keys are refused: a misspelt setting must not pass unnoticed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    format: u32,
+    /// What tells this collection from every other, wherever it is copied or mounted.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether success means that the disk has the bytes.
+    #[serde(default)]
+    pub durability: Durability,
+    /// Whether names may be issued on a network file system.
+    #[serde(default)]
+    pub network: Network,
+    /// Who hands out names here, the first one by preference.
+    #[serde(default, rename = "subsystem")]
+    pub subsystems: Vec<Subsystem>,
+}
+
+/// Whether success means that the disk has the bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// Everything is synced before it is reported.
+    #[default]
+    Full,
+    /// Nothing is: for file systems that can not sync, and for what can be made again.
+    None,
+}
+
+/// Whether names may be issued on a network file system, where locks may not reach far enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// No.
+    #[default]
+    Refuse,
+    /// Yes: its locks are known to work between machines.
+    Trusted,
+}
+
+/// An identification subsystem: a host and port, and how it issues.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subsystem {
+    /// What to choose it by; its prefix unless given.
+    pub name: Option<String>,
+    /// The fully qualified host name.
+    #[serde(deserialize_with = "host")]
+    pub host: Host,
+    /// The port; 80 is not written in names.
+    #[serde(default = "http_port")]
+    pub port: u16,
+    /// The address that the opaque twins of names are built from.
+    pub ip: Option<IpAddr>,
+    /// The port that they are built from; 800 is not written.
+    #[serde(default = "ibip_port")]
+    pub ip_port: u16,
+    /// What dates are rounded to.
+    #[serde(default)]
+    pub granularity: Setting,
+    /// The directory of the memory, where several collections of one host share the prefix.
+    pub distributor: Option<PathBuf>,
+}
+
+fn host<'de, D: Deserializer<'de>>(input: D) -> Result<Host, D::Error> {
+    let text = String::deserialize(input)?;
+    text.parse().map_err(|error: ParseError| {
+        serde::de::Error::custom(format!("{error}: {}", error.expected()))
+    })
+}
+
+fn http_port() -> u16 {
+    80
+}
+
+fn ibip_port() -> u16 {
+    800
+}
+
+impl Subsystem {
+    /// The subsystem of `host` with everything else as it usually is.
+    pub fn new(host: Host) -> Subsystem {
+        Subsystem {
+            name: None,
+            host,
+            port: http_port(),
+            ip: None,
+            ip_port: ibip_port(),
+            granularity: Setting::Auto,
+            distributor: None,
+        }
+    }
+
+    /// The prefix of its names [Alg. 1].
+    pub fn prefix(&self) -> Result<Prefix, ParseError> {
+        Prefix::new(&self.host, self.port)
+    }
+
+    /// The prefix of the opaque twins, if it has an address [Alg. 5].
+    pub fn ibip_prefix(&self) -> Result<Option<IbipPrefix>, ParseError> {
+        self.ip.map(|address| IbipPrefix::new(address, self.ip_port)).transpose()
+    }
+}
+
+impl Settings {
+    /// The settings of a new collection.
+    pub fn new(id: String, name: String, subsystem: Subsystem) -> Settings {
+        Settings {
+            format: FORMAT,
+            id,
+            name,
+            durability: Durability::Full,
+            network: Network::Refuse,
+            subsystems: vec![subsystem],
+        }
+    }
+
+    /// Reads `urepo.toml`; an error says line and column.
+    pub fn read(text: &str) -> Result<Settings, String> {
+        let settings: Settings = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text[..start].matches('\n').count() + 1;
+            format!("line {line}: {}", error.message().trim().replace('\n', ", "))
+        })?;
+        if settings.format != FORMAT {
+            let found = settings.format;
+            return Err(format!("it has format {found}; this urepo reads format {FORMAT}"));
+        }
+        let id_is_hex = settings.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if settings.id.len() != 32 || !id_is_hex {
+            return Err("`id` is not 32 hexadecimal digits".to_owned());
+        }
+        let mut seen = Vec::new();
+        for subsystem in &settings.subsystems {
+            let prefix = subsystem.prefix().map_err(|error| {
+                format!("subsystem of {}: {}", subsystem.host, error.expected())
+            })?;
+            subsystem.ibip_prefix().map_err(|error| {
+                format!("subsystem of {}: {}", subsystem.host, error.expected())
+            })?;
+            if seen.contains(&prefix) {
+                return Err(format!("two subsystems have the prefix `{prefix}`"));
+            }
+            seen.push(prefix);
+        }
+        Ok(settings)
+    }
+
+    /// Prints a new `urepo.toml`, for people to edit.
+    pub fn to_text(&self) -> String {
+        use std::fmt::Write as _;
+        use toml_writer::ToTomlValue as _;
+        let mut text = format!(
+            "# A collection of urepo: <https://crates.io/crates/urepo>. Edit with care, but do edit.\n\
+             format = {FORMAT}\nid = \"{}\"  # never changes, wherever the collection goes\nname = {}\n",
+            self.id,
+            self.name.to_toml_value(),
+        );
+        for subsystem in &self.subsystems {
+            let Subsystem { host, port, ip, ip_port, granularity, .. } = subsystem;
+            let _ = write!(text, "\n[[subsystem]]  # hands out names\nhost = \"{host}\"\n");
+            let _ = writeln!(text, "port = {port}");
+            if let Some(ip) = ip {
+                let _ = writeln!(text, "ip = \"{ip}\"  # for the opaque twin, the IBIp");
+                let _ = writeln!(text, "ip_port = {ip_port}");
+            }
+            let _ = writeln!(text, "granularity = \"{granularity}\"");
+        }
+        text
+    }
+}

@@ -1,0 +1,167 @@
+//! Changing a collection: the lock that writers share, their stages, and what killed ones left.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Collection, CollectionError};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::disk::{Dir, HeldBy, IoContext, Lock, LockError, LockMode, PathError};
+use crate::layout;
+
+/// The file in a stage that says whose it is.
+const HOLDER: &str = "holder";
+
+/// The right to change a collection, with a stage of one's own: a private directory on the same file
+/// system as the items.
+///
+/// Dropped, it takes its stage away. A killed process leaves it, and the next writer that finds itself
+/// alone removes it.
+#[derive(Debug)]
+pub struct Writer {
+    stage: Dir,
+    staging: Dir,
+    name: String,
+    _lock: Lock,
+}
+
+/// What a killed run left behind: it was never part of the collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOver {
+    /// Where it is, in the collection.
+    pub path: PathBuf,
+    /// Whose it was, where that is known.
+    pub holder: Option<String>,
+}
+
+impl Collection {
+    /// Joins the writers of this collection, waiting up to `wait` while it is being recovered.
+    pub fn writer(
+        &self,
+        agent: &Agent,
+        clock: &dyn Clock,
+        wait: Duration,
+    ) -> Result<Writer, CollectionError> {
+        let staging = self.own.ensure_dir(layout::STAGING)?;
+        let lock = self.share_lock(&staging, agent, clock, wait)?;
+        let name = stage_name(agent.process).on("make the directory", staging.path())?;
+        staging.make_private_dir(&name)?;
+        let writer = Writer { stage: staging.open_dir(&name)?, staging, name, _lock: lock };
+        let mut holder = writer.stage.create_file(HOLDER)?;
+        holder.write_all(agent.holder(clock).to_string().as_bytes())?;
+        Ok(writer)
+    }
+
+    /// Takes the shared lock. If a killed run left something and nobody else is writing, it is
+    /// removed first.
+    fn share_lock(
+        &self,
+        staging: &Dir,
+        agent: &Agent,
+        clock: &dyn Clock,
+        wait: Duration,
+    ) -> Result<Lock, CollectionError> {
+        let holder = agent.holder(clock);
+        let take = |mode, wait| Lock::take(&self.own, layout::LOCK, mode, wait, &holder, clock);
+        let locked = |error| CollectionError::locked(&self.settings().name, error);
+        if staging.entries()?.next().is_some() {
+            match take(LockMode::Exclusive, Duration::ZERO) {
+                Ok(lock) => {
+                    self.remove_left_overs(staging)?;
+                    return lock.share().map_err(locked);
+                }
+                Err(LockError::Held { .. }) => {}
+                Err(error) => return Err(locked(error)),
+            }
+        }
+        take(LockMode::Shared, wait).map_err(locked)
+    }
+
+    fn remove_left_overs(&self, staging: &Dir) -> Result<(), PathError> {
+        let names = staging.entries()?.collect::<Result<Vec<_>, _>>()?;
+        for entry in names {
+            staging.remove_tree(Path::new(&entry.name))?;
+        }
+        self.root().remove_file_if_there(Path::new(&format!("{}.new", layout::SETTINGS)))?;
+        staging.sync()
+    }
+}
+
+impl Writer {
+    /// The stage.
+    pub fn stage(&self) -> &Dir {
+        &self.stage
+    }
+
+    /// Takes the stage away and lets go of the lock, saying what went wrong.
+    pub fn finish(self) -> Result<(), PathError> {
+        self.staging.remove_tree(Path::new(&self.name))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // An error leaves what a killed process would: the next writer removes it.
+        let _ = self.staging.remove_tree(Path::new(&self.name));
+    }
+}
+
+/// What killed runs, and runs under way, have in the staging directory.
+pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
+    let Some(staging) = collection.own.open_dir_if_there(layout::STAGING)? else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for entry in staging.entries()? {
+        let name = entry?.name;
+        let holder = staging.open_file_if_there(Path::new(&name).join(HOLDER))?;
+        let holder = holder.map(|mut file| file.read_all(4096)).transpose()?;
+        found.push(LeftOver {
+            path: staging.path_of(&name),
+            holder: holder.map(|text| String::from_utf8_lossy(&text).into_owned()),
+        });
+    }
+    Ok(found)
+}
+
+/// Removes what killed runs left, while nobody is writing.
+///
+/// May be killed and repeated at any point.
+pub fn recover(
+    collection: &Collection,
+    agent: &Agent,
+    clock: &dyn Clock,
+    wait: Duration,
+) -> Result<Vec<LeftOver>, CollectionError> {
+    let holder = agent.holder(clock);
+    let lock = Lock::take(&collection.own, layout::LOCK, LockMode::Exclusive, wait, &holder, clock);
+    let _lock = match lock {
+        Ok(lock) => lock,
+        Err(error) => return Err(name_the_writers(collection, error)?),
+    };
+    let found = left_overs(collection)?;
+    let staging = collection.own.ensure_dir(layout::STAGING)?;
+    collection.remove_left_overs(&staging)?;
+    Ok(found)
+}
+
+/// Writers share the lock, so it does not say who they are; their stages do.
+fn name_the_writers(
+    collection: &Collection,
+    error: LockError,
+) -> Result<CollectionError, CollectionError> {
+    let writers: Vec<_> = left_overs(collection)?.into_iter().filter_map(|it| it.holder).collect();
+    Ok(match error {
+        LockError::Held { .. } if !writers.is_empty() => CollectionError::Locked {
+            collection: collection.settings().name.clone(),
+            cause: HeldBy(writers.join(", ")),
+        },
+        error => CollectionError::locked(&collection.settings().name, error),
+    })
+}
+
+fn stage_name(process: u32) -> std::io::Result<String> {
+    let mut random = [0_u8; 8];
+    getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(format!("{process}-{:016x}", u64::from_be_bytes(random)))
+}

@@ -1,0 +1,160 @@
+//! Why an item was not made.
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::disk::copy::CopyError;
+use crate::item::PayloadPath;
+
+/// Why an item was not made. Nothing of it is in the collection, but for [`DepositError::NotDurable`].
+#[derive(Debug, thiserror::Error)]
+pub enum DepositError {
+    /// The source is a FIFO, a socket, a device.
+    #[error("`{}` is a {kind}, which can not be deposited", path.display())]
+    Special {
+        /// What it is.
+        kind: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// A link leads out of the payload.
+    #[error("the link `{}` leads out of the item, to `{target}`", path.display())]
+    LinkLeaves {
+        /// The link.
+        path: PathBuf,
+        /// What it says.
+        target: String,
+    },
+    /// Links are refused altogether, or the source itself is one.
+    #[error("`{}` is a symbolic link", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// Two names that some file systems take for one.
+    #[error("`{first}` and `{second}` in `{}` are one name on some file systems", source_path.display())]
+    Twins {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+        /// Where they are.
+        source_path: PathBuf,
+    },
+    /// Two of the sources have the same last name.
+    #[error("two of the sources are called `{name}`")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A source has no name of its own, such as `..`.
+    #[error("`{}` has no name to be kept under", path.display())]
+    NoName {
+        /// The source.
+        path: PathBuf,
+    },
+    /// There is nothing in the source.
+    #[error("`{}` is an empty directory", path.display())]
+    Nothing {
+        /// The source.
+        path: PathBuf,
+    },
+    /// A file kept changing while it was read.
+    #[error("`{}` changed while it was read, {attempts} times in a row", path.display())]
+    Changing {
+        /// The file.
+        path: PathBuf,
+        /// How often it was read.
+        attempts: usize,
+    },
+    /// The source lies in the collection.
+    #[error("`{}` is in the collection `{}` already", path.display(), collection.display())]
+    InCollection {
+        /// The source.
+        path: PathBuf,
+        /// The collection.
+        collection: PathBuf,
+    },
+    /// The collection lies in the source.
+    #[error("`{}` holds the collection `{}` itself", path.display(), collection.display())]
+    HoldsCollection {
+        /// The source.
+        path: PathBuf,
+        /// The collection.
+        collection: PathBuf,
+    },
+    /// The file system has less room than the source takes.
+    #[error("no room for `{}`: it takes {needed} {unit}, `{}` has {free}", path.display(), collection.display())]
+    NoRoom {
+        /// The source.
+        path: PathBuf,
+        /// What it takes.
+        needed: u64,
+        /// Bytes or inodes.
+        unit: &'static str,
+        /// What there is.
+        free: u64,
+        /// The collection.
+        collection: PathBuf,
+    },
+    /// The target is not a file of the payload.
+    #[error("the target `{target}` is no file of `{}`", path.display())]
+    NoTarget {
+        /// The target.
+        target: PayloadPath,
+        /// The source.
+        path: PathBuf,
+    },
+    /// The sidecar would be too large to be read again.
+    #[error("`{}` has too many files for one item: its sidecar would be over {} MiB", path.display(), crate::sidecar::MAX_BYTES >> 20)]
+    TooManyFiles {
+        /// The source.
+        path: PathBuf,
+    },
+    /// The stream could not be read.
+    #[error("cannot read the stream `{name}`")]
+    Stream {
+        /// The name it was to be kept under.
+        name: PayloadPath,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The item is in place, but the disk did not confirm it.
+    #[error("`{name}` was put in place, but the disk did not confirm it")]
+    NotDurable {
+        /// The item.
+        name: String,
+        /// Why.
+        #[source]
+        source: PathError,
+    },
+    /// The name was taken in the moment of publishing.
+    #[error("the name `{name}` has just been taken by something else")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A stop was asked for.
+    #[error("interrupted before it was deposited")]
+    Interrupted,
+    /// An earlier failure of the whole group or run took this one with it.
+    #[error("not deposited, because of the failure before it")]
+    GroupFailed,
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+impl From<CopyError> for DepositError {
+    fn from(error: CopyError) -> DepositError {
+        match error {
+            CopyError::Disk(error) => DepositError::Disk(error),
+            CopyError::Interrupted => DepositError::Interrupted,
+        }
+    }
+}

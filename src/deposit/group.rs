@@ -1,0 +1,243 @@
+//! Publishing many staged items with few syncs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::plan::Plan;
+use super::stage::{Done, item_directory};
+use super::{DepositError, Deposited, Metadata, PayloadPath};
+use crate::clock::Clock;
+use crate::collection::{Collection, Issuer, Label, Writer};
+use crate::disk::{Dir, PathError};
+use crate::distributor::Notice;
+use crate::identity::SECOND;
+use crate::item::{Content, State, Totals};
+use crate::layout;
+use crate::sidecar::{MAX_BYTES, Sidecar};
+
+/// An item in the stage: payload whole, no name yet.
+pub(super) struct Staged {
+    pub number: usize,
+    pub source: String,
+    pub origin: Option<PathBuf>,
+    pub target: Option<PayloadPath>,
+    pub metadata: Metadata,
+    pub plan: Arc<Plan>,
+    pub done: Done,
+}
+
+/// A staged item with its name.
+struct Named {
+    staged: Staged,
+    label: Label,
+    payload: Totals,
+}
+
+/// What became of one staged item.
+pub(super) type Published = (Staged, Result<Deposited, DepositError>);
+
+/// Where and with what a group is published.
+pub(super) struct Publisher<'a, 'b> {
+    pub collection: &'a Collection,
+    pub writer: &'a Writer,
+    pub issuer: &'a mut Issuer<'b>,
+    pub clock: &'a dyn Clock,
+}
+
+impl Publisher<'_, '_> {
+    /// Publishes a group: all items durable when this returns, or each with the reason why not.
+    ///
+    /// The error is one that later groups would meet as well.
+    pub(super) fn publish(
+        &mut self,
+        group: Vec<Staged>,
+        notices: &mut Vec<Notice>,
+    ) -> (Vec<Published>, Option<DepositError>) {
+        let mut results = Vec::new();
+        let (named, mut fatal) = self.name(group, notices, &mut results);
+        let mut ready = Vec::new();
+        for named in named {
+            match self.write_sidecar(&named) {
+                Ok(()) => ready.push(named),
+                Err(error) => results.push((named.staged, Err(error))),
+            }
+        }
+        if let Err(error) = self.writer.stage().sync_file_system() {
+            // What failed once is not tried again: the kernel may have dropped the bytes.
+            let spoilt = ready.into_iter().map(|it| (it.staged, Err(DepositError::GroupFailed)));
+            results.extend(spoilt);
+            fatal.get_or_insert(error.into());
+        } else {
+            fatal = self.place_all(ready, &mut results).or(fatal);
+        }
+        results.sort_by_key(|(staged, _)| staged.number);
+        (results, fatal)
+    }
+
+    /// Takes labels for all items; where that fails, the items without one fail too.
+    fn name(
+        &mut self,
+        group: Vec<Staged>,
+        notices: &mut Vec<Notice>,
+        results: &mut Vec<Published>,
+    ) -> (Vec<Named>, Option<DepositError>) {
+        let mut named = Vec::with_capacity(group.len());
+        let mut waiting = group.into_iter();
+        while waiting.len() > 0 {
+            match self.issuer.issue(waiting.len()) {
+                Ok((labels, told)) => {
+                    notices.extend(told);
+                    for (label, staged) in labels.into_iter().zip(&mut waiting) {
+                        let payload = Totals::of(&staged.done.entries);
+                        named.push(Named { staged, label, payload });
+                    }
+                }
+                Err(error) => {
+                    let left = waiting.map(|staged| (staged, Err(DepositError::GroupFailed)));
+                    results.extend(left);
+                    return (named, Some(error.into()));
+                }
+            }
+        }
+        (named, None)
+    }
+
+    fn write_sidecar(&self, named: &Named) -> Result<(), DepositError> {
+        let Named { staged, label, payload } = named;
+        let path = item_directory(staged.number).join(layout::SIDECAR);
+        let sidecar = Sidecar {
+            state: State::Original,
+            repository: label.name.clone(),
+            ibip: label.ibip.clone(),
+            created: label.date,
+            timestamp: self.clock.now().floor(SECOND).max(label.date),
+            target: staged.target.clone().or_else(|| only_file(staged)),
+            transferable: true,
+            metadata: staged.metadata.clone(),
+            relations: toml::Table::new(),
+            origin: origin(staged.origin.as_deref()),
+            payload: *payload,
+            files: Vec::new(),
+        };
+        let mut file = self.writer.stage().create_file(&path)?;
+        let mut bytes = 0;
+        sidecar.write_with(&staged.done.entries, |piece| {
+            bytes += piece.len() as u64;
+            file.write_all(piece)
+        })?;
+        if bytes > MAX_BYTES {
+            return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
+        }
+        Ok(())
+    }
+
+    /// Puts synced items in place and syncs the directories that got them.
+    fn place_all(&self, ready: Vec<Named>, results: &mut Vec<Published>) -> Option<DepositError> {
+        let mut by_year: BTreeMap<PathBuf, Vec<Named>> = BTreeMap::new();
+        for named in ready {
+            let directory = layout::item_directory(&named.label.name);
+            let year = directory.parent().map(Path::to_path_buf).unwrap_or_default();
+            by_year.entry(year).or_default().push(named);
+        }
+        let mut fatal = None;
+        for (year, items) in by_year {
+            match self.ensure_year(&year) {
+                Ok(dir) => fatal = self.place_in(&dir, items, results).or(fatal),
+                Err(error) => {
+                    let left =
+                        items.into_iter().map(|it| (it.staged, Err(DepositError::GroupFailed)));
+                    results.extend(left);
+                    fatal = Some(error.into());
+                }
+            }
+        }
+        fatal
+    }
+
+    /// The directory of a year, made level by level, each synced into the one above.
+    fn ensure_year(&self, year: &Path) -> Result<Dir, PathError> {
+        let mut dir = self.collection.root().try_clone()?;
+        for component in year {
+            dir = dir.ensure_dir(&component.to_string_lossy())?;
+        }
+        Ok(dir)
+    }
+
+    fn place_in(
+        &self,
+        year: &Dir,
+        items: Vec<Named>,
+        results: &mut Vec<Published>,
+    ) -> Option<DepositError> {
+        let mut placed = Vec::new();
+        for named in items {
+            let leaf = named.label.name.components()[3].to_owned();
+            let from = item_directory(named.staged.number);
+            match self.writer.stage().rename_new(&from, year, Path::new(&leaf)) {
+                Ok(()) => placed.push(named),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    let name = named.label.name.to_string();
+                    results.push((named.staged, Err(DepositError::NameTaken { name })));
+                }
+                Err(error) => results.push((named.staged, Err(error.into()))),
+            }
+        }
+        let synced = year.sync().and_then(|()| self.writer.stage().sync());
+        let mut fatal = None;
+        for named in placed {
+            let result = match &synced {
+                Ok(()) => Ok(named.deposited()),
+                Err(error) => Err(not_durable(&named.label, error)),
+            };
+            results.push((named.staged, result));
+        }
+        if let Err(error) = synced {
+            fatal = Some(error.into());
+        }
+        fatal
+    }
+}
+
+impl Named {
+    fn deposited(&self) -> Deposited {
+        Deposited {
+            label: self.label.clone(),
+            payload: self.payload,
+            lost: self.staged.done.lost,
+            left: Vec::new(),
+        }
+    }
+}
+
+fn not_durable(label: &Label, error: &PathError) -> DepositError {
+    let source = std::io::Error::new(error.kind(), error.to_string());
+    DepositError::NotDurable {
+        name: label.name.to_string(),
+        source: PathError::new("sync", error.path(), source),
+    }
+}
+
+/// The file that the bare identifier opens when there is no choice.
+fn only_file(staged: &Staged) -> Option<PayloadPath> {
+    let mut files = staged
+        .done
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.content, Content::File { .. }))
+        .map(|entry| &entry.path);
+    match (files.next(), files.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => None,
+    }
+}
+
+fn origin(source: Option<&Path>) -> toml::Table {
+    use std::os::unix::ffi::OsStrExt;
+    let mut origin = toml::Table::new();
+    if let Some(source) = source {
+        let text = crate::item::escape(source.as_os_str().as_bytes()).into_owned();
+        origin.insert("source".to_owned(), toml::Value::String(text));
+    }
+    origin
+}

@@ -1,0 +1,158 @@
+//! Depositing: files become items under new names.
+//!
+//! [`Plan::of`] looks at one request and refuses what can not be kept, before a byte is copied; a dry
+//! run prints it. [`Depositor::run`] carries out many: `stage` copies the files of a plan into the
+//! stage, reading each byte once; `group` takes labels for many staged items at once, writes their
+//! sidecars, forces everything to the disk with one sync, puts every item in place in one step, and
+//! only then reports it. `removal` takes the sources away, once the items are proven to be whole.
+//!
+//! # The order of writing, and why it is not protocol.md's
+//!
+//! A group is synced once, after its sidecars are written, and not also before its labels are taken.
+//! Nothing is in place before that sync, so the promises are the same; a sync that fails then leaves
+//! holes among the labels, which are allowed.
+
+mod error;
+mod group;
+mod pipeline;
+mod place;
+mod plan;
+mod removal;
+mod root;
+mod stage;
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use crate::collection::Label;
+use crate::disk::Links;
+use crate::item::{PayloadPath, Totals};
+use crate::sidecar::Metadata;
+
+pub use error::DepositError;
+pub use pipeline::{Depositor, Summary};
+pub use place::Place;
+pub use plan::{Plan, Planned, PlannedKind};
+
+/// One item to be made.
+#[derive(Debug)]
+pub struct Request {
+    /// What goes into it.
+    pub source: Source,
+    /// What the bare identifier opens; the only file, unless given.
+    pub target: Option<PayloadPath>,
+    /// The description.
+    pub metadata: Metadata,
+}
+
+/// What an item is made of.
+pub enum Source {
+    /// A file, or the content of a directory.
+    Path(PathBuf),
+    /// Files and directories side by side, each under its own name.
+    Together(Vec<PathBuf>),
+    /// The bytes of a stream as one file.
+    Stream {
+        /// What the file is called.
+        name: PayloadPath,
+        /// Where the bytes come from.
+        reader: Box<dyn Read + Send>,
+    },
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.describe())
+    }
+}
+
+impl Source {
+    /// The source in messages.
+    pub fn describe(&self) -> String {
+        match self {
+            Source::Path(path) => path.display().to_string(),
+            Source::Together(paths) => match paths.as_slice() {
+                [] => "nothing".to_owned(),
+                [path] => path.display().to_string(),
+                [path, rest @ ..] => format!("{} and {} more", path.display(), rest.len()),
+            },
+            Source::Stream { name, .. } => format!("the stream `{name}`"),
+        }
+    }
+}
+
+/// What happens to names that some file systems take for one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TwinRule {
+    /// The item is refused.
+    #[default]
+    Refuse,
+    /// They are kept; the item can not be copied to such a file system.
+    Keep,
+}
+
+/// What happens to the source of an item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SourceRule {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is removed after the item was read back from the disk and found whole.
+    Remove,
+}
+
+/// How items are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What is done with symbolic links.
+    pub links: Links,
+    /// What is done with names that some file systems take for one.
+    pub twins: TwinRule,
+    /// What is done with the source.
+    pub sources: SourceRule,
+    /// How many files are copied at a time.
+    pub jobs: usize,
+    /// Whether the first failure ends the run.
+    pub on_error: OnError,
+}
+
+/// What a failed item means for the ones after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// They are deposited all the same.
+    #[default]
+    Continue,
+    /// Nothing more is started.
+    Stop,
+}
+
+/// An item that is in place and durable.
+#[derive(Clone, Debug)]
+pub struct Deposited {
+    /// Its identifier.
+    pub label: Label,
+    /// What it holds.
+    pub payload: Totals,
+    /// What was not kept of the source.
+    pub lost: Lost,
+    /// Why the source, or a part of it, was not removed though that was asked for.
+    pub left: Vec<String>,
+}
+
+/// What is not kept of files: counted, to be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Files whose set-user-ID, set-group-ID or sticky bit was dropped.
+    pub special_modes: u64,
+    /// Files with extended attributes or access control lists.
+    pub extended_attributes: u64,
+}
+
+/// What became of one request.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The source in words.
+    pub source: String,
+    /// The item, or why there is none.
+    pub result: Result<Deposited, DepositError>,
+}

@@ -1,0 +1,58 @@
+//! Where items are deposited, as far as sources are concerned.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::DepositError;
+use crate::collection::Collection;
+use crate::disk::{PathError, resolved};
+
+/// The collection that is deposited into, and where it really is.
+#[derive(Debug)]
+pub struct Place<'a> {
+    pub(super) collection: &'a Collection,
+    root: PathBuf,
+    /// The directory of the last source, and where it really is: sources come side by side.
+    last: Mutex<(PathBuf, PathBuf)>,
+}
+
+impl<'a> Place<'a> {
+    /// The place that `collection` is.
+    pub fn new(collection: &'a Collection) -> Result<Place<'a>, PathError> {
+        let root = resolved(collection.path())?;
+        Ok(Place { collection, root, last: Mutex::default() })
+    }
+
+    /// Makes sure that neither source nor collection lies in the other.
+    pub(super) fn check_apart(&self, path: &Path) -> Result<(), DepositError> {
+        let source = self.resolved(path)?;
+        let collection = || self.collection.path().to_path_buf();
+        if source.starts_with(&self.root) {
+            return Err(DepositError::InCollection {
+                path: path.to_path_buf(),
+                collection: collection(),
+            });
+        }
+        if self.root.starts_with(&source) {
+            return Err(DepositError::HoldsCollection {
+                path: path.to_path_buf(),
+                collection: collection(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Where `path` really is. A link at its end is not resolved: it is refused later, or followed
+    /// to where the collection's own files are no better protected than by the copy of a file.
+    fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return resolved(path);
+        };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != parent {
+            *last = (parent.to_path_buf(), resolved(parent)?);
+        }
+        Ok(last.1.join(name))
+    }
+}

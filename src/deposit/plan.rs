@@ -1,0 +1,286 @@
+//! What a deposit will do, decided before a byte is copied.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::place::Place;
+use super::root::{Root, RootKind};
+use super::{DepositError, Options, Source, TwinRule};
+use crate::collection::Collection;
+use crate::disk::{Kind, Links, SourceWalk, StoredFile, Watcher, size_of_tree};
+use crate::item::{PayloadPath, twins};
+
+/// Directories and sidecar of an item, in inodes.
+const INODES_OF_AN_ITEM: u64 = 3;
+
+/// What an item will consist of.
+#[derive(Debug)]
+pub struct Plan {
+    /// Files, links and directories, sorted by path.
+    pub entries: Vec<Planned>,
+    /// Bytes of all files.
+    pub bytes: u64,
+    pub(super) roots: Vec<Root>,
+}
+
+/// One entry to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Where it will be, relative to `doc/`.
+    pub path: PayloadPath,
+    /// What it is.
+    pub kind: PlannedKind,
+    /// Which of the plan's roots it comes from, and where below that one.
+    pub(super) root: usize,
+    pub(super) relative: PathBuf,
+}
+
+/// What an entry to be made is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlannedKind {
+    /// A file of so many bytes, at the time of planning.
+    File {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A link that says so.
+    Link {
+        /// What it says.
+        target: Vec<u8>,
+    },
+    /// A directory.
+    Directory {
+        /// Whether nothing is in it.
+        empty: bool,
+    },
+}
+
+impl Plan {
+    /// Looks at `source` and decides what will be made of it.
+    ///
+    /// A stream has no plan: it is known when it ends.
+    pub fn of(
+        source: &Source,
+        target: Option<&PayloadPath>,
+        options: &Options,
+        place: &Place<'_>,
+    ) -> Result<Plan, DepositError> {
+        let mut plan = Plan { entries: Vec::new(), bytes: 0, roots: Vec::new() };
+        let described = match source {
+            Source::Stream { .. } => return Ok(plan),
+            Source::Path(path) => {
+                plan.add(path, None, options, place)?;
+                path
+            }
+            Source::Together(paths) => {
+                let mut names = HashSet::new();
+                for path in paths {
+                    let name = own_name(path)?;
+                    if !names.insert(name.to_owned()) {
+                        return Err(DepositError::SameName { name: name.display().to_string() });
+                    }
+                    plan.add(path, Some(name), options, place)?;
+                }
+                paths.first().map_or(Path::new(""), PathBuf::as_path)
+            }
+        };
+        plan.finish();
+        plan.check_twins(described, options.twins)?;
+        plan.check_target(described, target)?;
+        plan.check_room(described, place.collection)?;
+        if plan.entries.is_empty() {
+            return Err(DepositError::Nothing { path: described.to_path_buf() });
+        }
+        Ok(plan)
+    }
+
+    /// Adds a file or directory: under `name`, or a directory's content right below `doc/`.
+    fn add(
+        &mut self,
+        path: &Path,
+        name: Option<&OsStr>,
+        options: &Options,
+        place: &Place<'_>,
+    ) -> Result<(), DepositError> {
+        place.check_apart(path)?;
+        let bytes = size_of_tree(path)?;
+        check_bytes(path, bytes, place.collection)?;
+        let root = self.roots.len();
+        let watcher = place.collection.root().watcher();
+        match open(path, options.links, watcher.clone())? {
+            Kind::Directory => {
+                let walk = SourceWalk::open(path, options.links, watcher)?;
+                if let Some(name) = name {
+                    let kind = PlannedKind::Directory { empty: true };
+                    self.push(payload_path(Path::new(name)), kind, root, PathBuf::new());
+                }
+                self.add_tree(&walk, name, root, options)?;
+                self.push_root(path, options.links, RootKind::Directory);
+            }
+            Kind::File => {
+                let file_name = own_name(path)?;
+                let kind = PlannedKind::File { bytes };
+                self.push(payload_path(Path::new(file_name)), kind, root, PathBuf::new());
+                self.push_root(path, options.links, RootKind::File);
+            }
+            Kind::Link => return Err(DepositError::Link { path: path.to_path_buf() }),
+            Kind::Special(kind) => {
+                return Err(DepositError::Special { kind, path: path.to_path_buf() });
+            }
+        }
+        Ok(())
+    }
+
+    fn add_tree(
+        &mut self,
+        walk: &SourceWalk,
+        name: Option<&OsStr>,
+        root: usize,
+        options: &Options,
+    ) -> Result<(), DepositError> {
+        for entry in walk.entries() {
+            let entry = entry?;
+            let full = || walk.root().path_of(&entry.relative);
+            let path = payload_path(&Path::new(name.unwrap_or_default()).join(&entry.relative));
+            let kind = match entry.kind {
+                Kind::File => PlannedKind::File { bytes: entry.bytes },
+                Kind::Directory => PlannedKind::Directory { empty: true },
+                Kind::Link => {
+                    if options.links == Links::Refuse {
+                        return Err(DepositError::Link { path: full() });
+                    }
+                    let target = walk.root().read_link(&entry.relative)?;
+                    let target = target.as_bytes().to_vec();
+                    if !path.link_stays_inside(&target) {
+                        let target = OsStr::from_bytes(&target).display().to_string();
+                        return Err(DepositError::LinkLeaves { path: full(), target });
+                    }
+                    PlannedKind::Link { target }
+                }
+                Kind::Special(kind) => return Err(DepositError::Special { kind, path: full() }),
+            };
+            self.push(path, kind, root, entry.relative);
+        }
+        Ok(())
+    }
+
+    fn push_root(&mut self, path: &Path, links: Links, kind: RootKind) {
+        self.roots.push(Root { path: path.to_path_buf(), links, kind });
+    }
+
+    fn push(&mut self, path: PayloadPath, kind: PlannedKind, root: usize, relative: PathBuf) {
+        if let PlannedKind::File { bytes } = kind {
+            self.bytes += bytes;
+        }
+        self.entries.push(Planned { path, kind, root, relative });
+    }
+
+    /// Sorts the entries and finds out which directories are empty.
+    fn finish(&mut self) {
+        self.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let above: HashSet<PathBuf> = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.path.parents().next().map(Path::to_path_buf))
+            .collect();
+        for entry in &mut self.entries {
+            if let PlannedKind::Directory { empty } = &mut entry.kind {
+                *empty = !above.contains(entry.path.as_path());
+            }
+        }
+    }
+
+    fn check_twins(&self, source: &Path, rule: TwinRule) -> Result<(), DepositError> {
+        if rule == TwinRule::Keep || self.entries.len() < 2 {
+            return Ok(());
+        }
+        let paths = self.entries.iter().map(|planned| &planned.path);
+        match twins::find(paths) {
+            None => Ok(()),
+            Some(twins::Twins { first, second }) => {
+                Err(DepositError::Twins { first, second, source_path: source.to_path_buf() })
+            }
+        }
+    }
+
+    fn check_target(
+        &self,
+        source: &Path,
+        target: Option<&PayloadPath>,
+    ) -> Result<(), DepositError> {
+        let Some(target) = target else { return Ok(()) };
+        let found = self.entries.binary_search_by(|entry| entry.path.cmp(target));
+        match found.map(|at| &self.entries[at].kind) {
+            Ok(PlannedKind::File { .. } | PlannedKind::Link { .. }) => Ok(()),
+            Ok(PlannedKind::Directory { .. }) | Err(_) => {
+                Err(DepositError::NoTarget { target: target.clone(), path: source.to_path_buf() })
+            }
+        }
+    }
+
+    fn check_room(&self, source: &Path, collection: &Collection) -> Result<(), DepositError> {
+        check_bytes(source, self.bytes, collection)?;
+        let needed = self.entries.len() as u64 + INODES_OF_AN_ITEM;
+        let free = collection.root().room()?.inodes;
+        if needed > free {
+            return Err(no_room(source, needed, "inodes", free, collection));
+        }
+        Ok(())
+    }
+
+    /// Whether the source is one directory, for which `doc` itself stands.
+    pub(super) fn is_one_directory(&self) -> bool {
+        matches!(self.roots.as_slice(), [Root { kind: RootKind::Directory, .. }])
+            && !self.entries.iter().any(|entry| entry.relative.as_os_str().is_empty())
+    }
+
+    /// How many files will be made.
+    pub fn files(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry.kind, PlannedKind::File { .. })).count()
+    }
+}
+
+/// What the source is, a link followed only if links are.
+fn open(path: &Path, links: Links, watcher: Watcher) -> Result<Kind, DepositError> {
+    let opened = match links {
+        Links::Follow => StoredFile::open(path, watcher),
+        Links::Keep | Links::Refuse => StoredFile::open_no_follow(path, watcher),
+    };
+    match opened {
+        Ok(file) => Ok(file.stamp()?.kind),
+        Err(error) if error.is_link() => Ok(Kind::Link),
+        // A socket can not be opened at all.
+        Err(error) if error.is_no_such_device() => Ok(Kind::Special("socket")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The last name of a path: what a source is kept under.
+fn own_name(path: &Path) -> Result<&OsStr, DepositError> {
+    path.file_name().ok_or_else(|| DepositError::NoName { path: path.to_path_buf() })
+}
+
+fn payload_path(path: &Path) -> PayloadPath {
+    PayloadPath::new(path).expect("because names of directory entries are neither empty nor dots")
+}
+
+fn check_bytes(path: &Path, needed: u64, collection: &Collection) -> Result<(), DepositError> {
+    let free = collection.root().room()?.bytes;
+    if needed > free {
+        return Err(no_room(path, needed, "bytes", free, collection));
+    }
+    Ok(())
+}
+
+fn no_room(
+    path: &Path,
+    needed: u64,
+    unit: &'static str,
+    free: u64,
+    collection: &Collection,
+) -> DepositError {
+    let (path, collection) = (path.to_path_buf(), collection.path().to_path_buf());
+    DepositError::NoRoom { path, needed, unit, free, collection }
+}

@@ -1,0 +1,153 @@
+//! Taking sources away, once the item made of them is proven to be whole on the disk.
+
+use std::path::{Path, PathBuf};
+
+use super::group::Staged;
+use super::plan::{Planned, PlannedKind};
+use super::root::OpenRoot;
+use crate::collection::{Collection, CollectionError, Label};
+use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
+use crate::disk::{Dir, PathError, Stamp, Watcher};
+use crate::interrupt::Interrupt;
+use crate::item::Content;
+use crate::progress::NoProgress;
+
+/// Why a source was not removed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum KeptError {
+    #[error("the item does not read back as it was written: `{0}`")]
+    NotProven(String),
+    #[error("`{}` has changed since it was deposited", .0.display())]
+    Changed(PathBuf),
+    #[error("`{}` is not empty: something new is in it", .0.display())]
+    NotEmpty(PathBuf),
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+/// Reads the item `label` back and then removes what it was made of.
+///
+/// Returns what was left and why. Nothing is removed of an item that does not read back.
+pub(super) fn remove_source(
+    staged: &Staged,
+    label: &Label,
+    collection: &Collection,
+    interrupt: &Interrupt,
+) -> Vec<KeptError> {
+    if let Err(error) = prove(staged, label, collection, interrupt) {
+        return vec![error];
+    }
+    let watcher = collection.root().watcher();
+    let mut roots = Vec::new();
+    for root in &staged.plan.roots {
+        match root.open(watcher.clone()) {
+            Ok(root) => roots.push(root),
+            Err(error) => return vec![error.into()],
+        }
+    }
+    let mut kept = Vec::new();
+    // Deepest first: an entry sorts before everything below it.
+    for planned in staged.plan.entries.iter().rev() {
+        let root = &roots[planned.root];
+        if let Err(error) = remove_entry(staged, planned, root, &watcher) {
+            kept.push(error);
+        }
+    }
+    if staged.plan.is_one_directory()
+        && kept.is_empty()
+        && let [OpenRoot::Directory(walk)] = roots.as_slice()
+        && let Err(error) = remove_named_dir(walk.root(), &watcher)
+    {
+        kept.push(error);
+    }
+    kept
+}
+
+/// Reads every file of the published item from the disk and compares it with what was deposited.
+fn prove(
+    staged: &Staged,
+    label: &Label,
+    collection: &Collection,
+    interrupt: &Interrupt,
+) -> Result<(), KeptError> {
+    let item = collection.item(&label.name)?;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    for entry in &staged.done.entries {
+        let Content::File { bytes, digest: expected, .. } = entry.content else { continue };
+        let mut file = item.open(&entry.path)?;
+        // What is only in memory proves nothing about the disk.
+        file.let_go(0, bytes);
+        let found = digest(&mut file, &mut buffer, &NoProgress, interrupt)?;
+        if found.digest != expected || found.bytes != bytes {
+            return Err(KeptError::NotProven(entry.path.to_string()));
+        }
+    }
+    Ok(())
+}
+
+fn remove_entry(
+    staged: &Staged,
+    planned: &Planned,
+    root: &OpenRoot,
+    watcher: &Watcher,
+) -> Result<(), KeptError> {
+    let (dir, name) = match root {
+        OpenRoot::File { root, .. } => (parent(&root.path, watcher)?, root.path.clone()),
+        OpenRoot::Directory(walk) if planned.relative.as_os_str().is_empty() => {
+            return remove_named_dir(walk.root(), watcher);
+        }
+        // Opened without passing links, so that nothing outside the source is removed.
+        OpenRoot::Directory(walk) => {
+            let above = planned.relative.parent().unwrap_or(Path::new(""));
+            (walk.root().open_dir(above)?, planned.relative.clone())
+        }
+    };
+    let name = Path::new(name.file_name().unwrap_or_default());
+    let found = dir.stamp(name)?;
+    match &planned.kind {
+        PlannedKind::File { .. } => {
+            if found != deposited_stamp(staged, planned) {
+                return Err(KeptError::Changed(dir.path_of(name)));
+            }
+            dir.remove_file(name)?;
+        }
+        PlannedKind::Link { target } => {
+            use std::os::unix::ffi::OsStrExt;
+            if dir.read_link(name)?.as_bytes() != target {
+                return Err(KeptError::Changed(dir.path_of(name)));
+            }
+            dir.remove_file(name)?;
+        }
+        PlannedKind::Directory { .. } => remove_empty_dir(&dir, name)?,
+    }
+    Ok(())
+}
+
+fn deposited_stamp(staged: &Staged, planned: &Planned) -> Option<Stamp> {
+    let stamps = &staged.done.stamps;
+    stamps.iter().find(|(path, _)| *path == planned.path).map(|(_, stamp)| *stamp)
+}
+
+fn remove_named_dir(dir: &Dir, watcher: &Watcher) -> Result<(), KeptError> {
+    let path = dir.path();
+    let Some(name) = path.file_name() else { return Ok(()) };
+    remove_empty_dir(&parent(path, watcher)?, Path::new(name))
+}
+
+fn remove_empty_dir(dir: &Dir, name: &Path) -> Result<(), KeptError> {
+    match dir.remove_dir(name) {
+        Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => {
+            Err(KeptError::NotEmpty(dir.path_of(name)))
+        }
+        outcome => Ok(outcome?),
+    }
+}
+
+fn parent(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Dir::open(parent.unwrap_or(Path::new(".")), watcher.clone())
+}

@@ -1,0 +1,53 @@
+//! Where the entries of a plan come from: files and directories that people named.
+
+use std::path::{Path, PathBuf};
+
+use crate::disk::{Links, PathError, SourceWalk, StoredFile, Watcher};
+
+/// A source as it was named. It is opened only while it is used: many plans wait at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    pub path: PathBuf,
+    pub links: Links,
+    pub kind: RootKind,
+}
+
+/// What a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RootKind {
+    File,
+    Directory,
+}
+
+/// A source, open.
+#[derive(Debug)]
+pub(super) enum OpenRoot {
+    File { root: Root, watcher: Watcher },
+    Directory(SourceWalk),
+}
+
+impl Root {
+    pub(super) fn open(&self, watcher: Watcher) -> Result<OpenRoot, PathError> {
+        Ok(match self.kind {
+            RootKind::File => OpenRoot::File { root: self.clone(), watcher },
+            RootKind::Directory => {
+                OpenRoot::Directory(SourceWalk::open(&self.path, self.links, watcher)?)
+            }
+        })
+    }
+}
+
+impl OpenRoot {
+    /// Opens the file at `relative` for reading.
+    pub(super) fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
+        match self {
+            OpenRoot::Directory(walk) => walk.open_file(relative),
+            OpenRoot::File { root, watcher } => match root.links {
+                Links::Follow => StoredFile::open(&root.path, watcher.clone()),
+                Links::Keep | Links::Refuse => {
+                    StoredFile::open_no_follow(&root.path, watcher.clone())
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Copying what a plan names into the stage, each byte read once.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::plan::{Plan, Planned, PlannedKind};
+use super::root::{OpenRoot, Root};
+use super::{DepositError, Lost};
+use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest};
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, PayloadPath};
+use crate::layout;
+use crate::progress::Progress;
+
+/// How often a file that changes while it is read is read.
+const ATTEMPTS: usize = 3;
+
+/// Files are handed to another thread in batches of about this many, or of this many bytes.
+const BATCH_FILES: usize = 64;
+const BATCH_BYTES: u64 = 1024 * 1024;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
+}
+
+/// What copying needs to know.
+pub(super) struct Staging<'a> {
+    /// The stage of this run.
+    pub stage: &'a Dir,
+    pub progress: &'a dyn Progress,
+    pub interrupt: &'a Interrupt,
+}
+
+/// An item being staged: its directory in the stage is `number`.
+pub(super) struct Draft {
+    pub number: usize,
+    pub plan: Arc<Plan>,
+    roots: Vec<OpenRoot>,
+    done: Mutex<Done>,
+}
+
+/// What has been copied of a draft.
+#[derive(Default)]
+pub(super) struct Done {
+    pub entries: Vec<Entry>,
+    pub lost: Lost,
+    /// The stamps of files that were read, to know them again when they are to be removed.
+    pub stamps: Vec<(PayloadPath, Stamp)>,
+    pub failure: Option<DepositError>,
+}
+
+impl Draft {
+    /// Opens the sources of `plan`.
+    pub(super) fn new(
+        number: usize,
+        plan: Arc<Plan>,
+        staging: &Staging<'_>,
+    ) -> Result<Draft, PathError> {
+        let open = |root: &Root| root.open(staging.stage.watcher());
+        let roots = plan.roots.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Draft { number, plan, roots, done: Mutex::default() })
+    }
+
+    fn done(&self) -> std::sync::MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ranges of `plan.entries` that are copied one after another; different ones at once.
+    pub(super) fn batches(&self) -> Vec<std::ops::Range<usize>> {
+        let mut batches = Vec::new();
+        let (mut start, mut files, mut bytes) = (0, 0, 0);
+        for (at, entry) in self.plan.entries.iter().enumerate() {
+            if let PlannedKind::File { bytes: size } = entry.kind {
+                files += 1;
+                bytes += size;
+            }
+            if files == BATCH_FILES || bytes >= BATCH_BYTES {
+                batches.push(start..at + 1);
+                (start, files, bytes) = (at + 1, 0, 0);
+            }
+        }
+        if start < self.plan.entries.len() {
+            batches.push(start..self.plan.entries.len());
+        }
+        batches
+    }
+
+    /// Makes the item's directories in the stage, with those of the payload.
+    pub(super) fn make_directories(&self, staging: &Staging<'_>) -> Result<(), DepositError> {
+        let item = item_directory(self.number);
+        staging.stage.make_dir(&item)?;
+        staging.stage.make_dir(item.join(layout::PAYLOAD))?;
+        for entry in &self.plan.entries {
+            if let PlannedKind::Directory { .. } = entry.kind {
+                staging.stage.make_dir(self.staged_path(&entry.path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the files and links of one batch, unless something has failed before.
+    pub(super) fn copy(&self, staging: &Staging<'_>, batch: std::ops::Range<usize>) {
+        for planned in &self.plan.entries[batch] {
+            if self.done().failure.is_some() {
+                return;
+            }
+            if let Err(error) = self.copy_entry(staging, planned) {
+                self.fail(error);
+                return;
+            }
+        }
+    }
+
+    pub(super) fn fail(&self, error: DepositError) {
+        self.done().failure.get_or_insert(error);
+    }
+
+    fn copy_entry(&self, staging: &Staging<'_>, planned: &Planned) -> Result<(), DepositError> {
+        match &planned.kind {
+            PlannedKind::Directory { .. } => Ok(()),
+            PlannedKind::Link { target } => {
+                use std::os::unix::ffi::OsStrExt;
+                let path = self.staged_path(&planned.path);
+                let text = std::ffi::OsStr::from_bytes(target);
+                staging.stage.make_link(text, &path)?;
+                if let OpenRoot::Directory(walk) = &self.roots[planned.root]
+                    && let Some(stamp) = walk.root().stamp(&planned.relative)?
+                {
+                    staging.stage.set_link_time(&path, &stamp)?;
+                }
+                let content = Content::Link { target: target.clone() };
+                self.done().entries.push(Entry { path: planned.path.clone(), content });
+                Ok(())
+            }
+            PlannedKind::File { .. } => self.copy_file(staging, planned),
+        }
+    }
+
+    fn copy_file(&self, staging: &Staging<'_>, planned: &Planned) -> Result<(), DepositError> {
+        let mut copy = staging.stage.create_file(self.staged_path(&planned.path))?;
+        let root = &self.roots[planned.root];
+        let open = || root.open_file(&planned.relative);
+        let (stamp, measured, odd) = copy_unchanged(open, &mut copy, staging)?;
+        copy.set_attributes(&stamp)?;
+        let mut done = self.done();
+        done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
+        done.lost.extended_attributes += u64::from(odd);
+        done.entries.push(file_entry(planned.path.clone(), &stamp, measured));
+        done.stamps.push((planned.path.clone(), stamp));
+        Ok(())
+    }
+
+    /// Gives directories their modes and times, now that nothing more is put into them, and hands
+    /// over what was copied, sorted.
+    pub(super) fn finish(&self, staging: &Staging<'_>) -> Done {
+        if self.done().failure.is_none()
+            && let Err(error) = self.finish_directories(staging)
+        {
+            self.fail(error);
+        }
+        let mut done = std::mem::take(&mut *self.done());
+        done.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        done
+    }
+
+    fn finish_directories(&self, staging: &Staging<'_>) -> Result<(), DepositError> {
+        // Deepest first: an entry sorts before everything below it.
+        for planned in self.plan.entries.iter().rev() {
+            let PlannedKind::Directory { empty } = planned.kind else { continue };
+            let OpenRoot::Directory(walk) = &self.roots[planned.root] else { continue };
+            let stamp = walk.open_dir(&planned.relative)?.own_stamp()?;
+            staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&stamp)?;
+            let mut done = self.done();
+            done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
+            if empty {
+                let content =
+                    Content::EmptyDirectory { modified: stamp.modified, mode: stamp.kept_mode() };
+                done.entries.push(Entry { path: planned.path.clone(), content });
+            }
+        }
+        // A directory that is the whole item: `doc` stands for it.
+        if self.plan.is_one_directory()
+            && let [OpenRoot::Directory(walk)] = self.roots.as_slice()
+        {
+            let stamp = walk.root().own_stamp()?;
+            staging.stage.open_dir(payload_directory(self.number))?.set_attributes(&stamp)?;
+        }
+        Ok(())
+    }
+
+    fn staged_path(&self, path: &PayloadPath) -> PathBuf {
+        payload_directory(self.number).join(path.as_path())
+    }
+}
+
+/// The directory of an item in the stage.
+pub(super) fn item_directory(number: usize) -> PathBuf {
+    PathBuf::from(number.to_string())
+}
+
+fn payload_directory(number: usize) -> PathBuf {
+    item_directory(number).join(layout::PAYLOAD)
+}
+
+fn file_entry(path: PayloadPath, stamp: &Stamp, measured: Measured) -> Entry {
+    let content = Content::File {
+        bytes: measured.bytes,
+        digest: measured.digest,
+        modified: stamp.modified,
+        mode: stamp.kept_mode(),
+    };
+    Entry { path, content }
+}
+
+/// Copies a file that is the same before and after, reading it again when it is not.
+///
+/// Also says whether it has attributes that are not kept.
+fn copy_unchanged(
+    open: impl Fn() -> Result<StoredFile, PathError>,
+    copy: &mut StoredFile,
+    staging: &Staging<'_>,
+) -> Result<(Stamp, Measured, bool), DepositError> {
+    let mut source = open()?;
+    for _ in 0..ATTEMPTS {
+        let before = source.stamp()?;
+        if let Kind::Special(kind) = before.kind {
+            return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
+        }
+        let measured = BUFFER.with_borrow_mut(|buffer| {
+            copy_and_digest(&mut source, copy, buffer, staging.progress, staging.interrupt)
+        })?;
+        let after = source.stamp()?;
+        if before == after && measured.bytes == before.bytes {
+            return Ok((before, measured, source.has_extended_attributes()));
+        }
+        source = open()?;
+        copy.restart()?;
+    }
+    Err(DepositError::Changing { path: source.path().to_path_buf(), attempts: ATTEMPTS })
+}
+
+/// Copies a stream into the stage as the only file of item `number`.
+pub(super) fn stage_stream(
+    number: usize,
+    name: &PayloadPath,
+    reader: &mut dyn std::io::Read,
+    staging: &Staging<'_>,
+    now: crate::identity::Instant,
+) -> Result<Done, DepositError> {
+    let path = payload_directory(number).join(name.as_path());
+    staging.stage.make_dir(item_directory(number))?;
+    staging.stage.make_dir(payload_directory(number))?;
+    let parents: Vec<_> = name.parents().map(Path::to_path_buf).collect();
+    for parent in parents.iter().rev() {
+        staging.stage.make_dir(payload_directory(number).join(parent))?;
+    }
+    let mut copy = staging.stage.create_file(&path)?;
+    let measured = copy_stream(name, reader, &mut copy, staging)?;
+    let stamp = Stamp { modified: now, mode: copy.stamp()?.mode, ..copy.stamp()? };
+    copy.set_attributes(&stamp)?;
+    Ok(Done { entries: vec![file_entry(name.clone(), &stamp, measured)], ..Done::default() })
+}
+
+fn copy_stream(
+    name: &PayloadPath,
+    reader: &mut dyn std::io::Read,
+    copy: &mut StoredFile,
+    staging: &Staging<'_>,
+) -> Result<Measured, DepositError> {
+    let mut hasher = crate::digest::Hasher::default();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut bytes = 0;
+    loop {
+        if staging.interrupt.requested() {
+            return Err(DepositError::Interrupted);
+        }
+        let length = match reader.read(&mut buffer) {
+            Ok(0) => return Ok(Measured { bytes, digest: hasher.finish() }),
+            Ok(length) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(DepositError::Stream { name: name.clone(), source }),
+        };
+        hasher.update(&buffer[..length]);
+        copy.write_all(&buffer[..length])?;
+        bytes += length as u64;
+        staging.progress.advance(length as u64);
+    }
+}

@@ -1,0 +1,87 @@
+//! Copying bytes with their digest taken on the way: each byte is read once.
+
+use super::PathError;
+use super::file::StoredFile;
+use crate::digest::{Digest, Hasher};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+
+/// Bytes read at a time: large enough for few calls, small enough to stay in the CPU's cache.
+pub const BUFFER_BYTES: usize = 128 * 1024;
+
+/// After this many bytes the kernel is asked to write back what has been written.
+const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
+
+/// What was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Their digest.
+    pub digest: Digest,
+}
+
+/// Why bytes were not copied.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// Reading or writing went wrong.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+    /// A stop was asked for.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Copies `from`, up to its end, to `to`.
+pub fn copy_and_digest(
+    from: &mut StoredFile,
+    to: &mut StoredFile,
+    buffer: &mut [u8],
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Measured, CopyError> {
+    let mut written_back = 0;
+    read_all(from, buffer, progress, interrupt, |bytes, end| {
+        to.write_all(bytes)?;
+        if end - written_back >= WRITE_BACK_BYTES {
+            to.let_go(written_back, end - written_back);
+            written_back = end;
+        }
+        Ok(())
+    })
+}
+
+/// Reads `from` up to its end.
+pub fn digest(
+    from: &mut StoredFile,
+    buffer: &mut [u8],
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Measured, CopyError> {
+    read_all(from, buffer, progress, interrupt, |_, _| Ok(()))
+}
+
+fn read_all(
+    from: &mut StoredFile,
+    buffer: &mut [u8],
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+    mut each: impl FnMut(&[u8], u64) -> Result<(), PathError>,
+) -> Result<Measured, CopyError> {
+    let mut hasher = Hasher::default();
+    let mut total = 0;
+    loop {
+        if interrupt.requested() {
+            return Err(CopyError::Interrupted);
+        }
+        let length = from.read(buffer)?;
+        if length == 0 {
+            return Ok(Measured { bytes: total, digest: hasher.finish() });
+        }
+        let bytes = &buffer[..length];
+        hasher.update(bytes);
+        total += length as u64;
+        each(bytes, total)?;
+        progress.advance(length as u64);
+    }
+}

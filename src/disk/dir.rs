@@ -1,0 +1,392 @@
+//! A directory held open: everything below it is reached through its descriptor.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::beneath::open_beneath;
+use super::file::{Stamp, StoredFile};
+use super::watch::{Operation, Watcher};
+use super::{IoContext, PathError};
+
+/// A directory opened once.
+///
+/// Paths given to its methods are relative and lie beneath it. Opening refuses to pass a symbolic
+/// link or to leave the directory, whatever has been planted there since.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    path: PathBuf,
+    watcher: Watcher,
+}
+
+/// What a directory entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, a socket or a device, by its name for people.
+    Special(&'static str),
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug)]
+pub struct DirEntry {
+    /// The name, any bytes but `/` and NUL.
+    pub name: std::ffi::OsString,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl Dir {
+    /// Opens the directory at `path`, which may be a link to one.
+    pub fn open(path: &Path, watcher: Watcher) -> Result<Dir, PathError> {
+        Dir::open_with(path, OFlags::empty(), watcher)
+    }
+
+    /// Opens the directory at `path`, which may not be a link.
+    pub fn open_no_follow(path: &Path, watcher: Watcher) -> Result<Dir, PathError> {
+        Dir::open_with(path, OFlags::NOFOLLOW, watcher)
+    }
+
+    fn open_with(path: &Path, extra: OFlags, watcher: Watcher) -> Result<Dir, PathError> {
+        watcher.before(Operation::Open, path).on("open the directory", path)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | extra;
+        let fd = retry_on_intr(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))
+            .on("open the directory", path)?;
+        Ok(Dir { fd, path: path.to_path_buf(), watcher })
+    }
+
+    /// Where this directory was found, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where `relative` is, for messages.
+    pub fn path_of(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.path.join(relative)
+    }
+
+    /// Opens a directory beneath this one.
+    pub fn open_dir(&self, relative: impl AsRef<Path>) -> Result<Dir, PathError> {
+        let relative = relative.as_ref();
+        let fd = self
+            .open_fd(relative, OFlags::RDONLY | OFlags::DIRECTORY)
+            .on("open the directory", self.path_of(relative))?;
+        Ok(Dir { fd, path: self.path_of(relative), watcher: self.watcher.clone() })
+    }
+
+    /// Opens a directory beneath this one, or gives `None` when nothing is there.
+    pub fn open_dir_if_there(&self, relative: impl AsRef<Path>) -> Result<Option<Dir>, PathError> {
+        absent_is_none(self.open_dir(relative))
+    }
+
+    /// Opens a file beneath this one for reading. A FIFO does not block; check its stamp.
+    pub fn open_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
+        let relative = relative.as_ref();
+        let fd = self
+            .open_fd(relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
+            .on("open", self.path_of(relative))?;
+        Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
+    }
+
+    /// Opens a file beneath this one, or gives `None` when nothing is there.
+    pub fn open_file_if_there(
+        &self,
+        relative: impl AsRef<Path>,
+    ) -> Result<Option<StoredFile>, PathError> {
+        absent_is_none(self.open_file(relative))
+    }
+
+    /// Opens a file for reading and writing, making it when it is not there: lock files.
+    pub fn open_lock_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
+        let relative = relative.as_ref();
+        let path = self.path_of(relative);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK;
+        self.watcher.before(Operation::CreateFile, &path).on("open", &path)?;
+        let fd = open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(0o666))
+            .on("open", &path)?;
+        Ok(StoredFile::new(File::from(fd), path, self.watcher.clone()))
+    }
+
+    /// Makes a file that is not there yet and opens it for writing.
+    pub fn create_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
+        let relative = relative.as_ref();
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let fd = self
+            .step(Operation::CreateFile, relative)
+            .and_then(|()| Ok(open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(0o666))?))
+            .on("create", self.path_of(relative))?;
+        Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
+    }
+
+    /// Makes a directory that is not there yet.
+    pub fn make_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
+        let relative = relative.as_ref();
+        self.make_dir_raw(relative, 0o777).on("make the directory", self.path_of(relative))
+    }
+
+    /// Makes a directory that only its owner may enter.
+    pub fn make_private_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
+        let relative = relative.as_ref();
+        self.make_dir_raw(relative, 0o700).on("make the directory", self.path_of(relative))
+    }
+
+    fn make_dir_raw(&self, relative: &Path, mode: u32) -> io::Result<()> {
+        self.step(Operation::MakeDirectory, relative)?;
+        Ok(retry_on_intr(|| rustix::fs::mkdirat(&self.fd, relative, Mode::from_raw_mode(mode)))?)
+    }
+
+    /// Makes the directory if it is missing, synced into this one, and opens it.
+    pub fn ensure_dir(&self, name: &str) -> Result<Dir, PathError> {
+        if let Some(dir) = self.open_dir_if_there(name)? {
+            return Ok(dir);
+        }
+        match self.make_dir(name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            // Made here or, a moment ago, by another process that may not have synced it yet.
+            _ => self.sync()?,
+        }
+        self.open_dir(name)
+    }
+
+    /// Makes a symbolic link at `relative` that says `target`.
+    pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
+        self.step(Operation::MakeLink, relative)
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::symlinkat(target, &self.fd, relative))?))
+            .on("make the link", self.path_of(relative))
+    }
+
+    /// What the symbolic link at `relative` says.
+    pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
+        let target = self
+            .step(Operation::Inspect, relative)
+            .and_then(|()| {
+                Ok(retry_on_intr(|| rustix::fs::readlinkat(&self.fd, relative, Vec::new()))?)
+            })
+            .on("read the link", self.path_of(relative))?;
+        Ok(OsStr::from_bytes(target.as_bytes()).to_os_string())
+    }
+
+    /// Kind, size and times of what is at `relative`, a link not followed; `None` if nothing is.
+    pub fn stamp(&self, relative: impl AsRef<Path>) -> Result<Option<Stamp>, PathError> {
+        let relative = relative.as_ref();
+        let stat = self.step(Operation::Inspect, relative).and_then(|()| {
+            Ok(retry_on_intr(|| rustix::fs::statat(&self.fd, relative, AtFlags::SYMLINK_NOFOLLOW))?)
+        });
+        match stat {
+            Ok(stat) => Ok(Some(Stamp::of(&stat))),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error).on("inspect", self.path_of(relative)),
+        }
+    }
+
+    /// Kind, size and times of this directory itself.
+    pub fn own_stamp(&self) -> Result<Stamp, PathError> {
+        let stat = retry_on_intr(|| rustix::fs::fstat(&self.fd)).on("inspect", &self.path)?;
+        Ok(Stamp::of(&stat))
+    }
+
+    /// The entries, in the order of the file system, without `.` and `..`.
+    pub fn entries(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
+        let listing = self
+            .step(Operation::List, Path::new(""))
+            .and_then(|()| Ok(rustix::fs::Dir::read_from(&self.fd)?))
+            .on("list", &self.path)?;
+        Ok(listing.filter_map(|entry| match entry {
+            Err(error) => Some(Err(PathError::new("list", &self.path, error.into()))),
+            Ok(entry) => {
+                let name = entry.file_name().to_bytes();
+                let name = (name != b"." && name != b"..").then(|| OsStr::from_bytes(name))?;
+                Some(self.entry(name, entry.file_type()))
+            }
+        }))
+    }
+
+    fn entry(&self, name: &OsStr, file_type: FileType) -> Result<DirEntry, PathError> {
+        let kind = match Kind::of(file_type) {
+            Some(kind) => kind,
+            // The file system does not tell kinds while listing.
+            None => match self.stamp(name)? {
+                Some(stamp) => stamp.kind,
+                None => Kind::Special("file that has just gone"),
+            },
+        };
+        Ok(DirEntry { name: name.to_os_string(), kind })
+    }
+
+    /// Moves `from` of this directory to `name` in `to` in one step; fails if `name` exists.
+    ///
+    /// Where the file system can not refuse in the same step (NFS, exFAT and others answer
+    /// EINVAL), the name is looked up first and the caller's lock keeps writers of ours apart.
+    /// Across file systems this is an error, never a copy.
+    pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
+        let path = to.path_of(name);
+        to.step(Operation::Rename, name)
+            .and_then(|()| self.rename_no_replace(from, to, name))
+            .on("put in place", path)
+    }
+
+    fn rename_no_replace(&self, from: &Path, to: &Dir, name: &Path) -> io::Result<()> {
+        let outcome = retry_on_intr(|| {
+            rustix::fs::renameat_with(&self.fd, from, &to.fd, name, RenameFlags::NOREPLACE)
+        });
+        match outcome {
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            outcome => return Ok(outcome?),
+        }
+        match rustix::fs::statat(&to.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => {}
+            Ok(_) => return Err(Errno::EXIST.into()),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(retry_on_intr(|| rustix::fs::renameat(&self.fd, from, &to.fd, name))?)
+    }
+
+    /// Replaces the small file `name` by `bytes` so that a reader, or a crash, finds the old or the
+    /// new content whole.
+    pub fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), PathError> {
+        let staged = format!("{name}.new");
+        // What an earlier, killed replacement left is not ours to keep.
+        self.remove_file_if_there(Path::new(&staged))?;
+        let mut file = self.create_file(&staged)?;
+        file.write_all(bytes)?;
+        file.sync()?;
+        self.step(Operation::Rename, Path::new(name))
+            .and_then(|()| {
+                Ok(retry_on_intr(|| {
+                    rustix::fs::renameat(&self.fd, staged.as_str(), &self.fd, name)
+                })?)
+            })
+            .on("replace", self.path_of(name))?;
+        self.sync()
+    }
+
+    /// Sets mode bits and modification time of this directory itself.
+    pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
+        self.step(Operation::SetAttributes, Path::new(""))
+            .and_then(|()| super::file::set_attributes(&self.fd, stamp))
+            .on("set mode and time of", &self.path)
+    }
+
+    /// Sets the modification time of the link at `relative`.
+    pub fn set_link_time(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
+        self.step(Operation::SetAttributes, relative)
+            .and_then(|()| {
+                let times = super::file::timestamps(stamp);
+                Ok(rustix::fs::utimensat(&self.fd, relative, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+            })
+            .on("set the time of", self.path_of(relative))
+    }
+
+    /// Forces this directory's entries to the disk.
+    pub fn sync(&self) -> Result<(), PathError> {
+        if !self.watcher.syncs() {
+            return Ok(());
+        }
+        self.step(Operation::SyncDirectory, Path::new(""))
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
+            .on("sync", &self.path)
+    }
+
+    /// Forces everything of this directory's file system to the disk.
+    ///
+    /// An error of writing back since this descriptor was opened is reported here (Linux 5.8).
+    pub fn sync_file_system(&self) -> Result<(), PathError> {
+        if !self.watcher.syncs() {
+            return Ok(());
+        }
+        self.step(Operation::SyncFileSystem, Path::new(""))
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(&self.fd))?))
+            .on("sync the file system of", &self.path)
+    }
+
+    /// Removes a file or link.
+    pub fn remove_file(&self, relative: &Path) -> Result<(), PathError> {
+        self.remove(relative, AtFlags::empty()).on("remove", self.path_of(relative))
+    }
+
+    /// Removes a file or link if it is there.
+    pub fn remove_file_if_there(&self, relative: &Path) -> Result<(), PathError> {
+        absent_is_none(self.remove_file(relative)).map(|_| ())
+    }
+
+    /// Removes an empty directory.
+    pub fn remove_dir(&self, relative: &Path) -> Result<(), PathError> {
+        self.remove(relative, AtFlags::REMOVEDIR).on("remove the directory", self.path_of(relative))
+    }
+
+    fn remove(&self, relative: &Path, flags: AtFlags) -> io::Result<()> {
+        self.step(Operation::Remove, relative)?;
+        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.fd, relative, flags))?)
+    }
+
+    /// Another handle on the same directory.
+    pub fn try_clone(&self) -> Result<Dir, PathError> {
+        let fd = self.fd.try_clone().on("open the directory", &self.path)?;
+        Ok(Dir { fd, path: self.path.clone(), watcher: self.watcher.clone() })
+    }
+
+    /// Who watches this directory.
+    pub fn watcher(&self) -> Watcher {
+        self.watcher.clone()
+    }
+
+    pub(super) fn descriptor(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    /// Lets whoever watches see the operation.
+    fn step(&self, operation: Operation, relative: &Path) -> io::Result<()> {
+        if self.watcher.is_watching() {
+            self.watcher.before(operation, &self.path_of(relative))?;
+        }
+        Ok(())
+    }
+
+    fn open_fd(&self, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        self.step(Operation::Open, relative)?;
+        let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+        Ok(open_beneath(self.fd.as_fd(), relative, flags, Mode::empty())?)
+    }
+}
+
+impl Kind {
+    pub(super) fn of(file_type: FileType) -> Option<Kind> {
+        Some(match file_type {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            FileType::Fifo => Kind::Special("FIFO"),
+            FileType::Socket => Kind::Special("socket"),
+            FileType::CharacterDevice => Kind::Special("character device"),
+            FileType::BlockDevice => Kind::Special("block device"),
+            FileType::Unknown => return None,
+        })
+    }
+}
+
+/// Absent is an answer; any other error stays one.
+fn absent_is_none<T>(outcome: Result<T, PathError>) -> Result<Option<T>, PathError> {
+    match outcome {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}

@@ -1,0 +1,60 @@
+//! Errors of the file system, with what was done and to what.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file operation that went wrong. The source says why.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} `{}`", path.display())]
+pub struct PathError {
+    action: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl PathError {
+    /// An error of doing `action` ("read", "make the directory") to `path`.
+    pub fn new(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> PathError {
+        PathError { action, path: path.into(), source }
+    }
+
+    /// What the operation was about.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The kind of the cause.
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+
+    /// Whether the file system has no room or no inodes left, or the user's quota is used up.
+    pub fn is_full(&self) -> bool {
+        matches!(self.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+
+    /// Whether the path, or a directory on the way to it, is a link that was not followed.
+    pub fn is_link(&self) -> bool {
+        self.is(rustix::io::Errno::LOOP)
+    }
+
+    /// Whether there is nothing behind the name that could be opened: a socket.
+    pub fn is_no_such_device(&self) -> bool {
+        self.is(rustix::io::Errno::NXIO)
+    }
+
+    fn is(&self, errno: rustix::io::Errno) -> bool {
+        self.source.raw_os_error() == Some(errno.raw_os_error())
+    }
+}
+
+/// Gives a bare error its action and path.
+pub(crate) trait IoContext<T> {
+    fn on(self, action: &'static str, path: impl AsRef<Path>) -> Result<T, PathError>;
+}
+
+impl<T, E: Into<io::Error>> IoContext<T> for Result<T, E> {
+    fn on(self, action: &'static str, path: impl AsRef<Path>) -> Result<T, PathError> {
+        self.map_err(|error| PathError::new(action, path.as_ref(), error.into()))
+    }
+}

@@ -1,0 +1,234 @@
+//! A file held open, and what the file system says of it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::AsFd;
+use rustix::fs::{Advice, Mode, Stat, Timespec, Timestamps};
+use rustix::io::retry_on_intr;
+
+use super::watch::{Operation, Watcher};
+use super::{IoContext, Kind, PathError};
+use crate::identity::{Instant, SECOND};
+
+/// Kind, size, mode and times of a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// What it is.
+    pub kind: Kind,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// All twelve mode bits.
+    pub mode: u32,
+    /// When the content was last changed.
+    pub modified: Instant,
+    /// When content or attributes were last changed.
+    pub changed: Instant,
+    /// Device and inode: which file it is.
+    pub identity: (u64, u64),
+}
+
+impl Stamp {
+    #[expect(clippy::unnecessary_cast, reason = "the types of these fields differ by platform")]
+    pub(super) fn of(stat: &Stat) -> Stamp {
+        let instant = |seconds: i64, nanoseconds: i128| {
+            Instant::from_nanoseconds(i128::from(seconds) * SECOND + nanoseconds)
+        };
+        Stamp {
+            kind: Kind::of(rustix::fs::FileType::from_raw_mode(stat.st_mode))
+                .unwrap_or(Kind::Special("file of unknown kind")),
+            bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode as u32 & 0o7777,
+            modified: instant(stat.st_mtime as i64, stat.st_mtime_nsec as i128),
+            changed: instant(stat.st_ctime as i64, stat.st_ctime_nsec as i128),
+            identity: (stat.st_dev as u64, stat.st_ino as u64),
+        }
+    }
+
+    /// The mode bits that are kept: without set-user-ID, set-group-ID and sticky.
+    pub fn kept_mode(&self) -> u32 {
+        self.mode & 0o777
+    }
+}
+
+/// A file held open, beneath a [`super::Dir`].
+#[derive(Debug)]
+pub struct StoredFile {
+    file: File,
+    path: PathBuf,
+    watcher: Watcher,
+}
+
+impl StoredFile {
+    pub(super) fn new(file: File, path: PathBuf, watcher: Watcher) -> StoredFile {
+        StoredFile { file, path, watcher }
+    }
+
+    /// Opens a file named by a person, following links in its path.
+    pub fn open(path: &Path, watcher: Watcher) -> Result<StoredFile, PathError> {
+        StoredFile::open_with(path, rustix::fs::OFlags::empty(), watcher)
+    }
+
+    /// Opens a file named by a person, which may not be a link itself.
+    pub fn open_no_follow(path: &Path, watcher: Watcher) -> Result<StoredFile, PathError> {
+        StoredFile::open_with(path, rustix::fs::OFlags::NOFOLLOW, watcher)
+    }
+
+    fn open_with(
+        path: &Path,
+        extra: rustix::fs::OFlags,
+        watcher: Watcher,
+    ) -> Result<StoredFile, PathError> {
+        use rustix::fs::OFlags;
+        watcher.before(Operation::Open, path).on("open", path)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | extra;
+        let fd = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())).on("open", path)?;
+        Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
+    }
+
+    /// Where this file was found, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the file system says of it now.
+    pub fn stamp(&self) -> Result<Stamp, PathError> {
+        self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;
+        let stat = retry_on_intr(|| rustix::fs::fstat(&self.file)).on("inspect", &self.path)?;
+        Ok(Stamp::of(&stat))
+    }
+
+    /// Reads the next bytes; 0 at the end.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, PathError> {
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        loop {
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                outcome => return outcome.on("read", &self.path),
+            }
+        }
+    }
+
+    /// Reads the whole file, refusing one of more than `limit` bytes before it is held.
+    pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, PathError> {
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        let mut bytes = Vec::new();
+        let taken = Read::by_ref(&mut self.file).take(limit + 1).read_to_end(&mut bytes);
+        taken.on("read", &self.path)?;
+        if bytes.len() as u64 > limit {
+            let cause = io::Error::other(format!("it is larger than {limit} bytes"));
+            return Err(PathError::new("read", &self.path, cause));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes all of `bytes` at the end of what was written before.
+    pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), PathError> {
+        if let Err(error) = self.watcher.before(Operation::Write, &self.path) {
+            // A refused write leaves half of its bytes, as a full disk or a torn write does.
+            let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
+            return Err(error).on("write", &self.path);
+        }
+        self.file.write_all(bytes).on("write", &self.path)
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), PathError> {
+        if let Err(error) = self.watcher.before(Operation::Write, &self.path) {
+            let _ = self.file.write_all_at(&bytes[..bytes.len() / 2], offset);
+            return Err(error).on("write", &self.path);
+        }
+        self.file.write_all_at(bytes, offset).on("write", &self.path)
+    }
+
+    /// Goes back to the start and forgets what was written.
+    pub fn restart(&mut self) -> Result<(), PathError> {
+        self.watcher.before(Operation::Write, &self.path).on("write", &self.path)?;
+        self.file.set_len(0).on("write", &self.path)?;
+        self.rewind()
+    }
+
+    /// Goes back to the start.
+    pub fn rewind(&mut self) -> Result<(), PathError> {
+        self.file.seek(SeekFrom::Start(0)).map(|_| ()).on("read", &self.path)
+    }
+
+    /// Sets mode bits and modification time from `stamp`.
+    pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
+        self.watcher
+            .before(Operation::SetAttributes, &self.path)
+            .and_then(|()| set_attributes(&self.file, stamp))
+            .on("set mode and time of", &self.path)
+    }
+
+    /// Forces bytes and attributes to the disk.
+    pub fn sync(&self) -> Result<(), PathError> {
+        if !self.watcher.syncs() {
+            return Ok(());
+        }
+        self.watcher
+            .before(Operation::SyncFile, &self.path)
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.file))?))
+            .on("sync", &self.path)
+    }
+
+    /// Forces the bytes to the disk.
+    pub fn sync_data(&self) -> Result<(), PathError> {
+        if !self.watcher.syncs() {
+            return Ok(());
+        }
+        self.watcher
+            .before(Operation::SyncFile, &self.path)
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.file))?))
+            .on("sync", &self.path)
+    }
+
+    /// Lets the kernel start writing back, or forget if written, `length` bytes at `offset`.
+    ///
+    /// Only advice: it makes the final sync short and keeps other programs' files in memory.
+    pub fn let_go(&self, offset: u64, length: u64) {
+        let length = std::num::NonZeroU64::new(length);
+        let _ = rustix::fs::fadvise(&self.file, offset, length, Advice::DontNeed);
+    }
+
+    /// Names of the extended attributes that are lost when only the bytes are copied.
+    ///
+    /// Security labels belong to the machine, not to the file, and are left out.
+    pub fn has_extended_attributes(&self) -> bool {
+        let mut names = [0_u8; 1024];
+        match rustix::fs::flistxattr(&self.file, &mut names) {
+            Ok(0) | Err(_) => false,
+            Ok(length) => names[..length]
+                .split(|byte| *byte == 0)
+                .any(|name| !name.is_empty() && !name.starts_with(b"security.")),
+        }
+    }
+
+    pub(super) fn as_std(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn watcher(&self) -> &Watcher {
+        &self.watcher
+    }
+}
+
+pub(super) fn set_attributes(fd: impl AsFd, stamp: &Stamp) -> io::Result<()> {
+    rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.kept_mode()))?;
+    Ok(rustix::fs::futimens(&fd, &timestamps(stamp))?)
+}
+
+/// The times to give a copy: its own access time stays, the modification time is the source's.
+pub(super) fn timestamps(stamp: &Stamp) -> Timestamps {
+    let nanoseconds = stamp.modified.nanoseconds();
+    let seconds = nanoseconds.div_euclid(SECOND);
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
+        last_modification: Timespec {
+            tv_sec: i64::try_from(seconds).unwrap_or(0),
+            tv_nsec: nanoseconds.rem_euclid(SECOND).try_into().unwrap_or(0),
+        },
+    }
+}

@@ -1,0 +1,33 @@
+//! The file system: the only part that uses `std::fs`.
+//!
+//! [`Dir`] is a directory held open; everything below it is reached through its descriptor, and
+//! opening never passes a link ([`openat2`][man] where the kernel has it). [`StoredFile`] is a file
+//! held open, [`Lock`] a kernel lock, [`copy`] reads each byte once and takes its digest on the way,
+//! [`SourceWalk`] walks what is to be deposited. A [`Watch`] sees every operation beforehand; the
+//! tests use it to make the n-th one fail.
+//!
+//! [man]: https://man7.org/linux/man-pages/man2/openat2.2.html
+//!
+//! # Limitations
+//!
+//! Written for Linux. A port to another system changes this folder only.
+
+mod beneath;
+pub mod copy;
+mod dir;
+mod error;
+mod file;
+mod lock;
+mod source;
+mod space;
+mod tree;
+mod watch;
+
+pub use dir::{Dir, DirEntry, Kind};
+pub(crate) use error::IoContext;
+pub use error::PathError;
+pub use file::{Stamp, StoredFile};
+pub use lock::{HeldBy, Holder, Lock, LockError, LockMode};
+pub use source::{Links, SourceEntry, SourceWalk, resolved};
+pub use space::{Room, size_of_tree};
+pub use watch::{Operation, Watch, Watcher};

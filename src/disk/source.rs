@@ -1,0 +1,122 @@
+//! Walking what is to be deposited.
+
+use std::path::{Path, PathBuf};
+
+use super::{Dir, IoContext, Kind, PathError, StoredFile, Watcher};
+
+/// What is done with symbolic links of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// Kept as links while they stay inside the payload, refused when they leave it.
+    #[default]
+    Keep,
+    /// What they point to is deposited in their place.
+    Follow,
+    /// Any link is refused.
+    Refuse,
+}
+
+/// One entry below a source directory.
+#[derive(Clone, Debug)]
+pub struct SourceEntry {
+    /// Its path below the source.
+    pub relative: PathBuf,
+    /// What it is, after links were followed if they are.
+    pub kind: Kind,
+    /// Size in bytes, of a file.
+    pub bytes: u64,
+}
+
+/// A source directory and how it is walked: parents before what is in them, order of the disk.
+#[derive(Debug)]
+pub struct SourceWalk {
+    root: Dir,
+    links: Links,
+    watcher: Watcher,
+}
+
+impl SourceWalk {
+    /// Opens the directory at `path`.
+    pub fn open(path: &Path, links: Links, watcher: Watcher) -> Result<SourceWalk, PathError> {
+        let root = match links {
+            Links::Follow => Dir::open(path, watcher.clone())?,
+            Links::Keep | Links::Refuse => Dir::open_no_follow(path, watcher.clone())?,
+        };
+        Ok(SourceWalk { root, links, watcher })
+    }
+
+    /// The source directory itself.
+    pub fn root(&self) -> &Dir {
+        &self.root
+    }
+
+    /// Everything below the directory.
+    pub fn entries(&self) -> impl Iterator<Item = Result<SourceEntry, PathError>> + '_ {
+        walkdir::WalkDir::new(self.root.path())
+            .min_depth(1)
+            .follow_links(self.links == Links::Follow)
+            .into_iter()
+            .map(|entry| self.entry(entry))
+    }
+
+    fn entry(
+        &self,
+        entry: Result<walkdir::DirEntry, walkdir::Error>,
+    ) -> Result<SourceEntry, PathError> {
+        let entry = entry.map_err(|error| self.error(error))?;
+        let relative = entry
+            .path()
+            .strip_prefix(self.root.path())
+            .expect("because walkdir prefixes every path with the root it was given")
+            .to_path_buf();
+        let kind = self.kind(&relative, entry.file_type())?;
+        let bytes = match kind {
+            Kind::File => entry.metadata().map_err(|error| self.error(error))?.len(),
+            _ => 0,
+        };
+        Ok(SourceEntry { relative, kind, bytes })
+    }
+
+    fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {
+        if file_type.is_file() {
+            return Ok(Kind::File);
+        }
+        if file_type.is_dir() {
+            return Ok(Kind::Directory);
+        }
+        if file_type.is_symlink() {
+            return Ok(Kind::Link);
+        }
+        let stamp = self.root.stamp(relative)?;
+        Ok(stamp.map_or(Kind::Special("file that has just gone"), |stamp| stamp.kind))
+    }
+
+    fn error(&self, error: walkdir::Error) -> PathError {
+        let path = error.path().unwrap_or(self.root.path()).to_path_buf();
+        // A loop has no cause of its own; walkdir names both ends of it.
+        let text = error.to_string();
+        let cause = error.into_io_error().unwrap_or_else(|| std::io::Error::other(text));
+        PathError::new("walk", path, cause)
+    }
+
+    /// Opens the file of an entry. Unless links are followed, none is passed on the way.
+    pub fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
+        match self.links {
+            Links::Follow => StoredFile::open(&self.root.path_of(relative), self.watcher.clone()),
+            Links::Keep | Links::Refuse => self.root.open_file(relative),
+        }
+    }
+
+    /// Opens the directory of an entry.
+    pub fn open_dir(&self, relative: &Path) -> Result<Dir, PathError> {
+        match self.links {
+            Links::Follow => Dir::open(&self.root.path_of(relative), self.watcher.clone()),
+            Links::Keep | Links::Refuse => self.root.open_dir(relative),
+        }
+    }
+}
+
+/// `path` with every link on the way resolved.
+pub fn resolved(path: &Path) -> Result<PathBuf, PathError> {
+    std::fs::canonicalize(path).on("find", path)
+}

@@ -1,0 +1,90 @@
+//! Sees every file operation before it happens: how the tests make the n-th one fail.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is about to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// A file or directory is opened for reading.
+    Open,
+    /// A directory is listed.
+    List,
+    /// Kind, size or times are asked for.
+    Inspect,
+    /// A file is read from.
+    Read,
+    /// A new file is made.
+    CreateFile,
+    /// A new directory is made.
+    MakeDirectory,
+    /// A symbolic link is made.
+    MakeLink,
+    /// Bytes are written to a file.
+    Write,
+    /// Mode or times are set.
+    SetAttributes,
+    /// A file's bytes are forced to the disk.
+    SyncFile,
+    /// A directory's entries are forced to the disk.
+    SyncDirectory,
+    /// Everything of a file system is forced to the disk.
+    SyncFileSystem,
+    /// A name is moved; the path is the new one.
+    Rename,
+    /// A file or an empty directory is removed.
+    Remove,
+    /// A lock is taken.
+    Lock,
+}
+
+/// Hears of operations beforehand and may refuse them.
+pub trait Watch: Send + Sync {
+    /// Called before `operation` is done to `path`; an error is returned in its place.
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
+}
+
+/// Whoever watches, if anyone. Without one, operations cost nothing more.
+///
+/// It goes with every handle, and so also carries whether syncs are done at all.
+#[derive(Clone, Default)]
+pub struct Watcher {
+    watch: Option<Arc<dyn Watch>>,
+    without_sync: bool,
+}
+
+impl Watcher {
+    /// Lets `watch` see every operation.
+    pub fn new(watch: Arc<dyn Watch>) -> Watcher {
+        Watcher { watch: Some(watch), without_sync: false }
+    }
+
+    /// The same, on a file system that can not sync, or for bytes that can be made again.
+    #[must_use]
+    pub fn without_sync(self) -> Watcher {
+        Watcher { without_sync: true, ..self }
+    }
+
+    pub(super) fn syncs(&self) -> bool {
+        !self.without_sync
+    }
+
+    pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        match &self.watch {
+            None => Ok(()),
+            Some(watch) => watch.before(operation, path),
+        }
+    }
+
+    pub(super) fn is_watching(&self) -> bool {
+        self.watch.is_some()
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_watching() { "Watcher(watching)" } else { "Watcher" })
+    }
+}

@@ -1,0 +1,168 @@
+//! Why no date was given, and what was odd where one was.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::Verdict;
+use crate::disk::{LockError, PathError};
+use crate::identity::{Instant, Prefix};
+
+/// Why no date was given. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum DistributorError {
+    /// The clock is behind the last date by more than one is ready to wait.
+    #[error("no name was given: the clock is {} behind the last name of `{prefix}`", Span(*behind))]
+    ClockBehind {
+        /// Whose memory.
+        prefix: Prefix,
+        /// The last date.
+        last: Instant,
+        /// What the clock says.
+        now: Instant,
+        /// The difference.
+        behind: Duration,
+    },
+    /// The granularity asks for a longer wait than one is ready for.
+    #[error("no name was given: the next one of `{prefix}` is {} away", Span(*wait))]
+    TooLong {
+        /// Whose memory.
+        prefix: Prefix,
+        /// The last date.
+        last: Instant,
+        /// What the clock says.
+        now: Instant,
+        /// How long the wait would be.
+        wait: Duration,
+    },
+    /// The clock says what is hard to believe.
+    #[error("no name was given: {}", doubt(verdict))]
+    ClockDoubtful {
+        /// Whose memory.
+        prefix: Prefix,
+        /// What is doubtful.
+        verdict: Verdict,
+    },
+    /// The memory was last written on another machine: a restored backup, or a clone.
+    #[error("no name was given: the memory of `{prefix}` comes from another machine")]
+    OtherMachine {
+        /// Whose memory.
+        prefix: Prefix,
+        /// The machine that wrote it.
+        recorded: String,
+        /// This machine.
+        this: String,
+    },
+    /// The memory was written by a later version, which alone knows the last date.
+    #[error("no name was given: the memory of `{prefix}` was written by a newer urepo")]
+    NewerMemory {
+        /// Whose memory.
+        prefix: Prefix,
+    },
+    /// The memory belongs to another prefix.
+    #[error("no name was given: the memory of `{prefix}` is that of `{found}`")]
+    WrongMemory {
+        /// Whose memory was asked for.
+        prefix: Prefix,
+        /// Whose it is.
+        found: String,
+    },
+    /// Another process holds the memory.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The memory can not be read or written.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+/// Something odd about a memory that did not stop the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// There are names but no memory.
+    MemoryMissing {
+        /// Whose.
+        prefix: Prefix,
+        /// The newest name on disk.
+        newest: Instant,
+    },
+    /// The memory can not be read.
+    MemoryDamaged {
+        /// Whose.
+        prefix: Prefix,
+        /// The newest name on disk.
+        newest: Option<Instant>,
+    },
+    /// There are names later than the memory knows.
+    MemoryBehind {
+        /// Whose.
+        prefix: Prefix,
+        /// The last date in the memory.
+        remembered: Instant,
+        /// The newest name on disk.
+        newest: Instant,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::MemoryMissing { prefix, newest } => write!(
+                f,
+                "the memory of `{prefix}` is missing; going on above its newest name, {}",
+                newest.suffix()
+            ),
+            Notice::MemoryDamaged { prefix, newest: Some(newest) } => write!(
+                f,
+                "the memory of `{prefix}` is damaged; going on above its newest name, {}",
+                newest.suffix()
+            ),
+            Notice::MemoryDamaged { prefix, newest: None } => {
+                write!(f, "the memory of `{prefix}` is damaged; there are no names of it on disk")
+            }
+            Notice::MemoryBehind { prefix, remembered, newest } => write!(
+                f,
+                "the memory of `{prefix}` ends at {}; going on above its newest name, {}",
+                remembered.suffix(),
+                newest.suffix()
+            ),
+        }
+    }
+}
+
+fn doubt(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::BeforeStandard { now } => {
+            format!("the clock says {now}, before the beginning of the standard's time, 1995-08-01")
+        }
+        Verdict::PastYear9999 { now } => format!("the clock says {now}, past the year 9999"),
+        Verdict::TooFarAhead { last, ahead, .. } => format!(
+            "the clock is {} ahead of the last name, {}; a name of a wrong future would block all \
+             others until then",
+            Span(*ahead),
+            last.suffix()
+        ),
+        Verdict::ClockBehind { behind, .. } => format!("the clock is {} behind", Span(*behind)),
+        Verdict::Fine => "the clock is fine".to_owned(),
+    }
+}
+
+/// A duration for people: `3 h 12 min`, `4.2 s`.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(pub Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+        if days > 0 {
+            write!(f, "{days} d {hours} h")
+        } else if hours > 0 {
+            write!(f, "{hours} h {minutes} min")
+        } else if minutes > 0 {
+            write!(f, "{minutes} min {} s", seconds % 60)
+        } else if self.0 >= Duration::from_secs(10) {
+            write!(f, "{seconds} s")
+        } else {
+            write!(f, "{seconds}.{:03} s", self.0.subsec_millis())
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The memory of one prefix on disk: the file is lock and memory in one.
+
+use std::time::Duration;
+
+use super::DistributorError;
+use super::granularity::Setting;
+use super::slot::{self, Contents, Record, SlotError, Token};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::disk::{Dir, Lock, LockMode, StoredFile};
+use crate::identity::{Instant, Prefix};
+use crate::layout;
+
+/// The file is larger than its slots: behind them stands who holds the lock.
+const LARGEST_FILE: u64 = 64 * 1024;
+
+/// What the memory held when it was read.
+pub(super) enum Found {
+    /// Nothing was ever written.
+    Fresh,
+    /// The last record.
+    Record(Record),
+    /// Something that can not be read.
+    Lost,
+}
+
+impl Found {
+    /// The last date, if it is known.
+    pub(super) fn last(&self) -> Option<Instant> {
+        match self {
+            Found::Record(record) => Some(record.last),
+            Found::Fresh | Found::Lost => None,
+        }
+    }
+}
+
+/// The memory of a prefix, held alone.
+pub(super) struct HeldMemory<'a> {
+    lock: Lock,
+    dir: &'a Dir,
+    name: String,
+    prefix: &'a Prefix,
+    agent: &'a Agent,
+}
+
+impl<'a> HeldMemory<'a> {
+    /// Takes the memory of `prefix` in `dir`; the file is made if it is missing.
+    pub(super) fn lock(
+        dir: &'a Dir,
+        prefix: &'a Prefix,
+        wait: Duration,
+        agent: &'a Agent,
+        clock: &dyn Clock,
+    ) -> Result<HeldMemory<'a>, DistributorError> {
+        let name = layout::memory_file(prefix);
+        let holder = agent.holder(clock);
+        let lock = Lock::take(dir, &name, LockMode::Exclusive, wait, &holder, clock)?;
+        Ok(HeldMemory { lock, dir, name, prefix, agent })
+    }
+
+    /// Reads the memory through a descriptor opened after the lock was taken: on some network file
+    /// systems one that was open before still serves the old bytes.
+    pub(super) fn read(&mut self) -> Result<Found, DistributorError> {
+        let bytes = self.open()?.read_all(LARGEST_FILE)?;
+        let slots = &bytes[..bytes.len().min(slot::FILE)];
+        match slot::read(slots) {
+            Contents::Fresh => Ok(Found::Fresh),
+            Contents::Damaged { .. } => Ok(Found::Lost),
+            Contents::OtherFormat => {
+                Err(DistributorError::NewerMemory { prefix: self.prefix.clone() })
+            }
+            Contents::Valid { mut record, other } => {
+                let folded = self.prefix.folded();
+                if record.prefix != Token::sanitised(&folded) {
+                    let found = record.prefix.to_string();
+                    return Err(DistributorError::WrongMemory {
+                        prefix: self.prefix.clone(),
+                        found,
+                    });
+                }
+                // The other slot may have been a later record that went bad: only the names on
+                // disk tell, so they are read again.
+                let whole = match other {
+                    Ok(_) => true,
+                    Err(SlotError::Empty) => record.sequence == 1,
+                    Err(SlotError::Damaged { .. } | SlotError::OtherFormat) => false,
+                };
+                if !whole {
+                    record.tree = Token::default();
+                }
+                Ok(Found::Record(record))
+            }
+        }
+    }
+
+    /// Opens the memory anew and makes sure that it is the file that is locked.
+    fn open(&mut self) -> Result<StoredFile, DistributorError> {
+        let file = self.dir.open_file(&self.name)?;
+        if file.stamp()?.identity == self.lock.file().stamp()?.identity {
+            return Ok(file);
+        }
+        let cause = std::io::Error::other("the file was replaced while its lock was taken");
+        Err(crate::disk::PathError::new("use the memory", file.path(), cause).into())
+    }
+
+    /// Writes the record after `found`, over the older slot, and syncs it.
+    pub(super) fn write(
+        &mut self,
+        found: &Found,
+        last: Instant,
+        granularity: Setting,
+        tree: &str,
+    ) -> Result<(), DistributorError> {
+        let sequence = match found {
+            Found::Record(record) => record.sequence,
+            Found::Fresh | Found::Lost => 0,
+        };
+        let record = Record {
+            prefix: Token::sanitised(&self.prefix.folded()),
+            sequence: sequence + 1,
+            last,
+            granularity,
+            boot: Token::sanitised(&self.agent.boot_id),
+            host: Token::sanitised(&self.agent.machine_id),
+            tree: Token::sanitised(tree),
+        };
+        let file = self.lock.file();
+        if sequence == 0 {
+            // A new file, or one whose records are lost: nothing of it is worth keeping.
+            file.write_all_at(&slot::blank(), 0)?;
+        }
+        let offset = slot::offset_for_next(sequence) as u64;
+        file.write_all_at(&slot::encode(&record), offset)?;
+        file.sync_data()?;
+        if sequence == 0 {
+            self.dir.sync()?;
+        }
+        Ok(())
+    }
+}

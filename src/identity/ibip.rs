@@ -1,0 +1,167 @@
+//! The `IBIp`: the opaque form of an identifier.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use super::cursor;
+use super::error::{Fault, ParseError};
+use super::folding;
+use super::grammar;
+use super::ibip_prefix::{IbipPrefix, is_separator};
+use super::instant::Instant;
+use super::legacy::LegacyLabel;
+use super::numeral::{self, DECIMAL, IBIP};
+use super::serial::as_text;
+
+const KIND: &str = "IBIp";
+/// The last second of [`Instant::MAX_YEAR`].
+const LAST_SECOND: i128 = 31_556_889_832_780_799;
+
+/// An `IBIp`, such as `8JMKD3MGP8W/34PGRBS`.
+///
+/// It is stored data: an item keeps the one it got, whatever address its archive has now. The
+/// spelling is kept; comparing ignores case. Any two words of the alphabet are an `IBIp` in the
+/// grammar, though only those made by Alg. 5 and 6 can be taken apart.
+#[derive(Clone)]
+pub struct Ibip {
+    text: Box<str>,
+    slash: usize,
+}
+
+impl Ibip {
+    /// The label a generator gives under `prefix` at `date`: upper case [Alg. 6].
+    ///
+    /// Nothing for dates before 1995-08-01 or after [`Instant::MAX_YEAR`].
+    pub fn new(prefix: &IbipPrefix, date: Instant) -> Option<Ibip> {
+        if date < Instant::IBIP_EPOCH || date.seconds() > LAST_SECOND {
+            return None;
+        }
+        let seconds = date.seconds() - Instant::IBIP_EPOCH.seconds();
+        let mut suffix = base27(&seconds.to_string());
+        if date.subsecond() != 0 {
+            let fraction = format!("{:09}", date.subsecond());
+            // Erratum: `.5` and `.05` are one number; `rewrite` keeps the leading zeros.
+            suffix = suffix + "W" + &base27(fraction.trim_end_matches('0'));
+        }
+        let prefix = prefix.as_str().to_ascii_uppercase();
+        Some(Ibip { slash: prefix.len(), text: (prefix + "/" + &suffix).into() })
+    }
+
+    /// The label as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The part before the slash.
+    pub fn prefix(&self) -> IbipPrefix {
+        IbipPrefix::of(&self.text[..self.slash])
+    }
+
+    /// The part after the slash.
+    pub fn suffix(&self) -> &str {
+        &self.text[self.slash + 1..]
+    }
+
+    /// The date, if the suffix was made of one; digits of the fraction after the ninth are
+    /// dropped.
+    pub fn instant(&self) -> Result<Instant, ParseError> {
+        instant(self.suffix())
+            .map_err(|fault| fault.shifted(self.slash + 1).within(KIND, &self.text))
+    }
+
+    /// Whether the first part has a `W` or `X` after its first character, as every prefix made of
+    /// an address has. Other pairs of words are not taken for labels [resolution, E07].
+    pub fn has_separator(&self) -> bool {
+        self.text[..self.slash].bytes().skip(1).any(is_separator)
+    }
+
+    /// The label from before 2009 that has this very spelling, if it can be one.
+    ///
+    /// The alphabets overlap. Look up this first, exactly as given, then the label without
+    /// regard to case.
+    pub fn as_legacy(&self) -> Option<LegacyLabel> {
+        self.text.parse().ok()
+    }
+}
+
+/// Reads a suffix: seconds, and after `W` the fraction.
+fn instant(suffix: &str) -> Result<Instant, Fault> {
+    let separator = suffix.bytes().position(is_separator).unwrap_or(suffix.len());
+    let (seconds, fraction) = suffix.split_at(separator);
+    let expected = "not a number of seconds since 1995-08-01";
+    let posix = numeral::rewrite(seconds, &IBIP, &DECIMAL)
+        .filter(|digits| digits == "0" || !digits.starts_with('0'))
+        .and_then(|digits| digits.parse::<i128>().ok())
+        .map(|seconds| seconds.saturating_add(Instant::IBIP_EPOCH.seconds()))
+        .filter(|&posix| posix <= LAST_SECOND)
+        .and_then(|posix| i64::try_from(posix).ok())
+        .ok_or_else(|| Fault::new(0..separator, expected))?;
+    let fraction = match fraction.as_bytes().first() {
+        None => String::new(),
+        Some(b'W' | b'w') => numeral::rewrite(&fraction[1..], &IBIP, &DECIMAL)
+            .ok_or_else(|| Fault::new(separator..suffix.len(), "not the digits of a fraction"))?,
+        Some(_) => {
+            let expected = "expected `W` before the fraction";
+            return Err(Fault::new(separator..separator + 1, expected));
+        }
+    };
+    Ok(cursor::instant(posix, &fraction))
+}
+
+fn base27(decimal: &str) -> String {
+    numeral::rewrite(decimal, &DECIMAL, &IBIP).expect("because seconds and nanoseconds are short")
+}
+
+impl FromStr for Ibip {
+    type Err = ParseError;
+
+    /// Reads any two words of the alphabet.
+    fn from_str(text: &str) -> Result<Ibip, ParseError> {
+        match grammar::ibip(text) {
+            Ok(slash) => Ok(Ibip { text: text.into(), slash }),
+            Err(fault) => Err(fault.within(KIND, text)),
+        }
+    }
+}
+
+impl fmt::Display for Ibip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl fmt::Debug for Ibip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ibip").field(&self.text).finish()
+    }
+}
+
+impl PartialEq for Ibip {
+    fn eq(&self, other: &Ibip) -> bool {
+        self.text.eq_ignore_ascii_case(&other.text)
+    }
+}
+
+impl Eq for Ibip {}
+
+impl PartialOrd for Ibip {
+    fn partial_cmp(&self, other: &Ibip) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ibip {
+    fn cmp(&self, other: &Ibip) -> Ordering {
+        folding::compare(&self.text, &other.text)
+    }
+}
+
+impl Hash for Ibip {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        folding::hash(&[&self.text], state);
+    }
+}
+
+as_text!(Ibip, str::parse::<Ibip>);

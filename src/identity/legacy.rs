@@ -1,0 +1,91 @@
+//! Labels from before 2009.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::error::ParseError;
+use super::grammar;
+use super::instant::Instant;
+use super::numeral::{self, DECIMAL, LEGACY};
+use super::serial::as_text;
+
+const KIND: &str = "label from before 2009";
+
+/// An opaque label from before 2009, such as `83LX3pFwXQZeBBx/65ij`, still cited.
+///
+/// Case matters: comparing is exact. It is kept as an alias and never made. The coding of the
+/// prefix is unknown. The suffix counts the same seconds as that of an `IBIp`, in base 53.
+///
+/// An [`Ibip`](super::Ibip) has no `0`, `1`, `I`, `O`, `V`, `Y` or `Z`; a label with one of them
+/// is an old one. A label without them could be either, and is read as an `IBIp`, which keeps its
+/// spelling: look it up as given first ([`Ibip::as_legacy`](super::Ibip::as_legacy)).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LegacyLabel {
+    text: Box<str>,
+    slash: usize,
+}
+
+impl LegacyLabel {
+    /// The label as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The part before the slash, which tells nothing.
+    pub fn prefix(&self) -> &str {
+        &self.text[..self.slash]
+    }
+
+    /// The part after the slash.
+    pub fn suffix(&self) -> &str {
+        &self.text[self.slash + 1..]
+    }
+
+    /// The date, if the suffix is a number of seconds that can be counted.
+    pub fn instant(&self) -> Result<Instant, ParseError> {
+        numeral::rewrite(self.suffix(), &LEGACY, &DECIMAL)
+            .and_then(|digits| digits.parse::<i64>().ok())
+            .map(|seconds| i128::from(seconds) + Instant::IBIP_EPOCH.seconds())
+            .and_then(|posix| i64::try_from(posix).ok())
+            .map(Instant::from_seconds)
+            .ok_or_else(|| {
+                let span = self.slash + 1..self.text.len();
+                let expected = "not a number of seconds since 1995-08-01";
+                ParseError::new(KIND, &self.text, span, expected)
+            })
+    }
+
+    /// Whether this looks like the labels that are cited: letters of both cases, and an `X` inside
+    /// the first part. Without it, any two words with a slash between them would be one.
+    pub fn is_likely(&self) -> bool {
+        let has = |is_wanted: fn(&u8) -> bool| self.text.as_bytes().iter().any(is_wanted);
+        self.prefix().bytes().skip(1).any(|byte| byte == b'X')
+            && has(u8::is_ascii_lowercase)
+            && has(u8::is_ascii_digit)
+    }
+}
+
+impl FromStr for LegacyLabel {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<LegacyLabel, ParseError> {
+        match grammar::legacy(text) {
+            Ok(slash) => Ok(LegacyLabel { text: text.into(), slash }),
+            Err(fault) => Err(fault.within(KIND, text)),
+        }
+    }
+}
+
+impl fmt::Display for LegacyLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl fmt::Debug for LegacyLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LegacyLabel").field(&self.text).finish()
+    }
+}
+
+as_text!(LegacyLabel, str::parse::<LegacyLabel>);

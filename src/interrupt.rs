@@ -1,0 +1,25 @@
+//! A wish to stop, looked at wherever stopping leaves nothing half done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A flag shared by those who may ask for a stop and those who work.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// The interrupt that `flag` stands for; a signal handler sets it.
+    pub fn from_flag(flag: Arc<AtomicBool>) -> Interrupt {
+        Interrupt(flag)
+    }
+
+    /// Asks everyone who shares this flag to stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,81 @@
+//! What an item consists of, as values: entries of the payload, their paths, the item's state.
+//!
+//! [`PayloadPath`] is a path below `doc/`; [`Entry`] one file, link or empty directory there;
+//! [`manifest`] the text that stands for all files; [`State`] Original, Copy or Deleted;
+//! [`twins`] finds names that some file systems take for one.
+
+pub mod manifest;
+mod path;
+mod state;
+pub mod twins;
+
+use crate::digest::Digest;
+use crate::identity::Instant;
+
+pub use path::{PathTextError, PayloadPath};
+pub(crate) use path::{escape, unescape};
+pub use state::{State, UnknownState};
+
+/// One entry of a payload: what `[[file]]` in the sidecar says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is, relative to `doc/`.
+    pub path: PayloadPath,
+    /// What it is.
+    pub content: Content,
+}
+
+/// What an entry holds.
+///
+/// A directory with something in it has no entry: the paths in it imply it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A regular file.
+    File {
+        /// Size in bytes.
+        bytes: u64,
+        /// SHA-256 of the bytes.
+        digest: Digest,
+        /// Modification time.
+        modified: Instant,
+        /// Permission bits, nine of them.
+        mode: u32,
+    },
+    /// A symbolic link, not followed.
+    Link {
+        /// What it says: bytes, as names are.
+        target: Vec<u8>,
+    },
+    /// A directory with nothing in it.
+    EmptyDirectory {
+        /// Modification time.
+        modified: Instant,
+        /// Permission bits, nine of them.
+        mode: u32,
+    },
+}
+
+/// Counts over a payload: the sidecar's `[payload]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// How many regular files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// SHA-256 of the manifest text.
+    pub digest: Digest,
+}
+
+impl Totals {
+    /// The totals of `entries`, which are sorted by path.
+    pub fn of(entries: &[Entry]) -> Totals {
+        let (mut files, mut bytes) = (0, 0);
+        for entry in entries {
+            if let Content::File { bytes: size, .. } = entry.content {
+                files += 1;
+                bytes += size;
+            }
+        }
+        Totals { files, bytes, digest: manifest::digest(entries) }
+    }
+}

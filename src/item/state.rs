@@ -1,0 +1,41 @@
+//! The state of an item in one collection.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What a collection holds of an item [resolution standard 5.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The one Original; over all collections there is exactly one.
+    Original,
+    /// A Copy of an Original that another collection holds.
+    Copy,
+    /// Deleted: only the sidecar is left, a tombstone.
+    Deleted,
+}
+
+/// A text that names no state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no state; expected `Original`, `Copy` or `Deleted`")]
+pub struct UnknownState(pub String);
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            State::Original => "Original",
+            State::Copy => "Copy",
+            State::Deleted => "Deleted",
+        })
+    }
+}
+
+impl FromStr for State {
+    type Err = UnknownState;
+
+    fn from_str(text: &str) -> Result<State, UnknownState> {
+        [State::Original, State::Copy, State::Deleted]
+            .into_iter()
+            .find(|state| state.to_string().eq_ignore_ascii_case(text))
+            .ok_or_else(|| UnknownState(text.to_owned()))
+    }
+}

@@ -1,0 +1,80 @@
+//! Names that some file systems take for one: they differ only in case or in Unicode form.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
+
+use super::PayloadPath;
+
+/// Two paths of one payload that would overwrite each other on a file system that folds names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twins {
+    /// One of them.
+    pub first: String,
+    /// The other.
+    pub second: String,
+}
+
+/// The first twins among `paths` and the directories above them.
+pub fn find<'a>(paths: impl Iterator<Item = &'a PayloadPath>) -> Option<Twins> {
+    let mut seen: HashMap<String, &Path> = HashMap::new();
+    for path in paths {
+        // A directory is met once for each entry below it, always as itself.
+        let path_and_above = std::iter::once(path.as_path()).chain(path.parents());
+        for path in path_and_above {
+            match seen.insert(folded(path), path) {
+                None => {}
+                Some(other) if other == path => break,
+                Some(other) => {
+                    return Some(Twins {
+                        first: other.display().to_string(),
+                        second: path.display().to_string(),
+                    });
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A spelling that twins share. A path that is not UTF-8 is folded in its ASCII letters only.
+fn folded(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    match path.to_str() {
+        Some(text) if text.is_ascii() => text.to_ascii_lowercase(),
+        Some(text) => {
+            let lower = text.nfc().flat_map(char::to_lowercase);
+            let folded: String = lower.collect();
+            match is_nfc_quick(folded.chars()) {
+                unicode_normalization::IsNormalized::Yes => folded,
+                _ => folded.nfc().collect(),
+            }
+        }
+        None => {
+            let lower = path.as_os_str().as_bytes().to_ascii_lowercase();
+            super::path::escape(&lower).into_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn twins(paths: &[&str]) -> Option<(String, String)> {
+        let path = |text: &&str| PayloadPath::from_text(text).unwrap();
+        let paths: Vec<_> = paths.iter().map(path).collect();
+        find(paths.iter()).map(|twins| (twins.first, twins.second))
+    }
+
+    #[test]
+    fn finds_names_that_fold_to_one() {
+        assert_eq!(twins(&["a", "b", "sub/a", "sub/b", "sub2/a"]), None);
+        assert_eq!(twins(&["Makefile", "makefile"]), Some(("Makefile".into(), "makefile".into())));
+        assert_eq!(twins(&["Sub/a", "sub/b"]), Some(("Sub".into(), "sub".into())));
+        assert!(twins(&["caf\u{e9}", "cafe\u{301}"]).is_some(), "composed and decomposed");
+        assert!(twins(&["É", "e\u{301}"]).is_some(), "case and form at once");
+        assert_eq!(twins(&["\\xe9", "\\xe8"]), None);
+    }
+}

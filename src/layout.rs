@@ -1,0 +1,38 @@
+//! Where things are in a collection [design: on disk]. Pure: names and paths only.
+
+use std::path::{Path, PathBuf};
+
+use crate::identity::{Prefix, RepositoryName};
+
+/// The settings of a collection, in its root.
+pub const SETTINGS: &str = "urepo.toml";
+/// urepo's own directory, in the root.
+pub const OWN: &str = ".urepo";
+/// The memories of the distributors, in [`OWN`].
+pub const DISTRIBUTOR: &str = "distributor";
+/// The collection lock, in [`OWN`]: writers share it, recovery has it alone.
+pub const LOCK: &str = "lock";
+/// Items in the making, in [`OWN`].
+pub const STAGING: &str = "staging";
+/// The sidecar, in an item's directory.
+pub const SIDECAR: &str = "item.toml";
+/// The payload, in an item's directory.
+pub const PAYLOAD: &str = "doc";
+
+/// The directory of an item, relative to the root: four levels, always.
+pub fn item_directory(name: &RepositoryName) -> PathBuf {
+    name.components().iter().collect()
+}
+
+/// The directory that holds the years of a prefix, relative to the root.
+pub fn prefix_directory(prefix: &Prefix) -> PathBuf {
+    let (subdomain, word) = prefix.path_components();
+    Path::new(&subdomain).join(word)
+}
+
+/// The lock file that holds the last date of `prefix`, in [`DISTRIBUTOR`].
+///
+/// `+` stands for the `/`: it occurs in no prefix. Spellings that are the same label share a file.
+pub fn memory_file(prefix: &Prefix) -> String {
+    format!("{}.lock", prefix.folded().replace('/', "+"))
+}

@@ -1,0 +1,53 @@
+//! What can be wrong with a sidecar.
+
+/// Why a sidecar can not be used. Lines and columns count from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SidecarError {
+    /// It is not UTF-8.
+    #[error("byte {offset} is not UTF-8")]
+    NotUtf8 {
+        /// Where the first such byte is, from 0.
+        offset: usize,
+    },
+    /// It is not TOML, or a value is not of its kind.
+    #[error("line {line}, column {column}: {message}")]
+    Malformed {
+        /// The line.
+        line: usize,
+        /// The column, in characters.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// It was written by a later urepo.
+    #[error("it has format {found}; this urepo reads up to format {}", super::FORMAT)]
+    NewerFormat {
+        /// The format it says.
+        found: u32,
+    },
+    /// A value breaks a rule that TOML does not know.
+    #[error("`{key}`: {reason}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl SidecarError {
+    pub(super) fn value(key: &'static str, reason: impl ToString) -> SidecarError {
+        SidecarError::Value { key, reason: reason.to_string() }
+    }
+
+    pub(super) fn malformed(text: &str, error: &toml::de::Error) -> SidecarError {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = &text.as_bytes()[..start];
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        SidecarError::Malformed {
+            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
+            message: error.message().trim().replace('\n', ", "),
+        }
+    }
+}

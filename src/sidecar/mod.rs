@@ -1,0 +1,74 @@
+//! The sidecar, `item.toml`: state, fixity and description of an item, in one sealed text file.
+//!
+//! [`Sidecar`] is what it says; [`write`](Sidecar::write) prints it in a fixed order of keys and ends
+//! with the seal; [`Sidecar::read`] takes any spelling of the same TOML and tells whether the seal is
+//! intact. Text from outside is always quoted, never pasted.
+//!
+//! # The seal is a table
+//!
+//! It is written as the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare
+//! `seal = …` would be a key of the last file. It covers every byte before the line `[seal]`.
+
+mod datetime;
+mod error;
+mod metadata;
+mod read;
+mod write;
+
+use crate::digest::Digest;
+use crate::identity::{Ibip, Instant, RepositoryName};
+use crate::item::{Entry, PayloadPath, State, Totals};
+
+pub use error::SidecarError;
+pub use metadata::{Metadata, MetadataError, TERMS};
+
+/// The version of the format that is written.
+pub const FORMAT: u32 = 1;
+
+/// The largest sidecar that is read or written: an item of some 500,000 files.
+pub const MAX_BYTES: u64 = 128 * 1024 * 1024;
+
+/// What the sidecar of an item says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sidecar {
+    /// The state of the item in this collection.
+    pub state: State,
+    /// The name.
+    pub repository: RepositoryName,
+    /// The opaque twin of the name. Stored data: it can not be computed from the name.
+    pub ibip: Option<Ibip>,
+    /// The instant of the label.
+    pub created: Instant,
+    /// The last update or removal.
+    pub timestamp: Instant,
+    /// What the bare identifier opens, relative to `doc/`.
+    pub target: Option<PayloadPath>,
+    /// Whether the Original may migrate.
+    pub transferable: bool,
+    /// The description.
+    pub metadata: Metadata,
+    /// Identifiers of other items, by kind of relation.
+    pub relations: toml::Table,
+    /// Where the item came from.
+    pub origin: toml::Table,
+    /// Counts and digest of the payload.
+    pub payload: Totals,
+    /// One entry a file, link or empty directory, sorted by path.
+    pub files: Vec<Entry>,
+}
+
+/// What the seal says about the text before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seal {
+    /// The text is as urepo wrote it.
+    Intact,
+    /// The text has been changed since, by hand or by rot.
+    Broken {
+        /// The digest that was sealed.
+        sealed: Digest,
+        /// The digest of the text as it is.
+        found: Digest,
+    },
+    /// There is no seal.
+    Missing,
+}

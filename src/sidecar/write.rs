@@ -1,0 +1,153 @@
+//! Printing a sidecar.
+
+use std::fmt::Write as _;
+
+use toml_writer::TomlStringBuilder;
+
+use super::{FORMAT, Sidecar, datetime};
+use crate::digest::Hasher;
+use crate::identity::Instant;
+use crate::item::{Content, Entry};
+use crate::item::{PayloadPath, Totals};
+
+/// Text is handed on in pieces of about this size: an item may have many files.
+const PIECE_BYTES: usize = 64 * 1024;
+
+impl Sidecar {
+    /// Prints the sidecar, sealed, piece by piece into `sink`.
+    pub fn write<E>(&self, sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.write_with(&self.files, sink)
+    }
+
+    /// Prints the sidecar with `files` in place of its own: an item may have many, and they need
+    /// not be moved into it.
+    pub fn write_with<E>(
+        &self,
+        files: &[Entry],
+        sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut out = Sealing { text: String::new(), hasher: Hasher::default(), sink };
+        self.write_head(&mut out.text);
+        out.text.push_str(&table("metadata", self.metadata.table()));
+        out.text.push_str(&table("relations", &self.relations));
+        out.text.push_str(&table("origin", &self.origin));
+        write_totals(&mut out.text, &self.payload);
+        for entry in files {
+            write_entry(&mut out.text, entry);
+            out.hand_on_if_large()?;
+        }
+        out.finish()
+    }
+
+    /// The whole text, sealed.
+    pub fn to_text(&self) -> String {
+        let mut text = Vec::new();
+        let written = self.write(|piece| {
+            text.extend_from_slice(piece);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match written {
+            Ok(()) => String::from_utf8_lossy(&text).into_owned(),
+        }
+    }
+
+    fn write_head(&self, text: &mut String) {
+        let _ = writeln!(text, "format = {FORMAT}");
+        pair(text, "state", &self.state.to_string());
+        pair(text, "repository", &self.repository.to_string());
+        if let Some(ibip) = &self.ibip {
+            pair(text, "ibip", &ibip.to_string());
+        }
+        date_pair(text, "created", self.created);
+        date_pair(text, "timestamp", self.timestamp);
+        if let Some(target) = &self.target {
+            path_pair(text, "target", target);
+        }
+        let _ = writeln!(text, "transferable = {}", self.transferable);
+    }
+}
+
+fn write_totals(text: &mut String, totals: &Totals) {
+    let Totals { files, bytes, digest } = totals;
+    let _ = writeln!(text, "\n[payload]\nfiles = {files}\nbytes = {bytes}\nsha256 = \"{digest}\"");
+}
+
+fn write_entry(text: &mut String, entry: &Entry) {
+    text.push_str("\n[[file]]\n");
+    path_pair(text, "path", &entry.path);
+    match &entry.content {
+        Content::File { bytes, digest, modified, mode } => {
+            let _ = writeln!(text, "bytes = {bytes}\nsha256 = \"{digest}\"");
+            date_pair(text, "modified", *modified);
+            let _ = writeln!(text, "mode = \"{mode:04o}\"");
+        }
+        Content::Link { target } => {
+            text.push_str("kind = \"link\"\n");
+            pair(text, "target", &crate::item::escape(target));
+        }
+        Content::EmptyDirectory { modified, mode } => {
+            text.push_str("kind = \"directory\"\n");
+            date_pair(text, "modified", *modified);
+            let _ = writeln!(text, "mode = \"{mode:04o}\"");
+        }
+    }
+}
+
+fn path_pair(text: &mut String, key: &str, path: &PayloadPath) {
+    pair(text, key, &path.to_text());
+}
+
+fn date_pair(text: &mut String, key: &str, instant: Instant) {
+    let _ = writeln!(text, "{key} = {}", datetime::to_value(instant));
+}
+
+fn pair(text: &mut String, key: &str, value: &str) {
+    use toml_writer::TomlWrite as _;
+    // Always on one line, so that a line-wise tool can not take a part of a value for a key.
+    let quoted = TomlStringBuilder::new(value);
+    let quoted = quoted.as_basic_pretty().unwrap_or_else(|| quoted.as_basic());
+    let _ = text.key(key);
+    let _ = text.write_str(" = ");
+    let _ = text.value(quoted);
+    text.push('\n');
+}
+
+/// A table of settings that are kept as they are; nothing when it is empty.
+fn table(name: &str, table: &toml::Table) -> String {
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut named = toml::Table::new();
+    named.insert(name.to_owned(), toml::Value::Table(table.clone()));
+    let text = toml::to_string(&named)
+        .expect("because a table that was read or built from strings can be printed");
+    format!("\n{text}")
+}
+
+struct Sealing<S> {
+    text: String,
+    hasher: Hasher,
+    sink: S,
+}
+
+impl<S, E> Sealing<S>
+where
+    S: FnMut(&[u8]) -> Result<(), E>,
+{
+    fn hand_on_if_large(&mut self) -> Result<(), E> {
+        if self.text.len() >= PIECE_BYTES {
+            self.hasher.update(self.text.as_bytes());
+            (self.sink)(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), E> {
+        self.text.push('\n');
+        self.hasher.update(self.text.as_bytes());
+        let seal = self.hasher.finish();
+        let _ = write!(self.text, "{}sha256 = \"{seal}\"\n", super::read::SEAL_LINE);
+        (self.sink)(self.text.as_bytes())
+    }
+}
