@@ -74,7 +74,7 @@ fn read_all(
         if interrupt.requested() {
             return Err(CopyError::Interrupted);
         }
-        let length = from.read(buffer)?;
+        let length = from.read_some(buffer)?;
         if length == 0 {
             return Ok(Measured { bytes: total, digest: hasher.finish() });
         }

@@ -101,7 +101,7 @@ impl StoredFile {
     }
 
     /// Reads the next bytes; 0 at the end.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, PathError> {
+    pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize, PathError> {
         self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         loop {
             match self.file.read(buffer) {
@@ -212,6 +212,14 @@ impl StoredFile {
 
     pub(super) fn watcher(&self) -> &Watcher {
         &self.watcher
+    }
+}
+
+/// For readers of lines and lists; errors come without the path.
+impl Read for StoredFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.watcher.before(Operation::Read, &self.path)?;
+        self.file.read(buffer)
     }
 }
 

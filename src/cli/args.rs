@@ -1,0 +1,91 @@
+//! What can be typed: global flags and the list of commands. Help and man pages come from here.
+
+use std::time::Duration;
+
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+
+use super::command;
+use super::config::parse_jobs;
+use super::human::parse_duration;
+
+/// Keeps files in uniform repositories: every item gets a permanent name (IBI) that is also its
+/// path, needs no registry and no server, and is never given twice.
+#[derive(Debug, Parser)]
+#[command(name = "urepo", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "`urepo help COMMAND` says more; the manual is in urepo(1).")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command, before or after its name.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The collection: a path, or a name from the settings; else the one around the current
+    /// directory [env: UREPO_COLLECTION]
+    #[arg(short, long, global = true, value_name = "PATH|NAME")]
+    pub(crate) collection: Option<String>,
+    /// Say what would be done, and do nothing
+    #[arg(short = 'n', long, global = true)]
+    pub(crate) dry_run: bool,
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Answer in JSON: one document, or one record a line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// How many files to work on at a time [env: UREPO_JOBS]
+    #[arg(short, long, global = true, value_name = "N", value_parser = parse_jobs)]
+    pub(crate) jobs: Option<usize>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Show progress even where stderr is no terminal
+    #[arg(long, global = true, overrides_with = "no_progress")]
+    pub(crate) progress: bool,
+    /// Show no progress
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    /// How long to wait for a lock, such as 30s or 5m [env: UREPO_LOCK_WAIT]
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) lock_wait: Option<Duration>,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands, in the order of a first day.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(command::init::Init),
+    #[command(visible_aliases = ["add", "deposit"])]
+    New(Box<command::new::New>),
+    #[command(visible_alias = "ls")]
+    List(command::list::List),
+    #[command(visible_alias = "info")]
+    Show(command::show::Show),
+    Path(command::path::Path),
+    Cat(command::cat::Cat),
+    Manifest(command::manifest::Manifest),
+    Id(command::id::Id),
+    Mint(command::mint::Mint),
+    Recover(command::recover::Recover),
+    Doctor(command::doctor::Doctor),
+    Config(command::config::Config),
+    Completions(command::completions::Completions),
+    Man(command::man::Man),
+}

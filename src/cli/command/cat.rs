@@ -1,0 +1,67 @@
+//! `urepo cat`: the bytes of a file, checked on the way.
+
+use urepo::digest::Hasher;
+use urepo::disk::copy::BUFFER_BYTES;
+use urepo::item::{Content, State};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+/// Print a file of an item
+///
+/// The digest is taken while the bytes pass. If it is not the one in the sidecar, the command fails
+/// with exit code 20 after the last byte: what was printed is damaged.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo cat 11.21.02.13 > report.pdf
+  urepo cat 11.21.02.13 data/table.csv | head")]
+pub(crate) struct Cat {
+    /// The item
+    #[arg(value_name = "ITEM")]
+    item: String,
+    /// The file, below `doc/`; the item's target unless given
+    #[arg(value_name = "FILE")]
+    file: Option<String>,
+}
+
+impl Cat {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let item = context.item(&collection, &self.item)?;
+        let (sidecar, _) = item.sidecar()?;
+        if sidecar.state == State::Deleted {
+            return Err(Failure::new(Exit::Deleted, format!("`{}` is deleted", item.name())));
+        }
+        let path = super::show::file_of(&item, &sidecar, self.file.as_deref())?;
+        let entry = sidecar.files.iter().find(|entry| entry.path == path);
+        let Some(Content::File { digest, .. }) = entry.map(|entry| &entry.content) else {
+            let message = format!("`{path}` of `{}` is not a file", item.name());
+            return Err(Failure::new(Exit::Failure, message)
+                .hint(format!("`urepo show --all {}` lists the files", item.name())));
+        };
+        let mut file = item.open(&path)?;
+        let mut hasher = Hasher::default();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            if context.interrupt.requested() {
+                return Err(Failure::told(Exit::Interrupted));
+            }
+            let length = file.read_some(&mut buffer)?;
+            if length == 0 {
+                break;
+            }
+            hasher.update(&buffer[..length]);
+            let written = context.printer.bytes(&buffer[..length]);
+            written.map_err(|error| Failure::of_stdout(&error))?;
+        }
+        if hasher.finish() != *digest {
+            let message = format!("`{path}` of `{}` is damaged: its digest differs", item.name());
+            return Err(Failure::new(Exit::Damage, message)
+                .hint(format!("`urepo verify {}` says what else is wrong", item.name())));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! `urepo config`: each setting and where it comes from.
+
+use serde_json::json;
+use urepo::distributor::DEFAULT_MAX_WAIT;
+
+use crate::cli::Done;
+use crate::cli::config::{Origin, files};
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+/// Show each setting and where it comes from
+///
+/// The command line wins over UREPO_* variables, they over the collection's `urepo.toml`, that over
+/// the user's file and the machine's.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo config
+  urepo config --json")]
+pub(crate) struct Config {}
+
+impl Config {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let mut rows = Vec::new();
+        let config = &context.config;
+        match &config.collection {
+            Some(found) => {
+                let path = context.collection_path(&found.value).display().to_string();
+                rows.push(("collection".to_owned(), path, found.origin.to_string()));
+            }
+            None => {
+                if let Ok(collection) = context.collection() {
+                    let path = collection.path().display().to_string();
+                    rows.push(("collection".to_owned(), path, "current directory".to_owned()));
+                }
+            }
+        }
+        let jobs = &config.jobs;
+        rows.push(("jobs".to_owned(), jobs.value.to_string(), jobs.origin.to_string()));
+        let wait = &config.lock_wait;
+        rows.push(("lock-wait".to_owned(), format!("{:?}", wait.value), wait.origin.to_string()));
+        let (wait, origin) = match &config.max_wait {
+            Some(found) => (found.value, found.origin.clone()),
+            None => (DEFAULT_MAX_WAIT, Origin::Default),
+        };
+        rows.push(("max-wait".to_owned(), format!("{wait:?}"), origin.to_string()));
+        for (name, found) in &config.collections {
+            let path = found.value.display().to_string();
+            rows.push((format!("collections.{name}"), path, found.origin.to_string()));
+        }
+        if let Ok(collection) = context.collection() {
+            rows.extend(of_collection(&collection)?);
+        }
+        tell(context, &rows)
+    }
+}
+
+type Row = (String, String, String);
+
+fn of_collection(collection: &urepo::collection::Collection) -> Result<Vec<Row>, Failure> {
+    let settings = collection.settings();
+    let origin = collection.settings_path().display().to_string();
+    let mut rows = vec![
+        ("id".to_owned(), settings.id.clone(), origin.clone()),
+        ("name".to_owned(), settings.name.clone(), origin.clone()),
+    ];
+    for subsystem in &settings.subsystems {
+        let prefix = subsystem.prefix()?;
+        let name = subsystem.name.clone().unwrap_or_else(|| prefix.to_string());
+        let value = format!("{prefix}, granularity {}", subsystem.granularity);
+        rows.push((format!("subsystem.{name}"), value, origin.clone()));
+    }
+    Ok(rows)
+}
+
+fn tell(context: &Context, rows: &[Row]) -> Done {
+    let printer = &context.printer;
+    let written = if printer.json {
+        let values: serde_json::Map<_, _> = rows
+            .iter()
+            .map(|(key, value, origin)| (key.clone(), json!({ "value": value, "origin": origin })))
+            .collect();
+        let files: Vec<_> = files().iter().map(|path| path.display().to_string()).collect();
+        printer.record(&json!({
+            "type": "config", "version": 1, "settings": values, "files": files,
+        }))
+    } else {
+        let width = |of: fn(&Row) -> &String| rows.iter().map(|row| of(row).len()).max();
+        let key_width = width(|row| &row.0).unwrap_or(0);
+        let value_width = width(|row| &row.1).unwrap_or(0).min(48);
+        let mut text = String::new();
+        for (key, value, origin) in rows {
+            text += &format!("{key:<key_width$}  {value:<value_width$}  # {origin}\n");
+        }
+        for path in files() {
+            text += &format!("# {} is read if it exists\n", path.display());
+        }
+        printer.lines(&text)
+    };
+    written.map_err(|error| Failure::of_stdout(&error))
+}

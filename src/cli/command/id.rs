@@ -1,0 +1,130 @@
+//! `urepo id`: any spelling of an identifier to all spellings.
+
+use serde_json::{Value, json};
+use urepo::identity::{Ibip, Identifier, LegacyLabel, Pasted, RepositoryName};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+/// Read an identifier in any spelling and print what it says
+///
+/// Takes a repository name, an IBIp, a link or a path with one of them in it, or a host and a time.
+/// An opaque name can not be computed from a repository name or back: it is stored with the item, and
+/// printed when the item is in the collection at hand.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo id 8JMKD3MGP8W/34PGRBS
+  urepo id http://urlib.net/sid.inpe.br/mtc-m18@80/2009/02.16.17.46
+  urepo id 'mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z'
+  urepo id --check \"$NAME\"")]
+pub(crate) struct Id {
+    /// The text
+    #[arg(value_name = "TEXT", required = true)]
+    texts: Vec<String>,
+    /// Only say whether each text is exactly a repository name or an IBIp: exit 0 or 1
+    #[arg(long)]
+    check: bool,
+}
+
+impl Id {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        for (at, text) in self.texts.iter().enumerate() {
+            if self.check {
+                text.parse::<Identifier>()?;
+                continue;
+            }
+            let pasted = Pasted::read(text)?;
+            let fields = fields(context, &pasted);
+            let written = if context.printer.json {
+                let mut record = json!({ "type": "identifier", "version": 1, "ok": true });
+                for (key, value) in fields {
+                    record[key] = Value::String(value);
+                }
+                context.printer.record(&record)
+            } else {
+                let mut lines = String::from(if at > 0 { "\n" } else { "" });
+                for (key, value) in fields {
+                    lines += &format!("{key:<12} {value}\n");
+                }
+                context.printer.lines(&lines)
+            };
+            written.map_err(|error| Failure::of_stdout(&error))?;
+        }
+        Ok(())
+    }
+}
+
+fn fields(context: &Context, pasted: &Pasted<'_>) -> Vec<(&'static str, String)> {
+    let mut fields = match &pasted.identifier {
+        Identifier::Repository(name) => repository(name),
+        Identifier::Ibip(ibip) => opaque(ibip),
+        Identifier::Legacy(label) => legacy(label),
+    };
+    // Outside a collection there is simply less to say.
+    let stored = context
+        .collection()
+        .ok()
+        .and_then(|collection| collection.find(pasted.identifier.as_str()).ok());
+    if let Some(item) = stored {
+        if !matches!(pasted.identifier, Identifier::Repository(_)) {
+            fields.extend(repository(item.name()));
+        }
+        if let Ok((sidecar, _)) = item.sidecar()
+            && let Some(ibip) = &sidecar.ibip
+            && !matches!(pasted.identifier, Identifier::Ibip(_))
+        {
+            fields.push(("ibip", ibip.to_string()));
+        }
+        fields.push(("path", item.dir().path().display().to_string()));
+    }
+    if !pasted.rest.is_empty() {
+        fields.push(("rest", pasted.rest.to_owned()));
+    }
+    let mut seen = Vec::new();
+    fields.retain(|(key, _)| {
+        let new = !seen.contains(key);
+        seen.push(*key);
+        new
+    });
+    fields
+}
+
+fn repository(name: &RepositoryName) -> Vec<(&'static str, String)> {
+    let prefix = name.prefix();
+    let mut fields = vec![
+        ("repository", name.to_string()),
+        ("host", prefix.host().to_string()),
+        ("port", prefix.port().to_string()),
+        ("date", name.instant().to_string()),
+        ("url", format!("http://urlib.net/{name}")),
+    ];
+    if !name.is_shortest() {
+        fields.push(("shortest", format!("{prefix}/{}", name.instant().suffix())));
+    }
+    fields
+}
+
+fn opaque(ibip: &Ibip) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("ibip", ibip.to_string())];
+    if let Ok(endpoint) = ibip.prefix().endpoint() {
+        fields.push(("address", endpoint.ip().to_string()));
+        fields.push(("address-port", endpoint.port().to_string()));
+    }
+    if let Ok(date) = ibip.instant() {
+        fields.push(("date", date.to_string()));
+        fields.push(("suffix", date.suffix()));
+    }
+    fields.push(("url", format!("http://urlib.net/{ibip}")));
+    fields
+}
+
+fn legacy(label: &LegacyLabel) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("legacy", label.to_string())];
+    if let Ok(date) = label.instant() {
+        fields.push(("date", date.to_string()));
+        fields.push(("suffix", date.suffix()));
+    }
+    fields
+}

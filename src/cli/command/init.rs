@@ -1,0 +1,126 @@
+//! `urepo init`: make a collection.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use serde_json::json;
+use urepo::collection::{Collection, Subsystem, init};
+use urepo::disk::Watcher;
+use urepo::distributor::Setting;
+use urepo::identity::Host;
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+/// Make a collection
+///
+/// A collection is a directory that holds items. It is made with one identification subsystem: the
+/// host name and port that its names are built from. More can be added in `urepo.toml`. Choose a
+/// host name that is yours and will not be given to somebody else: it stays in every name, though
+/// it need not exist for ever, nor be this machine's.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo init archive --host archive.example.org
+  urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7")]
+pub(crate) struct Init {
+    /// The directory: made if it is missing
+    root: PathBuf,
+    /// Its name for people; the directory's name unless given
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    subsystem: SubsystemArgs,
+}
+
+/// The subsystem of a new collection.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Names")]
+pub(crate) struct SubsystemArgs {
+    /// The fully qualified host name that names are built from
+    #[arg(long, value_name = "FQDN", required = true)]
+    pub(crate) host: Option<String>,
+    /// The port that names are built from; 80 is not written
+    #[arg(long, default_value_t = 80)]
+    pub(crate) port: u32,
+    /// The address that opaque names (IBIp) are built from; without one there are none
+    #[arg(long)]
+    pub(crate) ip: Option<IpAddr>,
+    /// The port that opaque names are built from; 800 is not written
+    #[arg(long, default_value_t = 800)]
+    pub(crate) ip_port: u32,
+    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    #[arg(long, default_value_t = Setting::Auto)]
+    pub(crate) granularity: Setting,
+}
+
+impl SubsystemArgs {
+    pub(crate) fn subsystem(&self) -> Result<Subsystem, Failure> {
+        let host = self.host.as_deref().unwrap_or_default();
+        let host: Host = host.parse()?;
+        Ok(Subsystem {
+            port: port(self.port)?,
+            ip: self.ip,
+            ip_port: port(self.ip_port)?,
+            granularity: self.granularity,
+            ..Subsystem::new(host)
+        })
+    }
+}
+
+fn port(number: u32) -> Result<u16, Failure> {
+    match u16::try_from(number) {
+        Ok(port @ 1..) => Ok(port),
+        _ => Err(Failure::new(
+            crate::cli::exit::Exit::Failure,
+            format!("port {number} is not from 1 to 65535"),
+        )
+        .hint("leave the port away for 80, the port of the Web")),
+    }
+}
+
+impl Init {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let root = context.absolute(&self.root);
+        let subsystem = self.subsystem.subsystem()?;
+        let prefix = subsystem.prefix()?;
+        if context.global.dry_run {
+            context.printer.note(&format!(
+                "would make the collection `{}` for names of `{prefix}`",
+                root.display()
+            ));
+            return Ok(());
+        }
+        let collection = make(self.name.clone(), &root, subsystem)?;
+        if context.printer.json {
+            let settings = collection.settings();
+            let mut record = json!({
+                "type": "collection", "version": 1, "id": settings.id, "name": settings.name,
+                "prefix": prefix.to_string(), "ok": true,
+            });
+            crate::cli::record::add_path(&mut record, "path", collection.path());
+            return context
+                .printer
+                .record(&record)
+                .map_err(|error| Failure::of_stdout(&error));
+        }
+        context.printer.note(&format!(
+            "made the collection `{}`; its names begin with {prefix}/",
+            collection.path().display()
+        ));
+        Ok(())
+    }
+}
+
+/// Makes a collection at `root`, named like its directory unless `name` is given.
+pub(crate) fn make(
+    name: Option<String>,
+    root: &std::path::Path,
+    subsystem: Subsystem,
+) -> Result<Collection, Failure> {
+    let name = name.unwrap_or_else(|| {
+        root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
+    });
+    Ok(init(root, &name, subsystem, &Watcher::default())?)
+}

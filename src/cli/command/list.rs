@@ -1,0 +1,162 @@
+//! `urepo list`: the names there are.
+
+use std::ops::ControlFlow;
+
+use urepo::collection::{Collection, CollectionError, Names};
+use urepo::disk::PathError;
+use urepo::identity::{Instant, Prefix, RepositoryName};
+use urepo::item::State;
+use urepo::sidecar::Sidecar;
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, escape, human, record};
+
+/// List the items of a collection
+///
+/// Prints the names in order of prefix and date, as they are read: a collection may hold millions.
+/// Without --long and --state the sidecars are not opened.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo list
+  urepo list --long --since 2026-01-01
+  urepo list --prefix example.org/archive -0 | xargs -0 urepo show")]
+pub(crate) struct List {
+    /// Show state, size and title as well
+    #[arg(short, long)]
+    long: bool,
+    /// Only names of this prefix: subdomain/word[.port]
+    #[arg(long)]
+    prefix: Option<Prefix>,
+    /// Only items in this state: Original, Copy or Deleted
+    #[arg(long)]
+    state: Option<State>,
+    /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Instant>,
+    /// End each name with a NUL byte
+    #[arg(short = '0', long, conflicts_with = "long")]
+    null: bool,
+}
+
+/// A date, or a date and time in UTC.
+fn parse_time(text: &str) -> Result<Instant, String> {
+    let full = if text.len() == 10 { format!("{text}T00:00Z") } else { text.to_owned() };
+    full.parse().map_err(|_| "expected a date such as 2026-01-31 or 2026-01-31T12:00Z".to_owned())
+}
+
+/// Why a listing ends early.
+enum Stop {
+    Failure(Failure),
+    Disk(PathError),
+}
+
+impl From<PathError> for Stop {
+    fn from(error: PathError) -> Stop {
+        Stop::Disk(error)
+    }
+}
+
+impl List {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let wanted = Names { prefix: self.prefix.clone() };
+        let mut out = Listing { list: self, context, collection: &collection, unreadable: 0 };
+        let visited = collection.visit_names(&wanted, |name| {
+            if context.interrupt.requested() {
+                return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
+            }
+            out.tell(&name).map_err(Stop::Failure)?;
+            Ok(ControlFlow::Continue(()))
+        });
+        match visited {
+            Ok(()) if out.unreadable > 0 => {
+                let count = human::count(out.unreadable, "item");
+                Err(Failure::new(Exit::Partial, format!("the sidecars of {count} cannot be read"))
+                    .hint("`urepo verify --quick` lists what is wrong with them"))
+            }
+            Ok(()) => Ok(()),
+            Err(Stop::Failure(failure)) => Err(failure),
+            Err(Stop::Disk(error)) => Err(error.into()),
+        }
+    }
+}
+
+struct Listing<'a> {
+    list: &'a List,
+    context: &'a Context,
+    collection: &'a Collection,
+    unreadable: u64,
+}
+
+impl Listing<'_> {
+    fn tell(&mut self, name: &RepositoryName) -> Done {
+        if self.list.since.is_some_and(|since| name.instant() < since) {
+            return Ok(());
+        }
+        let written = if self.list.long || self.list.state.is_some() || self.context.printer.json {
+            match self.collection.item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
+                Ok((sidecar, item)) => {
+                    if self.list.state.is_some_and(|state| state != sidecar.state) {
+                        return Ok(());
+                    }
+                    self.tell_described(&item, &sidecar)
+                }
+                // One bad item does not end the list; its name is still one.
+                Err(error) => return self.tell_unreadable(name, error),
+            }
+        } else {
+            self.tell_name(name.as_str())
+        };
+        written.map_err(|error| Failure::of_stdout(&error))
+    }
+
+    fn tell_name(&self, name: &str) -> std::io::Result<()> {
+        if self.list.null {
+            return self.context.printer.bytes(format!("{name}\0").as_bytes());
+        }
+        self.context.printer.line(name)
+    }
+
+    fn tell_described(
+        &self,
+        item: &urepo::collection::StoredItem,
+        sidecar: &Sidecar,
+    ) -> std::io::Result<()> {
+        if self.context.printer.json {
+            return self.context.printer.record(&record::described(item, sidecar));
+        }
+        if !self.list.long {
+            return self.tell_name(item.name().as_str());
+        }
+        let title = escape::one_line(sidecar.metadata.title().unwrap_or_default());
+        let line = format!(
+            "{:<8}  {:>9}  {:>6}  {}  {title}",
+            sidecar.state,
+            human::bytes(sidecar.payload.bytes),
+            sidecar.payload.files,
+            item.name()
+        );
+        self.context.printer.line(line.trim_end())
+    }
+
+    fn tell_unreadable(&mut self, name: &RepositoryName, error: CollectionError) -> Done {
+        self.unreadable += 1;
+        let failure = Failure::from(error);
+        self.context.printer.error(&failure.in_one_line());
+        if self.context.printer.json {
+            let record = serde_json::json!({
+                "type": "item", "version": 1, "id": name.as_str(), "ok": false,
+                "error": { "code": failure.exit.code(), "message": failure.in_one_line() },
+            });
+            return self
+                .context
+                .printer
+                .record(&record)
+                .map_err(|error| Failure::of_stdout(&error));
+        }
+        Ok(())
+    }
+}

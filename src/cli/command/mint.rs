@@ -1,0 +1,89 @@
+//! `urepo mint`: labels without items.
+
+use std::time::Duration;
+
+use urepo::collection::{Issuer, Label};
+use urepo::distributor::{ClockTrust, Setting};
+
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, record};
+
+/// Give permanent names without depositing anything
+///
+/// Each name is new, and never given again by this collection, whatever becomes of it.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo mint
+  urepo mint --count 1000
+  urepo mint --granularity 60")]
+pub(crate) struct Mint {
+    /// How many names
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    count: u64,
+    /// The subsystem that gives them, by name or prefix
+    #[arg(long, value_name = "NAME")]
+    subsystem: Option<String>,
+    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    #[arg(long)]
+    granularity: Option<Setting>,
+    /// How long to wait for a name, such as 5s or 2m [env: UREPO_MAX_WAIT]
+    #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
+    pub(crate) max_wait: Option<Duration>,
+    /// The clock is right, though it is far ahead of the last name
+    #[arg(long)]
+    accept_clock: bool,
+}
+
+/// So many labels are taken under one lock and one sync.
+const BATCH: u64 = 10_000;
+
+impl Mint {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.count == 0 {
+            return Err(Failure::usage("`--count 0` asks for nothing").hint("urepo mint"));
+        }
+        let collection = context.collection()?;
+        let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
+        let options = context.issue_options(self.subsystem.as_deref(), self.granularity, trust);
+        let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
+        if context.global.dry_run {
+            for memory in issuer.look()? {
+                let prefix = memory.prefix;
+                let names = human::count(self.count, "name");
+                context.printer.note(&format!("would give {names} of `{prefix}`"));
+            }
+            return Ok(());
+        }
+        let mut left = self.count;
+        while left > 0 {
+            if context.interrupt.requested() {
+                return Err(Failure::told(crate::cli::exit::Exit::Interrupted));
+            }
+            let batch = usize::try_from(left.min(BATCH)).unwrap_or(1);
+            let (labels, notices) = issuer.issue(batch)?;
+            for notice in notices {
+                context.printer.warning(&notice.to_string());
+            }
+            left -= labels.len() as u64;
+            tell(context, &collection, &labels)?;
+        }
+        Ok(())
+    }
+}
+
+fn tell(context: &Context, collection: &urepo::collection::Collection, labels: &[Label]) -> Done {
+    let mut text = String::new();
+    for label in labels {
+        if context.printer.json {
+            let path = collection.root().path_of(urepo::layout::item_directory(&label.name));
+            let ibip = label.ibip.as_ref().map(ToString::to_string);
+            text += &record::item(label.name.as_str(), ibip.as_deref(), &path, None).to_string();
+        } else {
+            text += label.name.as_str();
+        }
+        text.push('\n');
+    }
+    context.printer.bytes(text.as_bytes()).map_err(|error| Failure::of_stdout(&error))
+}

@@ -1,0 +1,193 @@
+//! What `urepo new` is asked to deposit, one request at a time.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use urepo::deposit::{Request, Source};
+use urepo::disk::{StoredFile, Watcher};
+use urepo::item::PayloadPath;
+use urepo::sidecar::Metadata;
+
+use super::New;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+/// A path longer than this is no path: the list is not one of NUL-ended names.
+const MAX_PATH_BYTES: usize = 64 * 1024;
+
+/// Requests as they are read: a list of a million names is not held in memory.
+pub(super) struct Requests {
+    given: VecDeque<PathBuf>,
+    list: Option<List>,
+    each: bool,
+    stream_name: PayloadPath,
+    target: Option<PayloadPath>,
+    metadata: Metadata,
+    failure: SharedFailure,
+}
+
+/// What went wrong while the list was read; it comes to light after the requests before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedFailure(Arc<Mutex<Option<Failure>>>);
+
+impl SharedFailure {
+    pub(super) fn take(&self) -> Option<Failure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, failure: Failure) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    }
+}
+
+struct List {
+    reader: Box<dyn BufRead + Send>,
+    name: String,
+}
+
+impl Requests {
+    pub(super) fn new(
+        new: &New,
+        metadata: Metadata,
+        target: Option<PayloadPath>,
+    ) -> Result<Requests, Failure> {
+        if new.paths.is_empty() && new.files_from0.is_none() {
+            return Err(Failure::usage("no path was given").hint("urepo new PATH…"));
+        }
+        let streams = new.paths.iter().chain(&new.files_from0).filter(|path| is_stdin(path));
+        if streams.count() > 1 {
+            return Err(Failure::usage("standard input can be read only once"));
+        }
+        let has_stream = new.paths.iter().any(|path| is_stdin(path));
+        if has_stream && !new.each && (new.paths.len() > 1 || new.files_from0.is_some()) {
+            return Err(Failure::usage("standard input makes an item of its own")
+                .hint("add `--each`, or give `-` alone"));
+        }
+        let list = new.files_from0.as_deref().map(List::open).transpose()?;
+        Ok(Requests {
+            given: new.paths.iter().cloned().collect(),
+            list,
+            each: new.each,
+            stream_name: super::payload_path(&new.stream_name)?,
+            target,
+            metadata,
+            failure: SharedFailure::default(),
+        })
+    }
+
+    /// Where a failure of reading the list is put.
+    pub(super) fn failure(&self) -> SharedFailure {
+        self.failure.clone()
+    }
+
+    fn next_path(&mut self) -> Option<PathBuf> {
+        if let Some(path) = self.given.pop_front() {
+            return Some(path);
+        }
+        match self.list.as_mut()?.next() {
+            Ok(path) => path,
+            Err(failure) => {
+                self.failure.set(failure);
+                self.list = None;
+                None
+            }
+        }
+    }
+
+    fn request(&self, source: Source) -> Request {
+        Request { source, target: self.target.clone(), metadata: self.metadata.clone() }
+    }
+
+    fn source(&self, path: PathBuf) -> Source {
+        if is_stdin(&path) {
+            let reader = Box::new(std::io::stdin());
+            return Source::Stream { name: self.stream_name.clone(), reader };
+        }
+        Source::Path(path)
+    }
+}
+
+impl Iterator for Requests {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        let first = self.next_path()?;
+        if self.each {
+            return Some(self.request(self.source(first)));
+        }
+        let mut paths = vec![first];
+        while let Some(path) = self.next_path() {
+            paths.push(path);
+        }
+        // A list that could not be read to its end would make an item with a part missing.
+        if self.failure.0.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return None;
+        }
+        let source = match paths.len() {
+            1 => self.source(paths.remove(0)),
+            _ => Source::Together(paths),
+        };
+        Some(self.request(source))
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+impl List {
+    fn open(path: &Path) -> Result<List, Failure> {
+        if is_stdin(path) {
+            let reader = Box::new(BufReader::new(std::io::stdin()));
+            return Ok(List { reader, name: "standard input".to_owned() });
+        }
+        let file = StoredFile::open(path, Watcher::default())?;
+        let reader = Box::new(BufReader::new(file));
+        Ok(List { reader, name: path.display().to_string() })
+    }
+
+    fn next(&mut self) -> Result<Option<PathBuf>, Failure> {
+        loop {
+            let mut bytes = Vec::new();
+            let limit = MAX_PATH_BYTES as u64;
+            let read = Read::by_ref(&mut self.reader).take(limit).read_until(0, &mut bytes);
+            read.map_err(|error| {
+                Failure::new(Exit::Failure, format!("cannot read the list {}", self.name))
+                    .caused_by(error.to_string())
+            })?;
+            if bytes.len() == MAX_PATH_BYTES {
+                let message = format!("the list {} is not one of NUL-ended paths", self.name);
+                return Err(Failure::new(Exit::Failure, message)
+                    .hint("`find … -print0` writes such a list"));
+            }
+            if bytes.last() == Some(&0) {
+                bytes.pop();
+            } else if bytes.is_empty() {
+                return Ok(None);
+            }
+            if !bytes.is_empty() {
+                return Ok(Some(std::ffi::OsString::from_vec(bytes).into()));
+            }
+        }
+    }
+}
+
+/// Reads a description from a TOML file.
+pub(super) fn read_metadata(path: &Path) -> Result<Metadata, Failure> {
+    let bytes = StoredFile::open(path, Watcher::default())?.read_all(1024 * 1024)?;
+    let unusable = |reason: String| {
+        let message = format!("cannot use the description `{}`", path.display());
+        Failure::new(Exit::Failure, message)
+            .caused_by(reason)
+            .hint("it is a TOML table of terms, such as `title = \"…\"`")
+    };
+    let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        unusable(format!("line {line}: {}", error.message()))
+    })?;
+    Ok(Metadata::from_table(&table)?)
+}

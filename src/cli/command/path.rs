@@ -1,0 +1,61 @@
+//! `urepo path`: where an item is.
+
+use urepo::item::State;
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, record};
+
+/// Print where items are on the disk
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  ls -l \"$(urepo path --doc 11.21.02.13)\"
+  xdg-open \"$(urepo path --target 11.21.02.13)\"")]
+pub(crate) struct Path {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// The payload, `doc/`, instead of the item's directory
+    #[arg(long, conflicts_with = "target")]
+    doc: bool,
+    /// The file that the bare name opens
+    #[arg(long)]
+    target: bool,
+    /// End each path with a NUL byte
+    #[arg(short = '0', long)]
+    null: bool,
+}
+
+impl Path {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        use std::os::unix::ffi::OsStrExt;
+        let collection = context.collection()?;
+        for text in &self.items {
+            let item = context.item(&collection, text)?;
+            let path = if self.target {
+                let (sidecar, _) = item.sidecar()?;
+                if sidecar.state == State::Deleted {
+                    let message = format!("`{}` is deleted", item.name());
+                    return Err(Failure::new(Exit::Deleted, message));
+                }
+                item.payload_path()
+                    .join(super::show::file_of(&item, &sidecar, None)?.as_path())
+            } else if self.doc {
+                item.payload_path()
+            } else {
+                item.dir().path().to_path_buf()
+            };
+            let written = if context.printer.json {
+                let id = item.name().as_str();
+                context.printer.record(&record::item(id, None, &path, None))
+            } else {
+                let end: &[u8] = if self.null { b"\0" } else { b"\n" };
+                context.printer.bytes(&[path.as_os_str().as_bytes(), end].concat())
+            };
+            written.map_err(|error| Failure::of_stdout(&error))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! `urepo show`: everything about an item.
+
+use std::fmt::Write as _;
+
+use urepo::collection::StoredItem;
+use urepo::item::{Content, Entry, PayloadPath};
+use urepo::sidecar::{Seal, Sidecar};
+
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, escape, human, record};
+
+/// Show what is known of items
+///
+/// ITEM is a repository name, an IBIp, a link or path with one of them in it, or the end of a name
+/// where only one item has it.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo show example.org/archive/2026/11.21.02.13
+  urepo show 11.21.02.13
+  urepo show --json 11.21.02.13")]
+pub(crate) struct Show {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// Show all files, however many
+    #[arg(short, long)]
+    all: bool,
+}
+
+/// So many files are shown unless all are asked for.
+const FILES_SHOWN: usize = 20;
+
+impl Show {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        for (at, text) in self.items.iter().enumerate() {
+            let item = context.item(&collection, text)?;
+            let (sidecar, seal) = item.sidecar()?;
+            let written = if context.printer.json {
+                context.printer.record(&self.record(&item, &sidecar, seal))
+            } else {
+                let gap = if at > 0 { "\n" } else { "" };
+                context.printer.lines(&format!("{gap}{}", self.text(&item, &sidecar)))
+            };
+            written.map_err(|error| Failure::of_stdout(&error))?;
+            if seal != Seal::Intact {
+                context.printer.warning(&format!(
+                    "the sidecar of `{}` is not as it was sealed; `urepo verify` says more",
+                    item.name()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self, item: &StoredItem, sidecar: &Sidecar, seal: Seal) -> serde_json::Value {
+        let entries: Vec<_> = sidecar.files.iter().map(record::entry).collect();
+        let mut record = record::described(item, sidecar);
+        let more = serde_json::json!({ "sealed": seal == Seal::Intact, "entries": entries });
+        record::extend(&mut record, more);
+        record
+    }
+
+    fn text(&self, item: &StoredItem, sidecar: &Sidecar) -> String {
+        let mut text = String::new();
+        line(&mut text, "name", item.name().as_str());
+        if let Some(ibip) = &sidecar.ibip {
+            line(&mut text, "ibip", ibip.as_str());
+        }
+        line(&mut text, "state", &sidecar.state.to_string());
+        line(&mut text, "created", &sidecar.created.to_string());
+        line(&mut text, "timestamp", &sidecar.timestamp.to_string());
+        line(&mut text, "path", &item.dir().path().display().to_string());
+        if let Some(target) = &sidecar.target {
+            line(&mut text, "target", &target.to_text());
+        }
+        for table in [sidecar.metadata.table(), &sidecar.relations, &sidecar.origin] {
+            describe(&mut text, "", table);
+        }
+        let payload = &sidecar.payload;
+        let totals = format!(
+            "{}, {} ({} bytes)",
+            human::count(payload.files, "file"),
+            human::bytes(payload.bytes),
+            payload.bytes
+        );
+        line(&mut text, "payload", &totals);
+        line(&mut text, "sha256", &payload.digest.to_string());
+        self.list_files(&mut text, &sidecar.files);
+        text
+    }
+
+    fn list_files(&self, text: &mut String, entries: &[Entry]) {
+        let shown = if self.all { entries.len() } else { entries.len().min(FILES_SHOWN) };
+        for entry in &entries[..shown] {
+            let path = escape::one_line(&entry.path.to_text());
+            let _ = match &entry.content {
+                Content::File { bytes, .. } => {
+                    writeln!(text, "  {:>9}  {path}", human::bytes(*bytes))
+                }
+                Content::Link { target } => {
+                    let target = escape::one_line(&String::from_utf8_lossy(target));
+                    writeln!(text, "       link  {path} -> {target}")
+                }
+                Content::EmptyDirectory { .. } => writeln!(text, "      empty  {path}/"),
+            };
+        }
+        if shown < entries.len() {
+            let _ = writeln!(text, "  … and {} more; `--all` shows them", entries.len() - shown);
+        }
+    }
+}
+
+fn line(text: &mut String, key: &str, value: &str) {
+    let _ = writeln!(text, "{key:<12} {}", escape::one_line(value));
+}
+
+/// One line a value; lists become several.
+fn describe(text: &mut String, prefix: &str, table: &toml::Table) {
+    for (key, value) in table {
+        let key = format!("{prefix}{key}");
+        match value {
+            toml::Value::String(value) => line(text, &key, value),
+            toml::Value::Array(values) => {
+                for value in values {
+                    line(text, &key, value.as_str().unwrap_or(&value.to_string()));
+                }
+            }
+            toml::Value::Table(inner) => describe(text, &format!("{key}."), inner),
+            other => line(text, &key, &other.to_string()),
+        }
+    }
+}
+
+/// The file that an item opens: `file`, or its target.
+pub(super) fn file_of(
+    item: &StoredItem,
+    sidecar: &Sidecar,
+    file: Option<&str>,
+) -> Result<PayloadPath, Failure> {
+    use crate::cli::exit::Exit;
+    let path = match file {
+        Some(text) => PayloadPath::new(std::path::Path::new(text))
+            .or_else(|_| PayloadPath::from_text(text))
+            .map_err(|error| Failure::of(Exit::Failure, &error))?,
+        None => sidecar.target.clone().ok_or_else(|| {
+            Failure::new(Exit::Failure, format!("`{}` has no target", item.name()))
+                .hint(format!("name a file; `urepo show {}` lists them", item.name()))
+        })?,
+    };
+    let known = sidecar.files.binary_search_by(|entry| entry.path.cmp(&path)).is_ok();
+    if !known {
+        let message = format!("no file `{path}` in `{}`", item.name());
+        return Err(Failure::new(Exit::NoItem, message)
+            .hint(format!("`urepo show --all {}` lists them", item.name())));
+    }
+    Ok(path)
+}

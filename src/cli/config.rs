@@ -1,0 +1,201 @@
+//! Settings: command line, then environment, then collection, then the user's and the machine's file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::human::parse_duration;
+
+/// The environment variables that are read, each in one place: here.
+pub(crate) const VARIABLES: [(&str, &str); 4] = [
+    ("UREPO_COLLECTION", "the collection, by path or name"),
+    ("UREPO_JOBS", "how many files are worked on at a time"),
+    ("UREPO_LOCK_WAIT", "how long to wait for a lock"),
+    ("UREPO_MAX_WAIT", "how long to wait for a name"),
+];
+
+/// What a settings file may say.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    collection: Option<String>,
+    jobs: Option<u16>,
+    lock_wait: Option<String>,
+    max_wait: Option<String>,
+    /// Names of collections and where they are.
+    #[serde(default)]
+    collections: BTreeMap<String, PathBuf>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    CommandLine,
+    Variable(&'static str),
+    File(PathBuf),
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::CommandLine => f.write_str("command line"),
+            Origin::Variable(name) => f.write_str(name),
+            Origin::File(path) => path.display().fmt(f),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Sourced<T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}
+
+/// All settings, merged.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) collection: Option<Sourced<String>>,
+    pub(crate) jobs: Sourced<usize>,
+    pub(crate) lock_wait: Sourced<Duration>,
+    pub(crate) max_wait: Option<Sourced<Duration>>,
+    pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
+}
+
+/// What the command line says about the same settings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) collection: Option<String>,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) lock_wait: Option<Duration>,
+    pub(crate) max_wait: Option<Duration>,
+}
+
+/// How long a lock is waited for unless told otherwise.
+const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(10);
+
+impl Config {
+    pub(crate) fn load(
+        given: &Given,
+        variable: impl Fn(&str) -> Option<String>,
+        files: &[PathBuf],
+    ) -> Result<Config, Failure> {
+        let files = read_all(files)?;
+        let collection = first(given.collection.clone(), "UREPO_COLLECTION", &variable, |text| {
+            Ok(text.to_owned())
+        })?
+        .or_else(|| from_files(&files, |file| file.collection.clone()));
+        let jobs = first(given.jobs, "UREPO_JOBS", &variable, parse_jobs)?
+            .or_else(|| from_files(&files, |file| file.jobs.map(usize::from)))
+            .unwrap_or_else(|| Sourced {
+                value: std::thread::available_parallelism().map_or(1, usize::from),
+                origin: Origin::Default,
+            });
+        let lock_wait = match first(given.lock_wait, "UREPO_LOCK_WAIT", &variable, parse_duration)? {
+            Some(found) => Some(found),
+            None => duration_from_files(&files, |file| file.lock_wait.as_deref())?,
+        };
+        let max_wait = match first(given.max_wait, "UREPO_MAX_WAIT", &variable, parse_duration)? {
+            Some(found) => Some(found),
+            None => duration_from_files(&files, |file| file.max_wait.as_deref())?,
+        };
+        let mut collections = BTreeMap::new();
+        for (path, file) in files.iter().rev() {
+            for (name, root) in &file.collections {
+                let value = path.parent().unwrap_or(Path::new("/")).join(root);
+                let origin = Origin::File(path.clone());
+                collections.insert(name.clone(), Sourced { value, origin });
+            }
+        }
+        let lock_wait = lock_wait
+            .unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default });
+        Ok(Config { collection, jobs, lock_wait, max_wait, collections })
+    }
+}
+
+pub(crate) fn parse_jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(jobs @ 1..=1024) => Ok(jobs),
+        _ => Err("expected a number from 1 to 1024".to_owned()),
+    }
+}
+
+fn first<T>(
+    given: Option<T>,
+    name: &'static str,
+    variable: impl Fn(&str) -> Option<String>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<Sourced<T>>, Failure> {
+    if let Some(value) = given {
+        return Ok(Some(Sourced { value, origin: Origin::CommandLine }));
+    }
+    let Some(text) = variable(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+    match parse(&text) {
+        Ok(value) => Ok(Some(Sourced { value, origin: Origin::Variable(name) })),
+        Err(reason) => {
+            Err(Failure::usage(format!("the variable {name} says `{text}`")).caused_by(reason))
+        }
+    }
+}
+
+fn from_files<T>(
+    files: &[(PathBuf, File)],
+    value: impl Fn(&File) -> Option<T>,
+) -> Option<Sourced<T>> {
+    files.iter().find_map(|(path, file)| {
+        Some(Sourced { value: value(file)?, origin: Origin::File(path.clone()) })
+    })
+}
+
+fn duration_from_files(
+    files: &[(PathBuf, File)],
+    value: impl Fn(&File) -> Option<&str>,
+) -> Result<Option<Sourced<Duration>>, Failure> {
+    for (path, file) in files {
+        if let Some(text) = value(file) {
+            let value = parse_duration(text).map_err(|reason| unusable(path, reason))?;
+            return Ok(Some(Sourced { value, origin: Origin::File(path.clone()) }));
+        }
+    }
+    Ok(None)
+}
+
+fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let opened = urepo::disk::StoredFile::open(path, urepo::disk::Watcher::default());
+        let bytes = match opened.and_then(|mut file| file.read_all(1024 * 1024)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let file = toml::from_str(&text)
+            .map_err(|error: toml::de::Error| unusable(path, error.message().to_owned()))?;
+        files.push((path.clone(), file));
+    }
+    Ok(files)
+}
+
+fn unusable(path: &Path, reason: String) -> Failure {
+    Failure::new(Exit::Failure, format!("cannot use the settings `{}`", path.display()))
+        .caused_by(reason)
+        .hint("the keys are collection, jobs, lock-wait, max-wait and the table [collections]")
+}
+
+/// The user's file, then the machine's.
+pub(crate) fn files() -> Vec<PathBuf> {
+    use etcetera::BaseStrategy;
+    let own = etcetera::choose_base_strategy().ok().map(|base| base.config_dir());
+    own.into_iter()
+        .map(|dir| dir.join("urepo/config.toml"))
+        .chain([PathBuf::from("/etc/urepo/config.toml")])
+        .collect()
+}

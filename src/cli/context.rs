@@ -1,0 +1,175 @@
+//! What every command needs: settings, streams, clock, interrupt, who acts.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use urepo::agent::Agent;
+use urepo::clock::SystemClock;
+use urepo::collection::{Collection, IssueOptions, StoredItem, discover};
+use urepo::disk::Watcher;
+use urepo::distributor::{ClockTrust, Patience, Setting};
+use urepo::interrupt::Interrupt;
+use urepo::progress::{NoProgress, Progress};
+
+use super::args::{Color, Global};
+use super::config::{self, Config, Given};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::printer::{Printer, Verbosity};
+use super::progress::{Bar, Lines};
+
+/// What every command needs.
+pub(crate) struct Context {
+    pub(crate) printer: Printer,
+    pub(crate) global: Global,
+    pub(crate) config: Config,
+    pub(crate) clock: SystemClock,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) agent: Agent,
+    pub(crate) current: PathBuf,
+}
+
+impl Context {
+    pub(crate) fn new(
+        global: Global,
+        command: &str,
+        max_wait: Option<Duration>,
+    ) -> Result<Context, Failure> {
+        let printer = printer(&global);
+        let given = Given {
+            collection: global.collection.clone(),
+            jobs: global.jobs,
+            lock_wait: global.lock_wait,
+            max_wait,
+        };
+        let config = Config::load(&given, |name| std::env::var(name).ok(), &config::files())?;
+        let current = std::env::current_dir().map_err(|error| {
+            Failure::new(Exit::Failure, "cannot find the current directory")
+                .caused_by(error.to_string())
+        })?;
+        Ok(Context {
+            printer,
+            global,
+            config,
+            clock: SystemClock,
+            interrupt: catch_signals()?,
+            agent: agent(command),
+            current,
+        })
+    }
+
+    /// The collection that is meant: named, or around the current directory.
+    pub(crate) fn collection(&self) -> Result<Collection, Failure> {
+        let path = match &self.config.collection {
+            Some(named) => self.collection_path(&named.value),
+            None => discover::enclosing(&self.current)?,
+        };
+        Ok(Collection::open(&path, &Watcher::default())?)
+    }
+
+    /// Where a collection named on the command line is: a name from the settings, else a path.
+    pub(crate) fn collection_path(&self, named: &str) -> PathBuf {
+        match self.config.collections.get(named) {
+            Some(known) => known.value.clone(),
+            None => self.current.join(named),
+        }
+    }
+
+    /// The item that `text` means.
+    pub(crate) fn item(&self, collection: &Collection, text: &str) -> Result<StoredItem, Failure> {
+        Ok(collection.find(text)?)
+    }
+
+    pub(crate) fn patience(&self) -> Patience {
+        Patience {
+            lock: self.config.lock_wait.value,
+            date: self.config.max_wait.as_ref().map(|found| found.value),
+        }
+    }
+
+    pub(crate) fn issue_options(
+        &self,
+        subsystem: Option<&str>,
+        granularity: Option<Setting>,
+        trust: ClockTrust,
+    ) -> IssueOptions {
+        IssueOptions {
+            subsystem: subsystem.map(str::to_owned),
+            granularity,
+            patience: self.patience(),
+            trust,
+        }
+    }
+
+    /// Progress as it was asked for, or as suits where stderr goes.
+    pub(crate) fn progress(&self) -> Box<dyn Progress> {
+        let terminal = std::io::stderr().is_terminal();
+        let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+        if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
+            Box::new(NoProgress)
+        } else if terminal && !dumb && !self.printer.json {
+            Box::new(Bar::new())
+        } else if self.global.progress {
+            Box::new(Lines::new())
+        } else {
+            Box::new(NoProgress)
+        }
+    }
+
+    /// A path on the command line, made absolute.
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
+        self.current.join(path)
+    }
+}
+
+pub(crate) fn printer(global: &Global) -> Printer {
+    let verbosity = match global {
+        Global { quiet: true, .. } => Verbosity::Quiet,
+        Global { verbose: 0, .. } => Verbosity::Normal,
+        _ => Verbosity::Verbose,
+    };
+    let color = match global.color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    Printer::new(verbosity, global.json, color)
+}
+
+/// The first signal asks for a stop at the next safe point, the second ends the process at once.
+fn catch_signals() -> Result<Interrupt, Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let code = i32::from(Exit::Interrupted.code());
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| {
+                Failure::new(Exit::Failure, "cannot listen for signals")
+                    .caused_by(error.to_string())
+            })?;
+    }
+    Ok(Interrupt::from_flag(flag))
+}
+
+fn agent(command: &str) -> Agent {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let machine_id = read_line("/etc/machine-id").unwrap_or_else(|| machine.clone());
+    Agent {
+        process: std::process::id(),
+        machine_id,
+        machine,
+        boot_id: read_line("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
+        command: format!("urepo {command}"),
+    }
+}
+
+fn read_line(path: &str) -> Option<String> {
+    let mut file = urepo::disk::StoredFile::open(Path::new(path), Watcher::default()).ok()?;
+    let text = String::from_utf8(file.read_all(4096).ok()?).ok()?;
+    let line = text.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}

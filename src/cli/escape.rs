@@ -1,0 +1,42 @@
+//! Names from outside, made harmless for a terminal.
+
+/// `text` with control and bidirectional characters written as escapes; line ends stay when `lines`.
+fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if keep(character) || !(character.is_control() || is_invisible(character)) {
+            escaped.push(character);
+        } else {
+            escaped.extend(character.escape_debug());
+        }
+    }
+    escaped
+}
+
+/// One line, whatever is in `text`.
+pub(crate) fn one_line(text: &str) -> String {
+    escape(text, |_| false)
+}
+
+/// Text of our own over several lines, in which names from outside may stand.
+pub(crate) fn lines(text: &str) -> String {
+    escape(text, |character| character == '\n')
+}
+
+/// Characters that reorder or hide what stands around them.
+fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        | '\u{61c}' | '\u{180e}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn nothing_that_moves_the_cursor_or_the_reading_order_is_left() {
+        assert_eq!(super::one_line("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\\nc");
+        assert_eq!(super::one_line("gpj.\u{202e}exe"), "gpj.\\u{202e}exe");
+        assert_eq!(super::one_line("Relatório \\ ação"), "Relatório \\ ação");
+        assert_eq!(super::lines("a\nb\r"), "a\nb\\r");
+    }
+}

@@ -1,0 +1,53 @@
+//! Exit codes: documented, stable, each one tested.
+
+/// How a command ended. The closing JSON record carries the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All that was asked was done.
+    Success = 0,
+    /// It could not be done.
+    Failure = 1,
+    /// The command line can not be understood; only that.
+    Usage = 2,
+    /// Finished, but some items failed or were skipped.
+    Partial = 3,
+    /// There is no such collection.
+    NoCollection = 10,
+    /// Another process holds a lock.
+    Locked = 11,
+    /// Damage was found.
+    Damage = 20,
+    /// There is no such item.
+    NoItem = 21,
+    /// The item is deleted.
+    Deleted = 22,
+    /// A name, a state or a second Original is in the way.
+    Conflict = 23,
+    /// A label would have to wait longer than `--max-wait`.
+    WouldWait = 24,
+    /// Stopped by a signal.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// The table of exit codes, for the manual.
+pub(crate) const TABLE: &[(Exit, &str)] = &[
+    (Exit::Success, "all that was asked was done"),
+    (Exit::Failure, "it could not be done"),
+    (Exit::Usage, "the command line can not be understood"),
+    (Exit::Partial, "finished, but some items failed or were skipped"),
+    (Exit::NoCollection, "there is no such collection"),
+    (Exit::Locked, "another process holds a lock"),
+    (Exit::Damage, "damage was found"),
+    (Exit::NoItem, "there is no such item"),
+    (Exit::Deleted, "the item is deleted"),
+    (Exit::Conflict, "a name, a state or a second Original is in the way"),
+    (Exit::WouldWait, "a label would have to wait longer than --max-wait"),
+    (Exit::Interrupted, "stopped by a signal"),
+];

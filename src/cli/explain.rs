@@ -1,0 +1,236 @@
+//! Errors of the library as failures: which exit code, and what to type next.
+
+use urepo::collection::{CollectionError, FindError};
+use urepo::deposit::DepositError;
+use urepo::disk::{LockError, PathError};
+use urepo::distributor::{DistributorError, Verdict};
+use urepo::identity::ParseError;
+use urepo::sidecar::MetadataError;
+
+use super::exit::Exit;
+use super::failure::Failure;
+
+impl From<ParseError> for Failure {
+    fn from(error: ParseError) -> Failure {
+        let hint = match error.kind() {
+            "host name" => "a host is fully qualified, such as archive.example.org",
+            "IBIp" => "an IBIp is two words of 2-9 and A-U, W and X, such as 8JMKD3MGP8W/34PGRBS",
+            _ => "a name is subdomain/word/year/month.day.hour.minute[.second], in UTC",
+        };
+        let mut failure = Failure::of(Exit::Failure, &error).hint(hint);
+        failure.excerpt = Some(error.excerpt());
+        failure
+    }
+}
+
+impl From<PathError> for Failure {
+    fn from(error: PathError) -> Failure {
+        let failure = Failure::of(Exit::Failure, &error);
+        match error.kind() {
+            _ if error.is_full() => {
+                failure.hint("make room, `df -h .` shows how much there is, and repeat the command")
+            }
+            std::io::ErrorKind::ReadOnlyFilesystem => {
+                failure.hint("the file system is mounted read-only; `findmnt -T .` shows it")
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                let path = error.path().display();
+                failure.hint(format!("`namei -l {path}` shows who may do what on the way"))
+            }
+            _ => failure,
+        }
+    }
+}
+
+impl From<MetadataError> for Failure {
+    fn from(error: MetadataError) -> Failure {
+        let failure = Failure::of(Exit::Failure, &error);
+        match &error {
+            MetadataError::UnknownTerm(term) => failure.hint(format!(
+                "`--meta x.{}=…` keeps a key of your own; the terms are {}",
+                term.trim_start_matches("x."),
+                urepo::sidecar::TERMS.join(", ")
+            )),
+            _ => failure,
+        }
+    }
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Failure {
+        match error {
+            FindError::Collection(error) => error.into(),
+            FindError::Ambiguous { ref names, .. } => {
+                let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
+                let mut failure =
+                    Failure::of(Exit::NoItem, &error).hint("give more of the name you mean");
+                failure.excerpt = Some(names.join("\n"));
+                failure
+            }
+        }
+    }
+}
+
+impl From<CollectionError> for Failure {
+    fn from(error: CollectionError) -> Failure {
+        match error {
+            CollectionError::Parse(error) => error.into(),
+            CollectionError::Distributor(error) => error.into(),
+            CollectionError::Disk(error) => error.into(),
+            error => {
+                let failure = Failure::of(exit_of(&error), &error);
+                match hint_for(&error) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+            }
+        }
+    }
+}
+
+fn exit_of(error: &CollectionError) -> Exit {
+    match error {
+        CollectionError::NotACollection { .. } | CollectionError::NotInACollection { .. } => {
+            Exit::NoCollection
+        }
+        CollectionError::ExistsAlready { .. } | CollectionError::Nested { .. } => Exit::Conflict,
+        CollectionError::Locked { .. } => Exit::Locked,
+        CollectionError::NoSuchItem { .. } => Exit::NoItem,
+        CollectionError::Sidecar { .. } | CollectionError::NoSidecar { .. } => Exit::Damage,
+        _ => Exit::Failure,
+    }
+}
+
+fn hint_for(error: &CollectionError) -> Option<String> {
+    Some(match error {
+        CollectionError::NotACollection { path } => {
+            format!("`urepo init {} --host FQDN` makes one", path.display())
+        }
+        CollectionError::NotInACollection { .. } => {
+            "name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`".to_owned()
+        }
+        CollectionError::ExistsAlready { path } => {
+            format!("deposit into it with `urepo -c {} new PATH`", path.display())
+        }
+        CollectionError::Nested { .. } => {
+            "choose a place beside it; collections stand side by side".to_owned()
+        }
+        CollectionError::Settings { path, .. } => {
+            format!("correct `{}`; `urepo config` shows what is read", path.display())
+        }
+        CollectionError::OwnDirectory { .. } => {
+            "put `.urepo` back beside `urepo.toml`, on the same file system".to_owned()
+        }
+        CollectionError::NoSubsystem { path, .. } => {
+            format!("`{}` names the subsystems: host, port and name", path.display())
+        }
+        CollectionError::NetworkFileSystem { .. } => "set `network = \"trusted\"` in `urepo.toml` \
+             if its locks work between machines"
+            .to_owned(),
+        CollectionError::Locked { .. } => {
+            "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
+        }
+        CollectionError::NoSuchItem { .. } => "`urepo list` shows the names there are".to_owned(),
+        CollectionError::Sidecar { name, .. } | CollectionError::NoSidecar { name } => {
+            format!("`urepo verify --quick {name}` lists every problem of this item")
+        }
+        CollectionError::Parse(_)
+        | CollectionError::Distributor(_)
+        | CollectionError::Disk(_) => return None,
+    })
+}
+
+impl From<DistributorError> for Failure {
+    fn from(error: DistributorError) -> Failure {
+        match &error {
+            DistributorError::ClockBehind { last, now, behind, .. } => {
+                let hours = behind.as_secs() / 3600 + 1;
+                Failure::of(Exit::WouldWait, &error).caused_by(dates(*last, *now)).hint(format!(
+                    "correct the clock, or wait with `--max-wait {hours}h`; `urepo doctor` shows \
+                     the memory"
+                ))
+            }
+            DistributorError::TooLong { last, now, wait, .. } => {
+                let seconds = wait.as_secs() + 1;
+                Failure::of(Exit::WouldWait, &error).caused_by(dates(*last, *now)).hint(format!(
+                    "wait with `--max-wait {seconds}s`, or take `--granularity auto`"
+                ))
+            }
+            DistributorError::ClockDoubtful { verdict, .. } => {
+                let hint = match verdict {
+                    Verdict::PastYear9999 { .. } => "correct the clock",
+                    _ => "correct the clock; if it is right, repeat with `--accept-clock`",
+                };
+                Failure::of(Exit::Failure, &error).hint(hint)
+            }
+            DistributorError::OtherMachine { recorded, this, .. } => {
+                Failure::of(Exit::Failure, &error)
+                    .caused_by(format!("it was written on `{recorded}`, this is `{this}`"))
+                    .hint(
+                        "if only this machine issues its names from now on, say so with \
+                         `urepo doctor --adopt-clock`",
+                    )
+            }
+            DistributorError::NewerMemory { .. } => {
+                Failure::of(Exit::Failure, &error).hint("use that version, or a later one")
+            }
+            DistributorError::WrongMemory { .. } => Failure::of(Exit::Failure, &error)
+                .hint("give each prefix a memory of its own; see `distributor` in `urepo.toml`"),
+            DistributorError::Lock(LockError::Held { .. }) => Failure::of(Exit::Locked, &error)
+                .hint("repeat with `--lock-wait 5m`; the lock ends with that process"),
+            DistributorError::Lock(LockError::Disk(_)) | DistributorError::Disk(_) => {
+                match error {
+                    DistributorError::Lock(LockError::Disk(error))
+                    | DistributorError::Disk(error) => error.into(),
+                    error => Failure::of(Exit::Failure, &error),
+                }
+            }
+        }
+    }
+}
+
+fn dates(last: urepo::identity::Instant, now: urepo::identity::Instant) -> String {
+    format!("last name {}, clock {} (UTC)", last.suffix(), now.suffix())
+}
+
+impl From<DepositError> for Failure {
+    fn from(error: DepositError) -> Failure {
+        let exit = match &error {
+            DepositError::NameTaken { .. } => Exit::Conflict,
+            DepositError::Interrupted => Exit::Interrupted,
+            _ => Exit::Failure,
+        };
+        let hint = match &error {
+            DepositError::Special { .. } => "move it out of the way: only files, directories and \
+                                             links inside the item are kept",
+            DepositError::LinkLeaves { .. } | DepositError::Link { .. } => {
+                "`--links follow` deposits what it points to"
+            }
+            DepositError::Twins { .. } => "rename one; `--force twins` keeps both as they are",
+            DepositError::SameName { .. } => {
+                "deposit the directory that holds them, or one item each with `--each`"
+            }
+            DepositError::NoName { .. } => "name it by its path",
+            DepositError::Nothing { .. } => "an item has at least one file or link",
+            DepositError::Changing { .. } => "repeat the command when nobody writes to it",
+            DepositError::InCollection { .. } => "what is in a collection has a name already",
+            DepositError::HoldsCollection { .. } => "deposit what lies beside the collection",
+            DepositError::NoRoom { .. } => "make room, and repeat the command",
+            DepositError::NoTarget { .. } => "name a file as it will be below `doc/`",
+            DepositError::TooManyFiles { .. } => "divide it into several items",
+            DepositError::NotDurable { .. } => "check the disk, then `urepo verify` the item",
+            DepositError::NameTaken { .. } => "repeat the command: the next name is another one",
+            DepositError::Collection(_) | DepositError::Disk(_) => {
+                return match error {
+                    DepositError::Collection(error) => error.into(),
+                    DepositError::Disk(error) => error.into(),
+                    error => Failure::of(exit, &error),
+                };
+            }
+            DepositError::Stream { .. }
+            | DepositError::Interrupted
+            | DepositError::GroupFailed => return Failure::of(exit, &error),
+        };
+        Failure::of(exit, &error).hint(hint)
+    }
+}

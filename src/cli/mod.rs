@@ -1,0 +1,92 @@
+//! The command line: arguments become types, one command a file does the work, the outcome becomes
+//! text and an exit code. Only here are terminal, environment, clock and current directory known.
+
+mod args;
+mod command;
+mod config;
+mod context;
+mod escape;
+mod exit;
+mod explain;
+mod failure;
+mod human;
+mod printer;
+mod progress;
+mod record;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use context::Context;
+use exit::Exit;
+use failure::Failure;
+
+/// How a command ends: all done, or not.
+type Done = Result<(), Failure>;
+
+pub(crate) fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
+            let _ = error.print();
+            return exit.code().into();
+        }
+    };
+    let printer = context::printer(&args.global);
+    let done = run(args).and_then(|()| {
+        printer.flush().map_err(|error| Failure::of_stdout(&error))
+    });
+    match done {
+        Ok(()) => Exit::Success.code().into(),
+        Err(failure) => {
+            failure.tell(&printer);
+            failure.exit.code().into()
+        }
+    }
+}
+
+fn run(args: Args) -> Done {
+    let Args { global, command } = args;
+    let (name, max_wait) = match &command {
+        Command::Init(_) => ("init", None),
+        Command::New(new) => ("new", new.max_wait),
+        Command::List(_) => ("list", None),
+        Command::Show(_) => ("show", None),
+        Command::Path(_) => ("path", None),
+        Command::Cat(_) => ("cat", None),
+        Command::Manifest(_) => ("manifest", None),
+        Command::Id(_) => ("id", None),
+        Command::Mint(mint) => ("mint", mint.max_wait),
+        Command::Recover(_) => ("recover", None),
+        Command::Doctor(_) => ("doctor", None),
+        Command::Config(_) => ("config", None),
+        // These two need nothing of the machine.
+        Command::Completions(completions) => return completions.run(),
+        Command::Man(man) => return man.run(&context::printer(&global)),
+    };
+    let context = Context::new(global, name, max_wait)?;
+    match command {
+        Command::Init(init) => init.run(&context),
+        Command::New(new) => new.run(&context),
+        Command::List(list) => list.run(&context),
+        Command::Show(show) => show.run(&context),
+        Command::Path(path) => path.run(&context),
+        Command::Cat(cat) => cat.run(&context),
+        Command::Manifest(manifest) => manifest.run(&context),
+        Command::Id(id) => id.run(&context),
+        Command::Mint(mint) => mint.run(&context),
+        Command::Recover(recover) => recover.run(&context),
+        Command::Doctor(doctor) => doctor.run(&context),
+        Command::Config(config) => config.run(&context),
+        Command::Completions(_) | Command::Man(_) => Ok(()),
+    }
+}
+
+/// The command line as clap knows it, for completions and man pages.
+fn definitions() -> clap::Command {
+    use clap::CommandFactory;
+    Args::command()
+}

@@ -1,0 +1,116 @@
+//! Progress for people: one line on a terminal, plain lines at intervals elsewhere if asked.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use urepo::progress::Progress;
+
+use super::{escape, human};
+
+/// A line on the terminal that is drawn anew.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    expected: AtomicU64,
+    finished: AtomicU64,
+}
+
+impl Bar {
+    pub(crate) fn new() -> Bar {
+        let bar = ProgressBar::new(0);
+        let style = ProgressStyle::with_template(
+            "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec} {eta} left  {msg}",
+        )
+        .expect("because the template is a constant that was tried");
+        bar.set_style(style);
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Bar { bar, expected: AtomicU64::new(0), finished: AtomicU64::new(0) }
+    }
+}
+
+impl Progress for Bar {
+    fn expect(&self, items: u64, bytes: u64) {
+        self.expected.fetch_add(items, Ordering::Relaxed);
+        self.bar.inc_length(bytes);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.bar.inc(bytes);
+    }
+
+    fn finish_item(&self, name: &str) {
+        let finished = self.finished.fetch_add(1, Ordering::Relaxed) + 1;
+        let expected = self.expected.load(Ordering::Relaxed);
+        let name = escape::one_line(name.rsplit('/').next().unwrap_or(name));
+        let name: String = name.chars().take(24).collect();
+        self.bar.set_message(format!("{finished}/{expected} {name}"));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Plain lines at intervals, for logs.
+pub(crate) struct Lines {
+    state: Mutex<LinesState>,
+}
+
+struct LinesState {
+    last: Instant,
+    items: u64,
+    bytes: u64,
+    expected_items: u64,
+    expected_bytes: u64,
+}
+
+const INTERVAL: Duration = Duration::from_secs(10);
+
+impl Lines {
+    pub(crate) fn new() -> Lines {
+        Lines {
+            state: Mutex::new(LinesState {
+                last: Instant::now(),
+                items: 0,
+                bytes: 0,
+                expected_items: 0,
+                expected_bytes: 0,
+            }),
+        }
+    }
+
+    fn update(&self, change: impl FnOnce(&mut LinesState)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        if state.last.elapsed() >= INTERVAL {
+            state.last = Instant::now();
+            eprintln!(
+                "{} of {}, {} of {}",
+                human::count(state.items, "item"),
+                state.expected_items,
+                human::bytes(state.bytes),
+                human::bytes(state.expected_bytes)
+            );
+        }
+    }
+}
+
+impl Progress for Lines {
+    fn expect(&self, items: u64, bytes: u64) {
+        self.update(|state| {
+            state.expected_items += items;
+            state.expected_bytes += bytes;
+        });
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.update(|state| state.bytes += bytes);
+    }
+
+    fn finish_item(&self, _name: &str) {
+        self.update(|state| state.items += 1);
+    }
+}
