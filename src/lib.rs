@@ -13,3 +13,4 @@ pub mod item;
 pub mod layout;
 pub mod progress;
 pub mod sidecar;
+pub mod verify;

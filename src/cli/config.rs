@@ -98,7 +98,8 @@ impl Config {
                 value: std::thread::available_parallelism().map_or(1, usize::from),
                 origin: Origin::Default,
             });
-        let lock_wait = match first(given.lock_wait, "UREPO_LOCK_WAIT", &variable, parse_duration)? {
+        let lock_wait = match first(given.lock_wait, "UREPO_LOCK_WAIT", &variable, parse_duration)?
+        {
             Some(found) => Some(found),
             None => duration_from_files(&files, |file| file.lock_wait.as_deref())?,
         };
@@ -114,8 +115,8 @@ impl Config {
                 collections.insert(name.clone(), Sourced { value, origin });
             }
         }
-        let lock_wait = lock_wait
-            .unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default });
+        let lock_wait =
+            lock_wait.unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default });
         Ok(Config { collection, jobs, lock_wait, max_wait, collections })
     }
 }

@@ -134,9 +134,9 @@ fn hint_for(error: &CollectionError) -> Option<String> {
         CollectionError::Sidecar { name, .. } | CollectionError::NoSidecar { name } => {
             format!("`urepo verify --quick {name}` lists every problem of this item")
         }
-        CollectionError::Parse(_)
-        | CollectionError::Distributor(_)
-        | CollectionError::Disk(_) => return None,
+        CollectionError::Parse(_) | CollectionError::Distributor(_) | CollectionError::Disk(_) => {
+            return None;
+        }
     })
 }
 
@@ -178,13 +178,12 @@ impl From<DistributorError> for Failure {
                 .hint("give each prefix a memory of its own; see `distributor` in `urepo.toml`"),
             DistributorError::Lock(LockError::Held { .. }) => Failure::of(Exit::Locked, &error)
                 .hint("repeat with `--lock-wait 5m`; the lock ends with that process"),
-            DistributorError::Lock(LockError::Disk(_)) | DistributorError::Disk(_) => {
-                match error {
-                    DistributorError::Lock(LockError::Disk(error))
-                    | DistributorError::Disk(error) => error.into(),
-                    error => Failure::of(Exit::Failure, &error),
+            DistributorError::Lock(LockError::Disk(_)) | DistributorError::Disk(_) => match error {
+                DistributorError::Lock(LockError::Disk(error)) | DistributorError::Disk(error) => {
+                    error.into()
                 }
-            }
+                error => Failure::of(Exit::Failure, &error),
+            },
         }
     }
 }
@@ -201,8 +200,10 @@ impl From<DepositError> for Failure {
             _ => Exit::Failure,
         };
         let hint = match &error {
-            DepositError::Special { .. } => "move it out of the way: only files, directories and \
-                                             links inside the item are kept",
+            DepositError::Special { .. } => {
+                "move it out of the way: only files, directories and \
+                                             links inside the item are kept"
+            }
             DepositError::LinkLeaves { .. } | DepositError::Link { .. } => {
                 "`--links follow` deposits what it points to"
             }
@@ -227,9 +228,9 @@ impl From<DepositError> for Failure {
                     error => Failure::of(exit, &error),
                 };
             }
-            DepositError::Stream { .. }
-            | DepositError::Interrupted
-            | DepositError::GroupFailed => return Failure::of(exit, &error),
+            DepositError::Stream { .. } | DepositError::Interrupted | DepositError::GroupFailed => {
+                return Failure::of(exit, &error);
+            }
         };
         Failure::of(exit, &error).hint(hint)
     }

@@ -36,9 +36,7 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let printer = context::printer(&args.global);
-    let done = run(args).and_then(|()| {
-        printer.flush().map_err(|error| Failure::of_stdout(&error))
-    });
+    let done = run(args).and_then(|()| printer.flush().map_err(|error| Failure::of_stdout(&error)));
     match done {
         Ok(()) => Exit::Success.code().into(),
         Err(failure) => {

@@ -1,6 +1,5 @@
 //! The names of one prefix on disk, with which its memory is compared.
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 
 use super::list::is_year;
@@ -13,13 +12,11 @@ use crate::identity::{Instant, Prefix, is_suffix_leaf, parse_suffix};
 pub(super) struct PrefixTree<'a> {
     root: &'a Dir,
     prefix: Prefix,
-    /// The directories when the state was last asked for: a batch of labels looks at them often.
-    known: RefCell<Vec<PathBuf>>,
 }
 
 impl<'a> PrefixTree<'a> {
     pub(super) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
-        PrefixTree { root, prefix, known: RefCell::default() }
+        PrefixTree { root, prefix }
     }
 
     /// Every directory whose two levels are the prefix, whatever their case.
@@ -95,9 +92,7 @@ impl Names for PrefixTree<'_> {
     /// Which year directories there are, and when each newest one was last changed.
     fn state(&self) -> Result<String, PathError> {
         let mut text = String::new();
-        let directories = self.directories()?;
-        self.known.replace(directories.clone());
-        for directory in directories {
+        for directory in self.directories()? {
             let years = self.years(&directory)?;
             let Some(newest) = years.first() else { continue };
             let Some(stamp) = self.root.stamp(directory.join(newest))? else { continue };
@@ -114,14 +109,5 @@ impl Names for PrefixTree<'_> {
             newest = newest.max(self.newest_of(&directory)?);
         }
         Ok(newest)
-    }
-
-    fn holds(&self, date: Instant) -> Result<bool, PathError> {
-        for directory in self.known.borrow().iter() {
-            if self.root.stamp(directory.join(date.suffix()))?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }

@@ -46,7 +46,14 @@ impl Collection {
         let lock = self.share_lock(&staging, agent, clock, wait)?;
         let name = stage_name(agent.process).on("make the directory", staging.path())?;
         staging.make_private_dir(&name)?;
-        let writer = Writer { stage: staging.open_dir(&name)?, staging, name, _lock: lock };
+        let stage = match staging.open_dir(&name) {
+            Ok(stage) => stage,
+            Err(error) => {
+                let _ = staging.remove_dir(Path::new(&name));
+                return Err(error.into());
+            }
+        };
+        let writer = Writer { stage, staging, name, _lock: lock };
         let mut holder = writer.stage.create_file(HOLDER)?;
         holder.write_all(agent.holder(clock).to_string().as_bytes())?;
         Ok(writer)

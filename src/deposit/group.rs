@@ -1,17 +1,17 @@
 //! Publishing many staged items with few syncs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::plan::Plan;
-use super::stage::{Done, item_directory};
+use super::stage::Done;
 use super::{DepositError, Deposited, Metadata, PayloadPath};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Label, Writer};
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
-use crate::identity::SECOND;
+use crate::identity::{Instant, SECOND};
 use crate::item::{Content, State, Totals};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, Sidecar};
@@ -19,6 +19,8 @@ use crate::sidecar::{MAX_BYTES, Sidecar};
 /// An item in the stage: payload whole, no name yet.
 pub(super) struct Staged {
     pub number: usize,
+    /// Its directory in the stage.
+    pub item: PathBuf,
     pub source: String,
     pub origin: Option<PathBuf>,
     pub target: Option<PayloadPath>,
@@ -43,6 +45,8 @@ pub(super) struct Publisher<'a, 'b> {
     pub writer: &'a Writer,
     pub issuer: &'a mut Issuer<'b>,
     pub clock: &'a dyn Clock,
+    /// How many sidecars are written at a time.
+    pub jobs: usize,
 }
 
 impl Publisher<'_, '_> {
@@ -56,9 +60,10 @@ impl Publisher<'_, '_> {
     ) -> (Vec<Published>, Option<DepositError>) {
         let mut results = Vec::new();
         let (named, mut fatal) = self.name(group, notices, &mut results);
+        let written = self.write_sidecars(&named);
         let mut ready = Vec::new();
-        for named in named {
-            match self.write_sidecar(&named) {
+        for (named, written) in named.into_iter().zip(written) {
+            match written {
                 Ok(()) => ready.push(named),
                 Err(error) => results.push((named.staged, Err(error))),
             }
@@ -103,33 +108,24 @@ impl Publisher<'_, '_> {
         (named, None)
     }
 
-    fn write_sidecar(&self, named: &Named) -> Result<(), DepositError> {
-        let Named { staged, label, payload } = named;
-        let path = item_directory(staged.number).join(layout::SIDECAR);
-        let sidecar = Sidecar {
-            state: State::Original,
-            repository: label.name.clone(),
-            ibip: label.ibip.clone(),
-            created: label.date,
-            timestamp: self.clock.now().floor(SECOND).max(label.date),
-            target: staged.target.clone().or_else(|| only_file(staged)),
-            transferable: true,
-            metadata: staged.metadata.clone(),
-            relations: toml::Table::new(),
-            origin: origin(staged.origin.as_deref()),
-            payload: *payload,
-            files: Vec::new(),
-        };
-        let mut file = self.writer.stage().create_file(&path)?;
-        let mut bytes = 0;
-        sidecar.write_with(&staged.done.entries, |piece| {
-            bytes += piece.len() as u64;
-            file.write_all(piece)
-        })?;
-        if bytes > MAX_BYTES {
-            return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
+    /// Writes all sidecars, several at a time: creating files is most of the work on small items.
+    fn write_sidecars(&self, named: &[Named]) -> Vec<Result<(), DepositError>> {
+        let writing = SidecarWriter { stage: self.writer.stage(), now: self.clock.now() };
+        let share = named.len().div_ceil(self.jobs).max(LEAST_SHARE);
+        if named.len() <= share {
+            return named.iter().map(|named| writing.write(named)).collect();
         }
-        Ok(())
+        std::thread::scope(|threads| {
+            let shares: Vec<_> = named
+                .chunks(share)
+                .map(|share| {
+                    threads.spawn(|| {
+                        share.iter().map(|named| writing.write(named)).collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            shares.into_iter().flat_map(join).collect()
+        })
     }
 
     /// Puts synced items in place and syncs the directories that got them.
@@ -164,6 +160,12 @@ impl Publisher<'_, '_> {
         Ok(dir)
     }
 
+    /// Syncs the directories that items were moved out of, so that none is found in both places.
+    fn sync_buckets(&self, placed: &[Named]) -> Result<(), PathError> {
+        let buckets: BTreeSet<_> = placed.iter().filter_map(|it| it.staged.item.parent()).collect();
+        buckets.iter().try_for_each(|bucket| self.writer.stage().open_dir(bucket)?.sync())
+    }
+
     fn place_in(
         &self,
         year: &Dir,
@@ -173,8 +175,7 @@ impl Publisher<'_, '_> {
         let mut placed = Vec::new();
         for named in items {
             let leaf = named.label.name.components()[3].to_owned();
-            let from = item_directory(named.staged.number);
-            match self.writer.stage().rename_new(&from, year, Path::new(&leaf)) {
+            match self.writer.stage().rename_new(&named.staged.item, year, Path::new(&leaf)) {
                 Ok(()) => placed.push(named),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     let name = named.label.name.to_string();
@@ -183,7 +184,7 @@ impl Publisher<'_, '_> {
                 Err(error) => results.push((named.staged, Err(error.into()))),
             }
         }
-        let synced = year.sync().and_then(|()| self.writer.stage().sync());
+        let synced = year.sync().and_then(|()| self.sync_buckets(&placed));
         let mut fatal = None;
         for named in placed {
             let result = match &synced {
@@ -197,6 +198,51 @@ impl Publisher<'_, '_> {
         }
         fatal
     }
+}
+
+/// Writes sidecars into the stage.
+struct SidecarWriter<'a> {
+    stage: &'a Dir,
+    now: Instant,
+}
+
+impl SidecarWriter<'_> {
+    fn write(&self, named: &Named) -> Result<(), DepositError> {
+        let Named { staged, label, payload } = named;
+        let path = staged.item.join(layout::SIDECAR);
+        let sidecar = Sidecar {
+            state: State::Original,
+            repository: label.name.clone(),
+            ibip: label.ibip.clone(),
+            created: label.date,
+            timestamp: self.now.floor(SECOND).max(label.date),
+            target: staged.target.clone().or_else(|| only_file(staged)),
+            transferable: true,
+            metadata: staged.metadata.clone(),
+            relations: toml::Table::new(),
+            origin: origin(staged.origin.as_deref()),
+            payload: *payload,
+            files: Vec::new(),
+        };
+        let mut file = self.stage.create_file(&path)?;
+        let mut bytes = 0;
+        sidecar.write_with(&staged.done.entries, |piece| {
+            bytes += piece.len() as u64;
+            file.write_all(piece)
+        })?;
+        if bytes > MAX_BYTES {
+            return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
+        }
+        Ok(())
+    }
+}
+
+/// Fewer sidecars than this are not worth another thread.
+const LEAST_SHARE: usize = 32;
+
+/// What a thread returned; its panic goes on in this one.
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl Named {

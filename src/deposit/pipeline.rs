@@ -1,11 +1,12 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 
 use super::group::{Publisher, Staged};
-use super::stage::{Done, Draft, Staging, item_directory, stage_stream};
+use super::stage::{Buckets, Done, Draft, Staging, stage_stream};
 use super::{
     DepositError, Deposited, OnError, Options, Outcome, Place, Plan, Request, Source, SourceRule,
     removal,
@@ -17,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
 /// A group is published when it has so many items, files or bytes, or when nothing else is under way.
-const GROUP_ITEMS: usize = 1024;
+const GROUP_ITEMS: usize = 2048;
 const GROUP_FILES: usize = 32 * 1024;
 const GROUP_BYTES: u64 = 512 * 1024 * 1024;
 
@@ -61,13 +62,13 @@ pub struct Summary {
 type Message = (usize, Box<Result<Staged, (String, DepositError)>>);
 
 impl Depositor<'_> {
-    /// Makes an item of each request and calls `report` for each, in their order.
+    /// Makes an item of each request and calls `report` with the outcomes, in order, group by group.
     ///
     /// Every item reported is durable. `report` says whether to go on: it fails when nobody listens.
     pub fn run(
         mut self,
         requests: impl Iterator<Item = Request> + Send,
-        mut report: impl FnMut(Outcome) -> Result<(), DepositError>,
+        mut report: impl FnMut(Vec<Outcome>) -> Result<(), DepositError>,
     ) -> Summary {
         let mut summary = Summary::default();
         let pool = match rayon::ThreadPoolBuilder::new().num_threads(self.options.jobs).build() {
@@ -86,12 +87,14 @@ impl Depositor<'_> {
                 return summary;
             }
         };
+        let buckets = Buckets::new(self.options.jobs);
         let flow = Flow::default();
         let (sender, receiver) = mpsc::channel();
         // One flag of our own stops the staging side for any reason.
         let side = StagingSide {
             staging: Staging {
                 stage: self.writer.stage(),
+                buckets: &buckets,
                 progress: self.progress,
                 interrupt: self.interrupt,
             },
@@ -111,6 +114,7 @@ impl Depositor<'_> {
                 writer: &self.writer,
                 issuer: &mut self.issuer,
                 clock: self.clock,
+                jobs: self.options.jobs,
             };
             let mut ending = Ending {
                 summary: &mut summary,
@@ -233,7 +237,7 @@ impl StagingSide<'_> {
             Ok(Begun::Whole(staged)) => {
                 let _ = sender.send((number, Box::new(Ok(*staged))));
             }
-            Ok(Begun::Draft(draft, rest)) => self.copy(draft, rest, sender, scope),
+            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, rest, sender, scope),
             Err(error) => {
                 let _ = sender.send((number, Box::new(Err((described, error)))));
             }
@@ -253,24 +257,24 @@ impl StagingSide<'_> {
             Source::Stream { name, mut reader } => {
                 self.staging.progress.expect(1, 0);
                 let now = self.clock.now();
-                let done = stage_stream(number, &name, &mut *reader, &self.staging, now)?;
-                Ok(Begun::Whole(Box::new(rest.staged(number, Arc::new(plan), done))))
+                let (item, done) = stage_stream(&name, &mut *reader, &self.staging, now)?;
+                Ok(Begun::Whole(Box::new(rest.staged(number, item, Arc::new(plan), done))))
             }
             Source::Path(path) => {
                 rest.origin = Some(path);
-                self.begin_draft(number, plan, rest)
+                self.begin_draft(plan, rest)
             }
-            Source::Together(_) => self.begin_draft(number, plan, rest),
+            Source::Together(_) => self.begin_draft(plan, rest),
         }
     }
 
-    fn begin_draft(&self, number: usize, plan: Plan, rest: Rest) -> Result<Begun, DepositError> {
+    fn begin_draft(&self, plan: Plan, rest: Rest) -> Result<Begun, DepositError> {
         self.staging.progress.expect(1, plan.bytes);
-        let draft = Draft::new(number, Arc::new(plan), &self.staging)?;
+        let draft = Draft::new(Arc::new(plan), &self.staging)?;
         match draft.make_directories(&self.staging) {
             Ok(()) => Ok(Begun::Draft(Box::new(draft), rest)),
             Err(error) => {
-                let _ = self.staging.stage.remove_tree(&item_directory(number));
+                let _ = self.staging.stage.remove_tree(&draft.item);
                 Err(error)
             }
         }
@@ -279,6 +283,7 @@ impl StagingSide<'_> {
     /// Copies the batches of a draft on as many threads as are free; the last to end hands it on.
     fn copy<'scope>(
         &'scope self,
+        number: usize,
         draft: Box<Draft>,
         rest: Rest,
         sender: mpsc::Sender<Message>,
@@ -286,6 +291,7 @@ impl StagingSide<'_> {
     ) {
         let batches = draft.batches();
         let shared = Arc::new(SharedDraft {
+            number,
             draft,
             rest: Mutex::new(Some((rest, sender))),
             left: AtomicUsize::new(batches.len().max(1)),
@@ -307,13 +313,18 @@ impl StagingSide<'_> {
         let taken = shared.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((rest, sender)) = taken else { return };
         let mut done = shared.draft.finish(&self.staging);
-        let number = shared.draft.number;
+        let number = shared.number;
         let message = match done.failure.take() {
             Some(error) => {
-                let _ = self.staging.stage.remove_tree(&item_directory(number));
+                let _ = self.staging.stage.remove_tree(&shared.draft.item);
                 Err((rest.source, error))
             }
-            None => Ok(rest.staged(number, Arc::clone(&shared.draft.plan), done)),
+            None => Ok(rest.staged(
+                number,
+                shared.draft.item.clone(),
+                Arc::clone(&shared.draft.plan),
+                done,
+            )),
         };
         let _ = sender.send((number, Box::new(message)));
     }
@@ -321,6 +332,7 @@ impl StagingSide<'_> {
 
 /// A draft that several threads copy.
 struct SharedDraft {
+    number: usize,
     draft: Box<Draft>,
     rest: Mutex<Option<(Rest, mpsc::Sender<Message>)>>,
     left: AtomicUsize,
@@ -334,15 +346,15 @@ enum Begun {
 /// What a request says beyond its files.
 struct Rest {
     source: String,
-    origin: Option<std::path::PathBuf>,
+    origin: Option<PathBuf>,
     target: Option<crate::item::PayloadPath>,
     metadata: crate::sidecar::Metadata,
 }
 
 impl Rest {
-    fn staged(self, number: usize, plan: Arc<Plan>, done: Done) -> Staged {
+    fn staged(self, number: usize, item: PathBuf, plan: Arc<Plan>, done: Done) -> Staged {
         let Rest { source, origin, target, metadata } = self;
-        Staged { number, source, origin, target, metadata, plan, done }
+        Staged { number, item, source, origin, target, metadata, plan, done }
     }
 }
 
@@ -387,7 +399,7 @@ impl Gathered {
     }
 }
 
-impl<R: FnMut(Outcome) -> Result<(), DepositError>> Ending<'_, R> {
+impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     fn collect(&mut self, receiver: &mpsc::Receiver<Message>, publisher: &mut Publisher<'_, '_>) {
         let mut gathered = Gathered::default();
         while let Ok(message) = receiver.recv() {
@@ -439,8 +451,13 @@ impl<R: FnMut(Outcome) -> Result<(), DepositError>> Ending<'_, R> {
                 self.stop(error);
             }
         }
-        for (source, result) in outcomes.into_values() {
-            self.tell(source, result);
+        let outcomes: Vec<_> =
+            outcomes.into_values().map(|(source, result)| Outcome { source, result }).collect();
+        outcomes.iter().for_each(|outcome| self.count(outcome));
+        if !outcomes.is_empty()
+            && let Err(error) = (self.report)(outcomes)
+        {
+            self.stop(error);
         }
         self.flow.leave(count);
     }
@@ -454,22 +471,20 @@ impl<R: FnMut(Outcome) -> Result<(), DepositError>> Ending<'_, R> {
         deposited
     }
 
-    fn tell(&mut self, source: String, result: Result<Deposited, DepositError>) {
-        match &result {
+    fn count(&mut self, outcome: &Outcome) {
+        match &outcome.result {
             Ok(deposited) => {
                 self.summary.deposited += 1;
                 self.summary.bytes += deposited.payload.bytes;
             }
-            Err(_) => self.summary.failed += 1,
+            Err(_) => {
+                self.summary.failed += 1;
+                if self.options.on_error == OnError::Stop {
+                    self.flow.stop();
+                }
+            }
         }
-        let stop = result.is_err() && self.options.on_error == OnError::Stop;
-        self.progress.finish_item(&source);
-        if let Err(error) = (self.report)(Outcome { source, result }) {
-            self.stop(error);
-        }
-        if stop {
-            self.flow.stop();
-        }
+        self.progress.finish_item(&outcome.source);
     }
 
     fn stop(&mut self, error: DepositError) {

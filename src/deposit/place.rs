@@ -42,6 +42,30 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
+    /// Makes sure that the file system has room for `bytes` and `inodes` more.
+    pub(super) fn check_room(
+        &self,
+        path: &Path,
+        bytes: u64,
+        inodes: u64,
+    ) -> Result<(), DepositError> {
+        let room = self.collection.root().room()?;
+        let lacking = |needed, unit, free| DepositError::NoRoom {
+            path: path.to_path_buf(),
+            needed,
+            unit,
+            free,
+            collection: self.collection.path().to_path_buf(),
+        };
+        if bytes > room.bytes {
+            return Err(lacking(bytes, "bytes", room.bytes));
+        }
+        if inodes > room.inodes {
+            return Err(lacking(inodes, "inodes", room.inodes));
+        }
+        Ok(())
+    }
+
     /// Where `path` really is. A link at its end is not resolved: it is refused later, or followed
     /// to where the collection's own files are no better protected than by the copy of a file.
     fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {

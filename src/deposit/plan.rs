@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use super::place::Place;
 use super::root::{Root, RootKind};
 use super::{DepositError, Options, Source, TwinRule};
-use crate::collection::Collection;
-use crate::disk::{Kind, Links, SourceWalk, StoredFile, Watcher, size_of_tree};
+use crate::disk::{Kind, Links, SourceWalk, kind_of, size_of_tree};
 use crate::item::{PayloadPath, twins};
 
 /// Directories and sidecar of an item, in inodes.
@@ -89,7 +88,7 @@ impl Plan {
         plan.finish();
         plan.check_twins(described, options.twins)?;
         plan.check_target(described, target)?;
-        plan.check_room(described, place.collection)?;
+        place.check_room(described, plan.bytes, plan.entries.len() as u64 + INODES_OF_AN_ITEM)?;
         if plan.entries.is_empty() {
             return Err(DepositError::Nothing { path: described.to_path_buf() });
         }
@@ -106,12 +105,12 @@ impl Plan {
     ) -> Result<(), DepositError> {
         place.check_apart(path)?;
         let bytes = size_of_tree(path)?;
-        check_bytes(path, bytes, place.collection)?;
+        place.check_room(path, bytes, 0)?;
         let root = self.roots.len();
-        let watcher = place.collection.root().watcher();
-        match open(path, options.links, watcher.clone())? {
+        match kind_of(path, options.links)? {
             Kind::Directory => {
-                let walk = SourceWalk::open(path, options.links, watcher)?;
+                let walk =
+                    SourceWalk::open(path, options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push(payload_path(Path::new(name)), kind, root, PathBuf::new());
@@ -220,16 +219,6 @@ impl Plan {
         }
     }
 
-    fn check_room(&self, source: &Path, collection: &Collection) -> Result<(), DepositError> {
-        check_bytes(source, self.bytes, collection)?;
-        let needed = self.entries.len() as u64 + INODES_OF_AN_ITEM;
-        let free = collection.root().room()?.inodes;
-        if needed > free {
-            return Err(no_room(source, needed, "inodes", free, collection));
-        }
-        Ok(())
-    }
-
     /// Whether the source is one directory, for which `doc` itself stands.
     pub(super) fn is_one_directory(&self) -> bool {
         matches!(self.roots.as_slice(), [Root { kind: RootKind::Directory, .. }])
@@ -242,21 +231,6 @@ impl Plan {
     }
 }
 
-/// What the source is, a link followed only if links are.
-fn open(path: &Path, links: Links, watcher: Watcher) -> Result<Kind, DepositError> {
-    let opened = match links {
-        Links::Follow => StoredFile::open(path, watcher),
-        Links::Keep | Links::Refuse => StoredFile::open_no_follow(path, watcher),
-    };
-    match opened {
-        Ok(file) => Ok(file.stamp()?.kind),
-        Err(error) if error.is_link() => Ok(Kind::Link),
-        // A socket can not be opened at all.
-        Err(error) if error.is_no_such_device() => Ok(Kind::Special("socket")),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// The last name of a path: what a source is kept under.
 fn own_name(path: &Path) -> Result<&OsStr, DepositError> {
     path.file_name().ok_or_else(|| DepositError::NoName { path: path.to_path_buf() })
@@ -264,23 +238,4 @@ fn own_name(path: &Path) -> Result<&OsStr, DepositError> {
 
 fn payload_path(path: &Path) -> PayloadPath {
     PayloadPath::new(path).expect("because names of directory entries are neither empty nor dots")
-}
-
-fn check_bytes(path: &Path, needed: u64, collection: &Collection) -> Result<(), DepositError> {
-    let free = collection.root().room()?.bytes;
-    if needed > free {
-        return Err(no_room(path, needed, "bytes", free, collection));
-    }
-    Ok(())
-}
-
-fn no_room(
-    path: &Path,
-    needed: u64,
-    unit: &'static str,
-    free: u64,
-    collection: &Collection,
-) -> DepositError {
-    let (path, collection) = (path.to_path_buf(), collection.path().to_path_buf());
-    DepositError::NoRoom { path, needed, unit, free, collection }
 }

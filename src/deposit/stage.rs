@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Planned, PlannedKind};
@@ -29,14 +30,16 @@ thread_local! {
 pub(super) struct Staging<'a> {
     /// The stage of this run.
     pub stage: &'a Dir,
+    pub buckets: &'a Buckets,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
 }
 
-/// An item being staged: its directory in the stage is `number`.
+/// An item being staged.
 pub(super) struct Draft {
-    pub number: usize,
     pub plan: Arc<Plan>,
+    /// Its directory in the stage.
+    pub item: PathBuf,
     roots: Vec<OpenRoot>,
     done: Mutex<Done>,
 }
@@ -52,15 +55,12 @@ pub(super) struct Done {
 }
 
 impl Draft {
-    /// Opens the sources of `plan`.
-    pub(super) fn new(
-        number: usize,
-        plan: Arc<Plan>,
-        staging: &Staging<'_>,
-    ) -> Result<Draft, PathError> {
+    /// Opens the sources of `plan` and makes the item's directories in the stage.
+    pub(super) fn new(plan: Arc<Plan>, staging: &Staging<'_>) -> Result<Draft, PathError> {
         let open = |root: &Root| root.open(staging.stage.watcher());
         let roots = plan.roots.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Draft { number, plan, roots, done: Mutex::default() })
+        let item = staging.buckets.make_item(staging.stage)?;
+        Ok(Draft { plan, item, roots, done: Mutex::default() })
     }
 
     fn done(&self) -> std::sync::MutexGuard<'_, Done> {
@@ -87,11 +87,8 @@ impl Draft {
         batches
     }
 
-    /// Makes the item's directories in the stage, with those of the payload.
+    /// Makes the directories of the payload.
     pub(super) fn make_directories(&self, staging: &Staging<'_>) -> Result<(), DepositError> {
-        let item = item_directory(self.number);
-        staging.stage.make_dir(&item)?;
-        staging.stage.make_dir(item.join(layout::PAYLOAD))?;
         for entry in &self.plan.entries {
             if let PlannedKind::Directory { .. } = entry.kind {
                 staging.stage.make_dir(self.staged_path(&entry.path))?;
@@ -139,10 +136,10 @@ impl Draft {
     }
 
     fn copy_file(&self, staging: &Staging<'_>, planned: &Planned) -> Result<(), DepositError> {
-        let mut copy = staging.stage.create_file(self.staged_path(&planned.path))?;
+        let path = self.staged_path(&planned.path);
         let root = &self.roots[planned.root];
         let open = || root.open_file(&planned.relative);
-        let (stamp, measured, odd) = copy_unchanged(open, &mut copy, staging)?;
+        let (stamp, measured, odd, copy) = copy_unchanged(open, &path, staging)?;
         copy.set_attributes(&stamp)?;
         let mut done = self.done();
         done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
@@ -185,23 +182,46 @@ impl Draft {
             && let [OpenRoot::Directory(walk)] = self.roots.as_slice()
         {
             let stamp = walk.root().own_stamp()?;
-            staging.stage.open_dir(payload_directory(self.number))?.set_attributes(&stamp)?;
+            staging.stage.open_dir(self.item.join(layout::PAYLOAD))?.set_attributes(&stamp)?;
         }
         Ok(())
     }
 
     fn staged_path(&self, path: &PayloadPath) -> PathBuf {
-        payload_directory(self.number).join(path.as_path())
+        self.item.join(layout::PAYLOAD).join(path.as_path())
     }
 }
 
-/// The directory of an item in the stage.
-pub(super) fn item_directory(number: usize) -> PathBuf {
-    PathBuf::from(number.to_string())
+/// Directories of the stage for items, made as they are needed.
+///
+/// A file system is quicker with small directories, and threads do not wait for each other when each
+/// has its own.
+pub(super) struct Buckets {
+    /// How many items each thread has begun.
+    begun: Vec<AtomicUsize>,
 }
 
-fn payload_directory(number: usize) -> PathBuf {
-    item_directory(number).join(layout::PAYLOAD)
+/// So many items share a directory of the stage.
+const BUCKET_ITEMS: usize = 256;
+
+impl Buckets {
+    pub(super) fn new(threads: usize) -> Buckets {
+        Buckets { begun: (0..threads.max(1)).map(|_| AtomicUsize::new(0)).collect() }
+    }
+
+    /// Makes the directories of a new item and says where they are in the stage.
+    pub(super) fn make_item(&self, stage: &Dir) -> Result<PathBuf, PathError> {
+        let thread = rayon::current_thread_index().unwrap_or(0) % self.begun.len();
+        let number = self.begun[thread].fetch_add(1, Ordering::Relaxed);
+        let bucket = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
+        if number.is_multiple_of(BUCKET_ITEMS) {
+            stage.make_dir(&bucket)?;
+        }
+        let item = bucket.join(number.to_string());
+        stage.make_dir(&item)?;
+        stage.make_dir(item.join(layout::PAYLOAD))?;
+        Ok(item)
+    }
 }
 
 fn file_entry(path: PayloadPath, stamp: &Stamp, measured: Measured) -> Entry {
@@ -219,21 +239,25 @@ fn file_entry(path: PayloadPath, stamp: &Stamp, measured: Measured) -> Entry {
 /// Also says whether it has attributes that are not kept.
 fn copy_unchanged(
     open: impl Fn() -> Result<StoredFile, PathError>,
-    copy: &mut StoredFile,
+    path: &Path,
     staging: &Staging<'_>,
-) -> Result<(Stamp, Measured, bool), DepositError> {
+) -> Result<(Stamp, Measured, bool, StoredFile), DepositError> {
     let mut source = open()?;
+    let mode = source.stamp()?.kept_mode();
+    let mut copy = staging.stage.create_file_with_mode(path, mode)?;
     for _ in 0..ATTEMPTS {
         let before = source.stamp()?;
         if let Kind::Special(kind) = before.kind {
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
         }
         let measured = BUFFER.with_borrow_mut(|buffer| {
-            copy_and_digest(&mut source, copy, buffer, staging.progress, staging.interrupt)
+            let size = before.bytes;
+            let (progress, interrupt) = (staging.progress, staging.interrupt);
+            copy_and_digest(&mut source, &mut copy, size, buffer, progress, interrupt)
         })?;
         let after = source.stamp()?;
         if before == after && measured.bytes == before.bytes {
-            return Ok((before, measured, source.has_extended_attributes()));
+            return Ok((before, measured, source.has_extended_attributes(), copy));
         }
         source = open()?;
         copy.restart()?;
@@ -241,26 +265,26 @@ fn copy_unchanged(
     Err(DepositError::Changing { path: source.path().to_path_buf(), attempts: ATTEMPTS })
 }
 
-/// Copies a stream into the stage as the only file of item `number`.
+/// Copies a stream into the stage as the only file of a new item, whose directory is returned.
 pub(super) fn stage_stream(
-    number: usize,
     name: &PayloadPath,
     reader: &mut dyn std::io::Read,
     staging: &Staging<'_>,
     now: crate::identity::Instant,
-) -> Result<Done, DepositError> {
-    let path = payload_directory(number).join(name.as_path());
-    staging.stage.make_dir(item_directory(number))?;
-    staging.stage.make_dir(payload_directory(number))?;
+) -> Result<(PathBuf, Done), DepositError> {
+    let item = staging.buckets.make_item(staging.stage)?;
+    let payload = item.join(layout::PAYLOAD);
     let parents: Vec<_> = name.parents().map(Path::to_path_buf).collect();
     for parent in parents.iter().rev() {
-        staging.stage.make_dir(payload_directory(number).join(parent))?;
+        staging.stage.make_dir(payload.join(parent))?;
     }
+    let path = payload.join(name.as_path());
     let mut copy = staging.stage.create_file(&path)?;
     let measured = copy_stream(name, reader, &mut copy, staging)?;
     let stamp = Stamp { modified: now, mode: copy.stamp()?.mode, ..copy.stamp()? };
     copy.set_attributes(&stamp)?;
-    Ok(Done { entries: vec![file_entry(name.clone(), &stamp, measured)], ..Done::default() })
+    let entries = vec![file_entry(name.clone(), &stamp, measured)];
+    Ok((item, Done { entries, ..Done::default() }))
 }
 
 fn copy_stream(

@@ -32,16 +32,19 @@ pub enum CopyError {
     Interrupted,
 }
 
-/// Copies `from`, up to its end, to `to`.
+/// Copies `from` to `to`, up to its end or a little past `expected` bytes.
+///
+/// A file that grows while it is read could otherwise be read for ever; one byte too many tells.
 pub fn copy_and_digest(
     from: &mut StoredFile,
     to: &mut StoredFile,
+    expected: u64,
     buffer: &mut [u8],
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
     let mut written_back = 0;
-    read_all(from, buffer, progress, interrupt, |bytes, end| {
+    read_up_to(expected, from, buffer, progress, interrupt, |bytes, end| {
         to.write_all(bytes)?;
         if end - written_back >= WRITE_BACK_BYTES {
             to.let_go(written_back, end - written_back);
@@ -58,10 +61,11 @@ pub fn digest(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    read_all(from, buffer, progress, interrupt, |_, _| Ok(()))
+    read_up_to(u64::MAX, from, buffer, progress, interrupt, |_, _| Ok(()))
 }
 
-fn read_all(
+fn read_up_to(
+    expected: u64,
     from: &mut StoredFile,
     buffer: &mut [u8],
     progress: &dyn Progress,
@@ -75,7 +79,7 @@ fn read_all(
             return Err(CopyError::Interrupted);
         }
         let length = from.read_some(buffer)?;
-        if length == 0 {
+        if length == 0 || total > expected {
             return Ok(Measured { bytes: total, digest: hasher.finish() });
         }
         let bytes = &buffer[..length];

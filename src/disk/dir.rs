@@ -121,11 +121,20 @@ impl Dir {
 
     /// Makes a file that is not there yet and opens it for writing.
     pub fn create_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
+        self.create_file_with_mode(relative, 0o666)
+    }
+
+    /// The same with permission bits of one's own, less those that the process does not give.
+    pub fn create_file_with_mode(
+        &self,
+        relative: impl AsRef<Path>,
+        mode: u32,
+    ) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let fd = self
             .step(Operation::CreateFile, relative)
-            .and_then(|()| Ok(open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(0o666))?))
+            .and_then(|()| Ok(open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(mode))?))
             .on("create", self.path_of(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }

@@ -38,11 +38,6 @@ impl PathError {
         self.is(rustix::io::Errno::LOOP)
     }
 
-    /// Whether there is nothing behind the name that could be opened: a socket.
-    pub fn is_no_such_device(&self) -> bool {
-        self.is(rustix::io::Errno::NXIO)
-    }
-
     fn is(&self, errno: rustix::io::Errno) -> bool {
         self.source.raw_os_error() == Some(errno.raw_os_error())
     }

@@ -224,7 +224,10 @@ impl Read for StoredFile {
 }
 
 pub(super) fn set_attributes(fd: impl AsFd, stamp: &Stamp) -> io::Result<()> {
-    rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.kept_mode()))?;
+    // Asking is cheaper than changing: most files were made with the mode they shall have.
+    if Stamp::of(&rustix::fs::fstat(&fd)?).mode != stamp.kept_mode() {
+        rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.kept_mode()))?;
+    }
     Ok(rustix::fs::futimens(&fd, &timestamps(stamp))?)
 }
 

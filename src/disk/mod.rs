@@ -28,6 +28,6 @@ pub(crate) use error::IoContext;
 pub use error::PathError;
 pub use file::{Stamp, StoredFile};
 pub use lock::{HeldBy, Holder, Lock, LockError, LockMode};
-pub use source::{Links, SourceEntry, SourceWalk, resolved};
+pub use source::{Links, SourceEntry, SourceWalk, kind_of, resolved};
 pub use space::{Room, size_of_tree};
 pub use watch::{Operation, Watch, Watcher};

@@ -116,6 +116,15 @@ impl SourceWalk {
     }
 }
 
+/// What a path named by a person is; a link at its end is followed only if links are.
+pub fn kind_of(path: &Path, links: Links) -> Result<Kind, PathError> {
+    let stat = match links {
+        Links::Follow => rustix::fs::stat(path),
+        Links::Keep | Links::Refuse => rustix::fs::lstat(path),
+    };
+    Ok(super::Stamp::of(&stat.on("inspect", path)?).kind)
+}
+
 /// `path` with every link on the way resolved.
 pub fn resolved(path: &Path) -> Result<PathBuf, PathError> {
     std::fs::canonicalize(path).on("find", path)

@@ -12,7 +12,8 @@
 //!    a lost, restored or copied memory can not repeat a name. The names are not read again while
 //!    the directory that holds them is as it was when they were last compared (`tree` in the slot):
 //!    a year may hold a million of them.
-//! 4. A date whose name exists is passed over, and publishing never replaces.
+//! 4. Publishing never replaces. So a name is looked up once, in the step that takes it, and not
+//!    also beforehand.
 //! 5. Every date lies in the past of a clock that has not gone back behind the last date.
 
 pub mod algorithm;
@@ -43,9 +44,6 @@ pub trait Names {
 
     /// The date of the newest name.
     fn newest(&self) -> Result<Option<Instant>, PathError>;
-
-    /// Whether there is a name of this date, in the directories that `state` has found.
-    fn holds(&self, date: Instant) -> Result<bool, PathError>;
 }
 
 /// How long a request may take.
@@ -120,7 +118,7 @@ impl<'a> Distributor<'a> {
         let found = memory.read()?;
         let mut notices = Vec::new();
         let (last, tree) = self.compare(&found, names, &mut notices)?;
-        let dates = self.decide(count, last, names, patience)?;
+        let dates = self.decide(count, last, patience)?;
         let last = *dates.last().expect("because at least one date was decided");
         memory.write(&found, last, self.setting, &tree)?;
         self.given = Some(last);
@@ -231,7 +229,6 @@ impl<'a> Distributor<'a> {
         &self,
         count: usize,
         mut last: Option<Instant>,
-        names: &dyn Names,
         patience: Patience,
     ) -> Result<Vec<Instant>, DistributorError> {
         let mut dates: Vec<Instant> = Vec::new();
@@ -253,9 +250,7 @@ impl<'a> Distributor<'a> {
                 Err(error) => return Err(error),
             };
             last = Some(date);
-            if !names.holds(date)? {
-                dates.push(date);
-            }
+            dates.push(date);
         }
         Ok(dates)
     }

@@ -225,9 +225,12 @@ impl New {
             return Ok(());
         }
         let path = collection.path().display();
-        Err(Failure::new(Exit::Conflict, format!("`{path}` is a collection already, of other names"))
-            .caused_by(format!("it has no subsystem `{wanted}`"))
-            .hint(format!("leave `--init` away, or add the subsystem to `{path}/urepo.toml`")))
+        Err(Failure::new(
+            Exit::Conflict,
+            format!("`{path}` is a collection already, of other names"),
+        )
+        .caused_by(format!("it has no subsystem `{wanted}`"))
+        .hint(format!("leave `--init` away, or add the subsystem to `{path}/urepo.toml`")))
     }
 
     fn trust(&self) -> ClockTrust {
@@ -287,8 +290,7 @@ fn deposit(
     requests: sources::Requests,
     single: bool,
 ) -> Done {
-    let issue =
-        context.issue_options(new.subsystem.as_deref(), new.made.granularity, new.trust());
+    let issue = context.issue_options(new.subsystem.as_deref(), new.made.granularity, new.trust());
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
     let writer =
         collection.writer(&context.agent, &context.clock, context.config.lock_wait.value)?;
@@ -304,7 +306,7 @@ fn deposit(
     };
     let broken = requests.failure();
     let mut teller = Teller { context, collection, single, alone: None };
-    let summary = depositor.run(requests, |outcome| teller.tell(outcome));
+    let summary = depositor.run(requests, |outcomes| teller.tell_all(outcomes));
     drop(progress);
     let alone = teller.alone;
     finish(context, summary, alone, broken.take(), single)
@@ -320,42 +322,50 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, outcome: Outcome) -> Result<(), DepositError> {
-        let Outcome { source, result } = outcome;
-        let written = match result {
-            Ok(deposited) => {
-                self.warn(&source, &deposited);
-                let name = deposited.label.name.as_str();
-                if self.context.printer.json {
-                    self.context.printer.record(&self.record(&source, &deposited))
-                } else {
-                    self.context.printer.line(name)
+    /// One write for a whole group: the names leave together.
+    fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
+        let mut text = String::new();
+        for Outcome { source, result } in outcomes {
+            let line = match result {
+                Ok(deposited) => {
+                    self.warn(&source, &deposited);
+                    match self.context.printer.json {
+                        true => self.record(&source, &deposited).to_string(),
+                        false => deposited.label.name.to_string(),
+                    }
                 }
-            }
-            Err(error) => {
-                let failure = Failure::from(error);
-                let written = self.tell_failure(&source, &failure);
-                if self.single {
-                    self.alone = Some(failure);
+                Err(error) => {
+                    let failure = Failure::from(error);
+                    let Some(record) = self.tell_failure(&source, failure) else { continue };
+                    record
                 }
-                written
-            }
-        };
-        written.map_err(|error| urepo::disk::PathError::new("write to", "stdout", error).into())
+            };
+            text += &line;
+            text.push('\n');
+        }
+        let written = self.context.printer.bytes(text.as_bytes());
+        let flushed = written.and_then(|()| self.context.printer.flush());
+        flushed.map_err(|error| urepo::disk::PathError::new("write to", "stdout", error).into())
     }
 
-    fn tell_failure(&self, source: &str, failure: &Failure) -> std::io::Result<()> {
+    /// Tells a failed item, or gives the record of it for stdout.
+    fn tell_failure(&mut self, source: &str, failure: Failure) -> Option<String> {
         let printer = &self.context.printer;
-        if printer.json {
-            return printer.record(&serde_json::json!({
-                "type": "item", "version": 1, "ok": false, "source": source,
-                "error": { "code": failure.exit.code(), "message": failure.in_one_line() },
-            }));
-        }
-        if !self.single && failure.exit != Exit::Interrupted {
+        let record = printer.json.then(|| {
+            let message = failure.in_one_line();
+            let error = serde_json::json!({ "code": failure.exit.code(), "message": message });
+            serde_json::json!({
+                "type": "item", "version": 1, "ok": false, "source": source, "error": error,
+            })
+            .to_string()
+        });
+        if record.is_none() && !self.single && failure.exit != Exit::Interrupted {
             printer.error(&format!("`{source}` was not deposited: {}", failure.in_one_line()));
         }
-        Ok(())
+        if self.single {
+            self.alone = Some(failure);
+        }
+        record
     }
 
     fn warn(&self, source: &str, deposited: &urepo::deposit::Deposited) {

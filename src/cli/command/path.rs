@@ -40,8 +40,7 @@ impl Path {
                     let message = format!("`{}` is deleted", item.name());
                     return Err(Failure::new(Exit::Deleted, message));
                 }
-                item.payload_path()
-                    .join(super::show::file_of(&item, &sidecar, None)?.as_path())
+                item.payload_path().join(super::show::file_of(&item, &sidecar, None)?.as_path())
             } else if self.doc {
                 item.payload_path()
             } else {

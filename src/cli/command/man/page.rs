@@ -1,0 +1,239 @@
+//! A page of the manual: what a reader finds, in the order that readers of manuals expect.
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+use super::roff::{Roff, bold, italic};
+use crate::cli::config::VARIABLES;
+use crate::cli::exit::{Exit, TABLE};
+
+/// When this version was released, as the change log says.
+const RELEASED: &str = "2026-11-21";
+
+/// The examples of the page of urepo itself; each command has its own.
+const FIRST_DAY: [&str; 5] = [
+    "urepo init archive --host archive.example.org",
+    "urepo -c archive new report.pdf --title 'Annual report'",
+    "urepo -c archive list --long",
+    "urepo -c archive list -0 | xargs -0 urepo -c archive show",
+    "urepo -c archive manifest --all --root | (cd archive && sha256sum -c)",
+];
+
+const FILES: [(&str, &str); 4] = [
+    (
+        "urepo.toml",
+        "Makes its directory a collection; says who hands out names. For people to edit.",
+    ),
+    (
+        ".urepo/",
+        "Beside it: locks, the memory of the last name, items in the making. Not to be edited.",
+    ),
+    ("$XDG_CONFIG_HOME/urepo/config.toml", "Settings of the user, and names of collections."),
+    ("/etc/urepo/config.toml", "The same for the machine."),
+];
+
+/// What urepo promises; the manual is where people look for it.
+const PROMISES: [&str; 8] = [
+    "A name is never given twice: not by a kill, a power cut, a clock that steps, parallel processes, \
+     a restored backup or a cloned machine that is noticed. Names may be skipped.",
+    "A name is printed only after memory and item are durable.",
+    "A reader never sees a part of an item.",
+    "A source is not removed before the item was read back and matches.",
+    "Success means durable. A failure says what was done and what was not.",
+    "Any command may be repeated after any crash.",
+    "No lock outlives its process; no lock file is ever to be removed by hand.",
+    "Nothing outside the collection is read or written because of names or links inside it; an I/O \
+     error is never taken for absence; verification repairs nothing.",
+];
+
+/// The commands that have a page.
+pub(super) fn commands(urepo: &Command) -> impl Iterator<Item = &Command> {
+    urepo.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set())
+}
+
+pub(super) fn of_urepo(urepo: &Command) -> String {
+    let mut page = begin("urepo", urepo);
+    page.section("description");
+    paragraphs(&mut page, urepo);
+    page.section("commands");
+    for command in commands(urepo) {
+        let tag = format!("{}(1)", bold(&format!("urepo-{}", command.get_name())));
+        page.tagged(&tag, &about(command));
+    }
+    options(&mut page, urepo);
+    page.section("environment");
+    for (name, meaning) in VARIABLES {
+        page.tagged(&bold(name), &sentence(meaning));
+    }
+    let colour = format!("{}, {}", bold("NO_COLOR"), bold("CLICOLOR_FORCE"));
+    page.tagged(&colour, "No colour, or colour always.");
+    page.section("files");
+    for (path, meaning) in FILES {
+        page.tagged(&bold(path), meaning);
+    }
+    page.section("exit status");
+    for (exit, meaning) in TABLE {
+        page.tagged(&bold(&Exit::code(*exit).to_string()), &sentence(meaning));
+    }
+    page.section("promises");
+    for promise in PROMISES {
+        page.bullet(promise);
+    }
+    page.section("examples");
+    page.verbatim(FIRST_DAY);
+    page.finish()
+}
+
+pub(super) fn of_command(command: &Command) -> String {
+    let mut page = begin(&format!("urepo-{}", command.get_name()), command);
+    page.section("description");
+    paragraphs(&mut page, command);
+    let aliases: Vec<_> = command.get_visible_aliases().map(|name| format!("`{name}`")).collect();
+    if !aliases.is_empty() {
+        page.paragraph(&format!("The command may also be called {}.", aliases.join(" or ")));
+    }
+    options(&mut page, command);
+    if let Some(help) = command.get_after_long_help() {
+        let help = help.to_string();
+        page.section("examples");
+        page.verbatim(help.lines().filter_map(|line| line.strip_prefix("  ")));
+    }
+    page.section("exit status");
+    page.paragraph("0 if all that was asked was done; the other codes are listed in urepo(1).");
+    page.section("see also");
+    page.paragraph("urepo(1)");
+    page.finish()
+}
+
+/// Title, name and synopsis.
+fn begin(name: &str, command: &Command) -> Roff {
+    let mut page = Roff::default();
+    page.title(name, RELEASED, env!("CARGO_PKG_VERSION"));
+    page.section("name");
+    page.paragraph(&format!("{name} - {}", about(command)));
+    page.section("synopsis");
+    // Rendering the usage changes the command; the page needs no more than the text.
+    let usage = command.clone().render_usage().to_string();
+    page.fill(&synopsis(usage.trim_start_matches("Usage: ")));
+    page
+}
+
+/// The usage line of the help: words that are typed in bold, those that are replaced in italics.
+fn synopsis(usage: &str) -> String {
+    let word = |word: &str| match word {
+        "[OPTIONS]" => format!("[{}]...", italic("OPTION")),
+        _ if word.contains(['<', '[']) => {
+            let name: String = word.chars().filter(|it| it.is_alphanumeric()).collect();
+            let (before, after) = word.split_once(&name).unwrap_or_default();
+            let plain = |text: &str| text.replace(['<', '>'], "");
+            format!("{}{}{}", plain(before), italic(&name), plain(after))
+        }
+        _ => bold(word),
+    };
+    usage.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// The line that lists say, without the capital of the help.
+fn about(command: &Command) -> String {
+    let text = command.get_about().map(StyledStr::to_string).unwrap_or_default();
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |it| it.to_lowercase().chain(characters).collect())
+}
+
+/// The long description, less its first line where that is only the name section's again.
+fn paragraphs(page: &mut Roff, command: &Command) {
+    let text = command.get_long_about().or_else(|| command.get_about());
+    let text = text.map(StyledStr::to_string).unwrap_or_default();
+    let all: Vec<_> = text.split("\n\n").collect();
+    let said = usize::from(all.len() > 1);
+    for text in &all[said..] {
+        page.paragraph(&sentence(text));
+    }
+}
+
+/// Arguments, then the options under the headings of the help.
+fn options(page: &mut Roff, command: &Command) {
+    if command.get_positionals().next().is_some() {
+        page.section("arguments");
+        for argument in command.get_positionals() {
+            entry(page, argument, &italic(&value_names(argument)));
+        }
+    }
+    page.section("options");
+    let mut headings: Vec<Option<&str>> = vec![None];
+    for argument in command.get_opts().chain(flags(command)) {
+        if !headings.contains(&argument.get_help_heading()) {
+            headings.push(argument.get_help_heading());
+        }
+    }
+    // Those of all commands last, as in the help.
+    headings.sort_by_key(|heading| *heading == Some("Global options"));
+    for heading in headings {
+        if let Some(heading) = heading {
+            page.subsection(heading);
+        }
+        let named = command.get_arguments().filter(|argument| !argument.is_positional());
+        for option in named.filter(|it| !it.is_hide_set() && it.get_help_heading() == heading) {
+            entry(page, option, &tag(option));
+        }
+    }
+}
+
+fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|it| !it.is_positional() && !it.get_action().takes_values())
+}
+
+/// What is said about one argument or option, and each value it may have.
+fn entry(page: &mut Roff, argument: &Arg, tag: &str) {
+    let help = argument.get_long_help().or_else(|| argument.get_help());
+    let mut text = sentence(&help.map(StyledStr::to_string).unwrap_or_default());
+    let default: Vec<_> =
+        argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if argument.get_action().takes_values() && !default.is_empty() {
+        text += &format!(" The default is `{}`.", default.join(","));
+    }
+    page.tagged(tag, &text);
+    let values = argument.get_possible_values();
+    let explained: Vec<_> = values.iter().filter(|value| value.get_help().is_some()).collect();
+    if !argument.get_action().takes_values() || explained.is_empty() {
+        return;
+    }
+    page.indent();
+    for value in explained {
+        let help = value.get_help().map(StyledStr::to_string).unwrap_or_default();
+        page.tagged(&bold(value.get_name()), &sentence(&help));
+    }
+    page.outdent();
+}
+
+/// `-c, --collection PATH`.
+fn tag(option: &Arg) -> String {
+    let short = option.get_short().map(|short| bold(&format!("-{short}")));
+    let long = option.get_long().map(|long| bold(&format!("--{long}")));
+    let mut tag = short.into_iter().chain(long).collect::<Vec<_>>().join(", ");
+    if option.get_action().takes_values() {
+        tag += &format!(" {}", italic(&value_names(option)));
+    }
+    tag
+}
+
+fn value_names(argument: &Arg) -> String {
+    match argument.get_value_names() {
+        Some(names) => names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        None => argument.get_id().as_str().to_uppercase(),
+    }
+}
+
+/// Help has no full stop at its end; prose has.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    match text.chars().last() {
+        None | Some('.' | ':' | '!' | '?') => text.to_owned(),
+        Some(']') => match text.rsplit_once(" [") {
+            // `Say it [env: NAME]` has two parts to end.
+            Some((before, after)) => format!("{before}. [{after}"),
+            None => text.to_owned(),
+        },
+        Some(_) => format!("{text}."),
+    }
+}

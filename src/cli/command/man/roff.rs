@@ -1,0 +1,177 @@
+//! Text as the `man` macros take it, without anything that `mandoc -Tlint` warns of.
+
+/// A page in the making.
+#[derive(Default)]
+pub(super) struct Roff {
+    text: String,
+    /// A heading or a tag was just written: a paragraph break here would break nothing.
+    fresh: bool,
+}
+
+/// Lines of the source are broken here, so that a change of a word is a small change of the page.
+const WIDTH: usize = 76;
+
+impl Roff {
+    pub(super) fn title(&mut self, name: &str, date: &str, version: &str) {
+        let name = name.to_uppercase();
+        self.line(&format!(".TH {name} 1 {date} \"urepo {version}\" \"Uniform repositories\""));
+    }
+
+    pub(super) fn section(&mut self, heading: &str) {
+        self.line(&format!(".SH \"{}\"", heading.to_uppercase()));
+        self.fresh = true;
+    }
+
+    pub(super) fn subsection(&mut self, heading: &str) {
+        self.line(&format!(".SS \"{}\"", escape(heading)));
+        self.fresh = true;
+    }
+
+    /// A paragraph of prose: `code`, flags and pages of the manual in it are set in bold.
+    pub(super) fn paragraph(&mut self, prose: &str) {
+        if !self.fresh {
+            self.line(".PP");
+        }
+        self.fill(&marked_up(prose));
+    }
+
+    /// Something and what is said about it, indented below it. `tag` is markup, `prose` is not.
+    pub(super) fn tagged(&mut self, tag: &str, prose: &str) {
+        self.line(".TP");
+        self.line(tag);
+        self.fill(&marked_up(prose));
+    }
+
+    pub(super) fn bullet(&mut self, prose: &str) {
+        self.line(".IP \\(bu 2");
+        self.fill(&marked_up(prose));
+    }
+
+    /// What follows, up to [`Roff::outdent`], belongs to what was tagged last.
+    pub(super) fn indent(&mut self) {
+        self.line(".RS");
+    }
+
+    pub(super) fn outdent(&mut self) {
+        self.line(".RE");
+    }
+
+    /// Lines to be typed, as they are.
+    pub(super) fn verbatim<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
+        self.line(".nf");
+        for line in lines {
+            self.line(&protected(&escape(line)));
+        }
+        self.line(".fi");
+    }
+
+    /// Marked up text, broken between words.
+    pub(super) fn fill(&mut self, markup: &str) {
+        let mut line = String::new();
+        for word in markup.split_whitespace() {
+            if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {
+                self.line(&protected(&line));
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        self.line(&protected(&line));
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    fn line(&mut self, line: &str) {
+        if !line.is_empty() {
+            self.text += line;
+            self.text.push('\n');
+        }
+        self.fresh = false;
+    }
+}
+
+pub(super) fn bold(text: &str) -> String {
+    format!("\\fB{}\\fR", escape(text))
+}
+
+pub(super) fn italic(text: &str) -> String {
+    format!("\\fI{}\\fR", escape(text))
+}
+
+/// Text that means itself.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped += "\\e",
+            '-' => escaped += "\\-",
+            '\'' => escaped += "\\(aq",
+            '"' => escaped += "\\(dq",
+            '`' => escaped += "\\(ga",
+            '^' => escaped += "\\(ha",
+            '~' => escaped += "\\(ti",
+            ' '..='}' => escaped.push(character),
+            _ => escaped += &format!("\\[u{:04X}]", u32::from(character)),
+        }
+    }
+    escaped
+}
+
+/// A full stop at the begin of a line is a macro to roff.
+fn protected(line: &str) -> String {
+    if line.starts_with('.') { format!("\\&{line}") } else { line.to_owned() }
+}
+
+/// Prose as it is written in comments and help: what stands in backticks becomes bold.
+fn marked_up(prose: &str) -> String {
+    let mut markup = String::new();
+    for (at, part) in prose.split('`').enumerate() {
+        match at % 2 {
+            0 => markup += &flags_and_pages(part),
+            _ => markup += &bold(part),
+        }
+    }
+    markup
+}
+
+/// Sets `--flags` and `urepo-new(1)` in bold.
+fn flags_and_pages(prose: &str) -> String {
+    let mut markup = String::new();
+    for piece in prose.split_inclusive([' ', '\n']) {
+        let word = piece.trim_end_matches([' ', '\n']);
+        let word = word.trim_end_matches(['.', ',', ';', ':']);
+        let rest = &piece[word.len()..];
+        match word.strip_suffix("(1)") {
+            Some(page) => markup += &format!("{}(1)", bold(page)),
+            None if word.len() > 2 && word.starts_with("--") => markup += &bold(word),
+            None => markup += &escape(word),
+        }
+        // Line ends of the help are none of the page's.
+        markup += &escape(&rest.replace('\n', " "));
+    }
+    markup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_to_roff_means_itself() {
+        let mut page = Roff::default();
+        page.paragraph("`.hidden` and a\\b's \"x\" … with --each; see urepo-new(1).");
+        assert_eq!(
+            page.finish(),
+            ".PP\n\\fB.hidden\\fR and a\\eb\\(aqs \\(dqx\\(dq \\[u2026] with \
+             \\fB\\-\\-each\\fR; see\n\\fBurepo\\-new\\fR(1).\n"
+        );
+        let mut page = Roff::default();
+        page.section("examples");
+        page.verbatim(["./run 'it'"]);
+        assert_eq!(page.finish(), ".SH \"EXAMPLES\"\n.nf\n\\&./run \\(aqit\\(aq\n.fi\n");
+    }
+}

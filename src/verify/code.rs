@@ -1,0 +1,106 @@
+//! What verification can find: numbered codes that never change meaning.
+
+use std::fmt;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing; everything is as it was deposited.
+    Notice,
+    /// Not as it should be, but no bytes are at stake.
+    Warning,
+    /// A promise is broken: bytes, names or records are not what the sidecar says they are.
+    Damage,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Severity::Notice => "notice",
+            Severity::Warning => "warning",
+            Severity::Damage => "damage",
+        })
+    }
+}
+
+/// Makes [`Code`] and what is said about each of them, so that neither can be forgotten.
+macro_rules! codes {
+    ($($name:ident = $number:literal, $severity:ident, $meaning:literal;)+) => {
+        /// What was found, by a number that never changes meaning and is never given again.
+        ///
+        /// `U1…` is about the sidecar and the item as a whole, `U2…` about its payload, `U3…` about
+        /// what lies around items. Later versions may add codes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        #[repr(u16)]
+        pub enum Code {
+            $(#[doc = concat!("U", $number, ": ", $meaning, ".")] $name = $number,)+
+        }
+
+        impl Code {
+            /// Every code, in order of its number.
+            pub const fn all() -> &'static [Code] {
+                &[$(Code::$name),+]
+            }
+
+            /// How much it matters; only damage makes `verify` exit with 20.
+            pub const fn severity(self) -> Severity {
+                match self {
+                    $(Code::$name => Severity::$severity,)+
+                }
+            }
+
+            /// What it means, in one line.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Code::$name => $meaning,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    SidecarMissing = 101, Damage, "the sidecar is missing";
+    SidecarUnreadable = 102, Damage, "the sidecar is no sidecar that this urepo can read";
+    SealBroken = 103, Damage, "the sidecar was changed after it was sealed, by hand or by rot";
+    // One flipped bit in the line of the seal must not pass for a mere warning.
+    SealMissing = 104, Damage, "the sidecar has no seal";
+    OtherItem = 105, Damage, "the sidecar names another item than the path";
+    ItemMissing = 106, Damage, "an item asked for by name is not there";
+    ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
+
+    FileMissing = 201, Damage, "a file is missing";
+    Added = 202, Damage, "something is in the payload that is not in the sidecar";
+    SizeDiffers = 203, Damage, "a file has another size";
+    DigestDiffers = 204, Damage, "a file has other bytes";
+    LinkDiffers = 205, Damage, "a link is missing or points elsewhere";
+    EmptyDirectoryMissing = 206, Damage, "an empty directory is missing";
+    KindDiffers = 207, Damage, "something has become of another kind: a file, link, directory, FIFO";
+    Unreadable = 208, Damage, "something can not be read, so that nothing is known of it";
+    TotalsDiffer = 209, Damage, "the totals of the sidecar do not agree with its entries";
+    TargetMissing = 210, Damage, "the target is not a file or link of the payload";
+    PayloadMissing = 211, Damage, "the payload directory is missing";
+    PayloadLeft = 212, Warning, "a deleted item still has a payload directory";
+
+    Stray = 301, Warning, "something lies where only items, or parts of items, belong";
+    TwoSpellings = 302, Damage, "a name is in the collection twice, in two spellings";
+    OddName = 303, Notice, "names of a prefix depart from the grammar";
+    Twins = 304, Notice, "two names in the payload are one on some file systems";
+    // Fixity promises bytes; times and modes get lost by copying by hand, which keeps items valid.
+    AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
+    LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
+}
+
+impl Code {
+    /// The number: 101 for `U101`.
+    pub const fn number(self) -> u16 {
+        self as u16
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("U{}", self.number()))
+    }
+}

@@ -1,0 +1,184 @@
+//! Where the items come from, and what else lies among them.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, SyncSender};
+
+use super::finding::{Finding, Place, describe};
+use super::run::Answer;
+use super::spelling::Spellings;
+use super::work::{Origin, Ticket, Work};
+use super::{Code, Scope};
+use crate::collection::{Listed, Names};
+use crate::disk::{Dir, Kind, PathError};
+use crate::identity::RepositoryName;
+
+/// Puts items into the queue and hands them to the pool.
+pub(super) struct Feed<'a, 'tasks, 'scope> {
+    work: &'scope Work<'scope>,
+    tasks: &'tasks rayon::Scope<'scope>,
+    queue: &'a SyncSender<Answer>,
+    spellings: Spellings<'scope>,
+    /// The prefix of the item before.
+    prefix: String,
+}
+
+impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
+    pub(super) fn new(
+        work: &'scope Work<'scope>,
+        tasks: &'tasks rayon::Scope<'scope>,
+        queue: &'a SyncSender<Answer>,
+    ) -> Self {
+        let spellings = Spellings::new(work.collection.root());
+        Feed { work, tasks, queue, spellings, prefix: String::new() }
+    }
+
+    /// Feeds all of `scope`, or as much as is wanted.
+    pub(super) fn feed(&mut self, scope: Scope<'_>) {
+        match scope {
+            Scope::All(names) => self.feed_all(names),
+            Scope::Items(names) => {
+                for name in names {
+                    if self.item(name, Origin::Asked).is_break() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn feed_all(&mut self, names: &Names) {
+        if self.links_in_root().is_break() {
+            return;
+        }
+        let collection = self.work.collection;
+        let listed = collection.visit_all(names, |listed| {
+            Ok::<_, PathError>(match listed {
+                Listed::Item(name) => self.item(name, Origin::Listed),
+                Listed::Stray(path) => self.stray(path),
+            })
+        });
+        if let Err(error) = listed {
+            let place = Place::Tree(self.relative(error.path()));
+            let mut finding = Finding::of_error(place, &error);
+            finding.detail.push_str("; the items in it, and those after it, were not verified");
+            let _ = self.queue.send(Answer::Unlisted(finding));
+        }
+    }
+}
+
+impl Feed<'_, '_, '_> {
+    fn item(&mut self, name: RepositoryName, origin: Origin) -> ControlFlow<()> {
+        if self.work.context.is_stopped() {
+            let _ = self.queue.send(Answer::Interrupted);
+            return ControlFlow::Break(());
+        }
+        if origin == Origin::Listed {
+            self.look_at_prefix(&name)?;
+        }
+        let findings = match self.spellings.of(&name) {
+            Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
+            Err(error) => vec![Finding::of_error(Place::Item, &error)],
+        };
+        let (answer, awaited) = mpsc::sync_channel(1);
+        // The queue is what limits how much is under way, so it comes first.
+        self.send(Answer::Awaited(awaited))?;
+        let ticket = Ticket { name, origin, findings, answer, attempt: 0 };
+        let work = self.work;
+        self.tasks.spawn(move |tasks| work.verify(ticket, tasks));
+        ControlFlow::Continue(())
+    }
+
+    fn stray(&mut self, path: PathBuf) -> ControlFlow<()> {
+        match kind_at(self.work.collection.root(), &path) {
+            // Gone since it was listed.
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(kind)) => self.send(Answer::Found(stray(path, kind))),
+            Err(error) => self.send(Answer::Found(Finding::of_error(Place::Tree(path), &error))),
+        }
+    }
+
+    /// Tells of an odd prefix once, not with each of its items.
+    fn look_at_prefix(&mut self, name: &RepositoryName) -> ControlFlow<()> {
+        let prefix = name.as_str().strip_suffix(name.suffix()).unwrap_or_default();
+        let prefix = prefix.trim_end_matches('/');
+        if self.prefix == prefix {
+            return ControlFlow::Continue(());
+        }
+        prefix.clone_into(&mut self.prefix);
+        let Ok((_, oddities)) = RepositoryName::parse_as_found(name.as_str()) else {
+            return ControlFlow::Continue(());
+        };
+        for oddity in oddities {
+            let place = Place::Tree(PathBuf::from(prefix));
+            let finding = Finding::new(Code::OddName, place, oddity.to_string());
+            self.send(Answer::Found(finding))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Tells of links in the root where a subsystem of this collection has its items.
+    ///
+    /// Other links there are people's own, as files there are.
+    fn links_in_root(&mut self) -> ControlFlow<()> {
+        let subsystems = &self.work.collection.settings().subsystems;
+        let mut subdomains: Vec<String> = subsystems
+            .iter()
+            .filter_map(|subsystem| Some(subsystem.prefix().ok()?.path_components().0))
+            .collect();
+        subdomains.sort();
+        subdomains.dedup();
+        for subdomain in subdomains {
+            match self.work.collection.root().stamp(&subdomain) {
+                Ok(Some(stamp)) if stamp.kind == Kind::Link => {
+                    self.send(Answer::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
+                }
+                // What can not be inspected can not be listed either, which is told then.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn send(&self, answer: Answer) -> ControlFlow<()> {
+        match self.queue.send(answer) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(mpsc::SendError(_)) => ControlFlow::Break(()),
+        }
+    }
+
+    fn relative(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(self.work.collection.path()).unwrap_or(path).to_path_buf()
+    }
+}
+
+fn two_spellings(name: &RepositoryName, spellings: &[String]) -> Option<Finding> {
+    if spellings.len() < 2 {
+        return None;
+    }
+    let others: Vec<String> = spellings
+        .iter()
+        .filter(|spelling| *spelling != name.as_str())
+        .map(|spelling| format!("`{spelling}`"))
+        .collect();
+    let detail = format!("it is also there as {}", others.join(", "));
+    Some(Finding::new(Code::TwoSpellings, Place::Item, detail))
+}
+
+/// What `kind` means at `path`, where an item or a level of the tree belongs.
+pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
+    match kind {
+        Kind::Link => Finding::of_kind(Place::Tree(path), "a directory", kind),
+        kind => {
+            let detail = format!("{} that is no part of a name", describe(kind));
+            Finding::new(Code::Stray, Place::Tree(path), detail)
+        }
+    }
+}
+
+/// What is at `path`, no link followed on the way to it.
+pub(super) fn kind_at(root: &Dir, path: &Path) -> Result<Option<Kind>, PathError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let Some(dir) = root.open_dir_if_there(parent)? else { return Ok(None) };
+    Ok(dir.stamp(name)?.map(|stamp| stamp.kind))
+}

@@ -1,0 +1,175 @@
+//! One thing that was found, and all that were found of one item.
+
+use std::path::{Path, PathBuf};
+
+use super::{Code, Severity};
+use crate::disk::{Kind, PathError};
+use crate::item::PayloadPath;
+use crate::layout;
+
+/// So many findings of each severity are kept of one item; more are only counted.
+const KEPT: u64 = 1000;
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What.
+    pub code: Code,
+    /// Where.
+    pub place: Place,
+    /// The facts of this case, for people: a line without a period. It may quote names and sidecars
+    /// from outside; escape it on a terminal.
+    pub detail: String,
+}
+
+/// Where something was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// The item as a whole.
+    Item,
+    /// In the item's directory, but not below `doc/`.
+    Beside(PathBuf),
+    /// An entry of the payload, below `doc/`.
+    Payload(PayloadPath),
+    /// A path in the collection that is no item's, relative to its root.
+    Tree(PathBuf),
+}
+
+impl Place {
+    /// The path, relative to the item's directory, or to the root for what is no item's.
+    pub fn to_path(&self) -> PathBuf {
+        match self {
+            Place::Item => PathBuf::new(),
+            Place::Beside(path) | Place::Tree(path) => path.clone(),
+            Place::Payload(path) => Path::new(layout::PAYLOAD).join(path.as_path()),
+        }
+    }
+}
+
+impl Finding {
+    /// A finding of `code` at `place`.
+    pub(super) fn new(code: Code, place: Place, detail: impl Into<String>) -> Finding {
+        Finding { code, place, detail: detail.into() }
+    }
+
+    /// What an operation that went wrong means for what is at `place`.
+    ///
+    /// Never that nothing is there: that is an answer, not an error.
+    pub(super) fn of_error(place: Place, error: &PathError) -> Finding {
+        match std::error::Error::source(error) {
+            Some(cause) => Finding::new(Code::Unreadable, place, cause.to_string()),
+            None => Finding::new(Code::Unreadable, place, error.to_string()),
+        }
+    }
+
+    /// That something of kind `found` is where `expected` belongs.
+    pub(super) fn of_kind(place: Place, expected: &str, found: Kind) -> Finding {
+        let code = match (&place, found) {
+            // A link in the payload is data; anywhere else it leads away from the collection.
+            (Place::Payload(_), _) => Code::KindDiffers,
+            (_, Kind::Link) => Code::LinkOnTheWay,
+            _ => Code::KindDiffers,
+        };
+        Finding::new(code, place, format!("{} where {expected} belongs", describe(found)))
+    }
+
+    /// How much it matters.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// A kind in words.
+pub(super) fn describe(kind: Kind) -> String {
+    match kind {
+        Kind::File => "a file".to_owned(),
+        Kind::Directory => "a directory".to_owned(),
+        Kind::Link => "a symbolic link".to_owned(),
+        Kind::Special(name) => format!("a {name}"),
+    }
+}
+
+/// The findings of one item: the first thousand of each severity, and how many there were.
+///
+/// A directory stuffed with a million files must not fill the memory, and warnings must not push
+/// out damage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    kept: Vec<Finding>,
+    counts: [u64; 3],
+}
+
+impl Findings {
+    /// Adds one.
+    pub(super) fn push(&mut self, finding: Finding) {
+        let count = &mut self.counts[finding.severity() as usize];
+        *count += 1;
+        if *count <= KEPT {
+            self.kept.push(finding);
+        }
+    }
+
+    /// Adds all of `other`.
+    pub(super) fn append(&mut self, other: Findings) {
+        let before = self.counts;
+        for finding in other.kept {
+            self.push(finding);
+        }
+        // Those that were only counted still are.
+        for ((count, before), others) in self.counts.iter_mut().zip(before).zip(other.counts) {
+            *count = before + others;
+        }
+    }
+
+    /// Sorts by place and code: the order of a directory is not the same twice.
+    pub(super) fn sort(&mut self) {
+        self.kept.sort_by(|a, b| (&a.place, a.code).cmp(&(&b.place, b.code)));
+    }
+
+    /// The findings that were kept, sorted by place.
+    pub fn as_slice(&self) -> &[Finding] {
+        &self.kept
+    }
+
+    /// How many there were of `severity`, kept or not.
+    pub fn count(&self, severity: Severity) -> u64 {
+        self.counts[severity as usize]
+    }
+
+    /// How many were only counted.
+    pub fn omitted(&self) -> u64 {
+        self.counts.iter().sum::<u64>() - self.kept.len() as u64
+    }
+
+    /// Whether nothing at all was found.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Whether a promise is broken.
+    pub fn is_damage(&self) -> bool {
+        self.count(Severity::Damage) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many(code: Code, count: u64) -> Findings {
+        let mut findings = Findings::default();
+        (0..count).for_each(|_| findings.push(Finding::new(code, Place::Item, "")));
+        findings
+    }
+
+    #[test]
+    fn damage_is_kept_however_many_warnings_there_are() {
+        let mut findings = many(Code::AttributesDiffer, 5000);
+        findings.append(many(Code::DigestDiffers, 1500));
+        findings.append(many(Code::DigestDiffers, 1));
+        assert_eq!(findings.as_slice().len(), 2000);
+        assert_eq!(findings.count(Severity::Damage), 1501);
+        assert_eq!(findings.count(Severity::Warning), 5000);
+        assert_eq!(findings.omitted(), 4501);
+    }
+}

@@ -1,0 +1,163 @@
+//! One item: its sidecar, then its payload.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::finding::{Finding, Findings, Place, describe};
+use super::reading::Reading;
+use super::{Code, Context, Depth, ItemReport, payload, record};
+use crate::collection::StoredItem;
+use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::layout;
+use crate::progress::Progress;
+use crate::sidecar::Sidecar;
+
+/// Verifies one item, on this thread. Nothing is told of an item that was interrupted.
+pub fn verify_item(
+    item: &StoredItem,
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Option<ItemReport> {
+    let context = Context { depth, progress, interrupt, abandoned: Interrupt::default() };
+    let dir = match item.dir().try_clone() {
+        Ok(dir) => dir,
+        Err(error) => return Some(ItemReport::unopened(item.name().clone(), &error)),
+    };
+    let inspection = Inspection::of(item.name().clone(), dir, &context)?;
+    if let Some(reading) = &inspection.reading {
+        reading.read_share(&context);
+    }
+    (!context.is_stopped()).then(|| inspection.finish())
+}
+
+impl ItemReport {
+    /// The report of an item with just one finding.
+    pub(super) fn of_one(name: RepositoryName, finding: Finding) -> ItemReport {
+        let mut findings = Findings::default();
+        findings.push(finding);
+        ItemReport { name, state: None, files: 0, bytes: 0, findings }
+    }
+
+    /// The report of an item whose directory can not be opened.
+    pub(super) fn unopened(name: RepositoryName, error: &PathError) -> ItemReport {
+        ItemReport::of_one(name, Finding::of_error(Place::Item, error))
+    }
+}
+
+/// What is known of an item before its files are read.
+#[derive(Debug)]
+pub(super) struct Inspection {
+    report: ItemReport,
+    dir: Dir,
+    /// The sidecar that all this goes by.
+    sidecar: Option<Stamp>,
+    /// What is left to be read.
+    pub reading: Option<Arc<Reading>>,
+}
+
+impl Inspection {
+    /// Looks at everything but the bytes of the item `name` in `dir`, unless stopped.
+    pub(super) fn of(name: RepositoryName, dir: Dir, context: &Context<'_>) -> Option<Inspection> {
+        let mut findings = Findings::default();
+        tell_strays(&dir, &mut findings);
+        let stamp = dir.stamp(layout::SIDECAR);
+        let known = stamp.as_ref().map_or(None, |stamp| *stamp);
+        let sidecar = record::read(&name, &dir, stamp, &mut findings);
+        let mut inspection = Inspection {
+            report: ItemReport { name, state: None, files: 0, bytes: 0, findings },
+            dir,
+            sidecar: known,
+            reading: None,
+        };
+        if let Some(sidecar) = sidecar {
+            inspection.report.state = Some(sidecar.state);
+            inspection.look_at_payload(sidecar, context)?;
+        }
+        Some(inspection)
+    }
+
+    fn look_at_payload(&mut self, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
+        let place = || Place::Beside(PathBuf::from(layout::PAYLOAD));
+        let kind = self.dir.stamp(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));
+        let finding = match (sidecar.state, kind) {
+            (_, Err(error)) => Finding::of_error(place(), &error),
+            (State::Deleted, Ok(None)) => return Some(()),
+            (State::Deleted, Ok(Some(kind))) => {
+                let detail = format!("{} is there", describe(kind));
+                Finding::new(Code::PayloadLeft, place(), detail)
+            }
+            (State::Original | State::Copy, Ok(None)) => {
+                let detail = format!("{} files are lost", sidecar.payload.files);
+                Finding::new(Code::PayloadMissing, place(), detail)
+            }
+            (State::Original | State::Copy, Ok(Some(Kind::Directory))) => {
+                match self.dir.open_dir(layout::PAYLOAD) {
+                    Ok(doc) => return self.compare(doc, sidecar, context),
+                    Err(error) => Finding::of_error(place(), &error),
+                }
+            }
+            (State::Original | State::Copy, Ok(Some(kind))) => {
+                Finding::of_kind(place(), "a directory", kind)
+            }
+        };
+        self.report.findings.push(finding);
+        Some(())
+    }
+
+    fn compare(&mut self, doc: Dir, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
+        let findings = &mut self.report.findings;
+        let present = payload::compare(&doc, &sidecar.files, context, findings)?;
+        self.report.files = present.files.len() as u64;
+        self.report.bytes = present.bytes;
+        if context.depth == Depth::Full && !present.files.is_empty() {
+            self.reading = Some(Arc::new(Reading::new(doc, sidecar.files, present)));
+        }
+        Some(())
+    }
+
+    /// Whether what looks damaged may have been changed by urepo meanwhile: it has another sidecar
+    /// now, or none.
+    pub(super) fn is_outdated(&self) -> bool {
+        let is_damage = self.report.findings.is_damage()
+            || self.reading.as_ref().is_some_and(|reading| reading.found_damage());
+        is_damage && self.dir.stamp(layout::SIDECAR).is_ok_and(|stamp| stamp != self.sidecar)
+    }
+
+    /// The report, once all that is to be read has been read.
+    pub(super) fn finish(mut self) -> ItemReport {
+        if let Some(reading) = &self.reading {
+            self.report.findings.append(reading.take_findings());
+        }
+        self.report.findings.sort();
+        self.report
+    }
+}
+
+/// Tells what else lies in the item's directory.
+fn tell_strays(dir: &Dir, findings: &mut Findings) {
+    let entries = match dir.entries() {
+        Ok(entries) => entries,
+        Err(error) => {
+            findings.push(Finding::of_error(Place::Item, &error));
+            return;
+        }
+    };
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.name == layout::SIDECAR || entry.name == layout::PAYLOAD => {}
+            Ok(entry) => {
+                let place = Place::Beside(PathBuf::from(entry.name));
+                let detail = format!("{} in the item", describe(entry.kind));
+                findings.push(Finding::new(Code::Stray, place, detail));
+            }
+            Err(error) => {
+                findings.push(Finding::of_error(Place::Item, &error));
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Verification: is a collection what its sidecars say it is?
+//!
+//! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item. What is
+//! found is a [`Finding`] with a [`Code`] that never changes meaning; damage is told from what is
+//! only odd by its [`Severity`]. Nothing is ever written or repaired, and links are not followed.
+//!
+//! # Files, in reading order
+//!
+//! | file | subject |
+//! |---|---|
+//! | `code`, `finding` | what can be found, and how it is told |
+//! | `item` | one item: its sidecar, then its payload |
+//! | `record` | the sidecar: its seal, and whether it agrees with itself and its path |
+//! | `payload` | the files below `doc/` against the entries of the sidecar |
+//! | `reading` | the digests of one item, taken by several threads |
+//! | `run`, `work` | many items: names in, reports out in the same order |
+//! | `feed`, `spelling` | where the names come from, and what else lies among them |
+//!
+//! # An item that changes meanwhile
+//!
+//! No lock is taken: verifying a large collection takes days. urepo changes an item by replacing its
+//! sidecar, so an item that looks damaged is looked at again if its sidecar is another one by then.
+//!
+//! # Limitations
+//!
+//! - Bytes come from the file system, perhaps from its cache and not from the disk.
+//! - What lies below a path of more than 4096 bytes is unreadable ([`Code::Unreadable`]): neither can
+//!   urepo make such a thing.
+//! - A directory that can not be listed above the items ends a run; the items in it and after it are
+//!   not verified, which is damage like any other ([`Summary::unlisted`]).
+
+mod code;
+mod feed;
+mod finding;
+mod item;
+mod payload;
+mod reading;
+mod record;
+mod run;
+mod spelling;
+mod work;
+
+use crate::collection::Names;
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::progress::Progress;
+
+pub use code::{Code, Severity};
+pub use finding::{Finding, Findings, Place};
+pub use item::verify_item;
+pub use run::verify;
+
+/// How closely is looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// Structure, sidecars, seals, presence, kinds and sizes: no byte of a payload is read.
+    Quick,
+    /// Every byte is read and its digest compared as well.
+    #[default]
+    Full,
+}
+
+/// What is verified.
+pub enum Scope<'a> {
+    /// All items of these names, and whatever else lies among them.
+    All(&'a Names),
+    /// These items, in this order.
+    Items(Box<dyn Iterator<Item = RepositoryName> + Send + 'a>),
+}
+
+/// How many items are verified, and how closely.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How closely is looked.
+    pub depth: Depth,
+    /// How many threads read; as many as there are processors if 0.
+    pub jobs: usize,
+}
+
+/// What is reported.
+#[derive(Clone, Debug)]
+pub enum Report {
+    /// An item was verified.
+    Item(ItemReport),
+    /// Something was found that is no item; its place is in the tree.
+    Tree(Finding),
+}
+
+/// What was found of one item.
+#[derive(Clone, Debug)]
+pub struct ItemReport {
+    /// The name, as it is spelt on disk.
+    pub name: RepositoryName,
+    /// The state, if the sidecar can be read.
+    pub state: Option<State>,
+    /// How many files are there as the sidecar has them, as far as was looked.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was found.
+    pub findings: Findings,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Items verified.
+    pub items: u64,
+    /// Their files that are there.
+    pub files: u64,
+    /// The bytes of those.
+    pub bytes: u64,
+    /// Items with damage.
+    pub damaged_items: u64,
+    /// Damage that is no item's.
+    pub tree_damage: u64,
+    /// Warnings, of items and others.
+    pub warnings: u64,
+    /// Notices, of items and others.
+    pub notices: u64,
+    /// Whether a part of the collection could not be listed; counted as damage too.
+    pub unlisted: bool,
+    /// Whether it was stopped before its end. What was reported is complete up to there.
+    pub interrupted: bool,
+}
+
+impl Summary {
+    /// Whether a promise is broken: what makes `urepo verify` exit with 20.
+    pub fn is_damage(&self) -> bool {
+        self.damaged_items > 0 || self.tree_damage > 0
+    }
+
+    fn count(&mut self, report: &Report) {
+        match report {
+            Report::Item(item) => {
+                self.items += 1;
+                self.files += item.files;
+                self.bytes += item.bytes;
+                self.damaged_items += u64::from(item.findings.is_damage());
+                self.warnings += item.findings.count(Severity::Warning);
+                self.notices += item.findings.count(Severity::Notice);
+            }
+            Report::Tree(finding) => match finding.severity() {
+                Severity::Damage => self.tree_damage += 1,
+                Severity::Warning => self.warnings += 1,
+                Severity::Notice => self.notices += 1,
+            },
+        }
+    }
+}
+
+/// What everyone who verifies needs to know.
+struct Context<'a> {
+    depth: Depth,
+    progress: &'a dyn Progress,
+    interrupt: &'a Interrupt,
+    /// Set when nobody listens any more.
+    abandoned: Interrupt,
+}
+
+impl Context<'_> {
+    fn is_stopped(&self) -> bool {
+        self.interrupt.requested() || self.abandoned.requested()
+    }
+}

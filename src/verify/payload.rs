@@ -1,0 +1,226 @@
+//! The payload on disk against the entries of the sidecar: presence, kinds, sizes, attributes.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::finding::{Finding, Findings, Place, describe};
+use super::{Code, Context};
+use crate::disk::{Dir, DirEntry, Kind, PathError, Stamp};
+use crate::identity::Instant;
+use crate::item::{Content, Entry, PayloadPath};
+use crate::layout;
+
+/// The files that are there with the size they should have.
+#[derive(Debug, Default)]
+pub(super) struct Present {
+    /// Where they stand among the entries.
+    pub files: Vec<usize>,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Compares what is below `doc` with `entries`, which are sorted by path.
+///
+/// Memory is bounded by the sidecar: directories it does not know are not descended into, and what
+/// they hold is not told one by one. An interrupted comparison has no result.
+pub(super) fn compare(
+    doc: &Dir,
+    entries: &[Entry],
+    context: &Context<'_>,
+    findings: &mut Findings,
+) -> Option<Present> {
+    let mut comparison = Comparison {
+        entries,
+        seen: vec![false; entries.len()],
+        present: Present::default(),
+        pending: vec![Vec::new()],
+        unreadable: HashSet::new(),
+        findings,
+    };
+    while let Some(path) = comparison.pending.pop() {
+        if let Err(error) = comparison.directory(doc, &path, context) {
+            comparison.findings.push(Finding::of_error(place(&path), &error));
+            comparison.unreadable.insert(path);
+        }
+        if context.is_stopped() {
+            return None;
+        }
+    }
+    comparison.tell_missing();
+    Some(comparison.present)
+}
+
+struct Comparison<'a> {
+    entries: &'a [Entry],
+    /// Which entries there is something for.
+    seen: Vec<bool>,
+    present: Present,
+    /// Directories to be listed, relative to `doc`: only such as the sidecar knows.
+    pending: Vec<Vec<u8>>,
+    /// Directories of which nothing, or not all, is known.
+    unreadable: HashSet<Vec<u8>>,
+    findings: &'a mut Findings,
+}
+
+impl Comparison<'_> {
+    fn directory(
+        &mut self,
+        doc: &Dir,
+        path: &[u8],
+        context: &Context<'_>,
+    ) -> Result<(), PathError> {
+        // Gone since it was listed: then what was in it is missing.
+        let Some(dir) = doc.open_dir_if_there(OsStr::from_bytes(path))? else { return Ok(()) };
+        let mut below = path.to_vec();
+        if !below.is_empty() {
+            below.push(b'/');
+        }
+        let prefix = below.len();
+        for entry in dir.entries()? {
+            let entry = entry?;
+            below.truncate(prefix);
+            below.extend_from_slice(entry.name.as_bytes());
+            self.found(&dir, &entry, &below);
+            if context.is_stopped() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares one thing on disk with its entry.
+    fn found(&mut self, dir: &Dir, found: &DirEntry, path: &[u8]) {
+        let entries = self.entries;
+        let at = entries.binary_search_by(|entry| entry.path.as_bytes().cmp(path)).ok();
+        let is_directory = found.kind == Kind::Directory;
+        // Directories with something in them have no entry: what is in them has.
+        let is_implied = self.is_implied(path);
+        if let Some(at) = at {
+            self.seen[at] = true;
+            if let Err(error) = self.expected(dir, found, at) {
+                self.findings.push(Finding::of_error(place(path), &error));
+            }
+        } else if !is_implied {
+            let detail = format!("{} that is not in the sidecar", describe(found.kind));
+            self.findings.push(Finding::new(Code::Added, place(path), detail));
+        } else if !is_directory {
+            self.findings.push(Finding::of_kind(place(path), "a directory", found.kind));
+        }
+        let is_empty_one =
+            at.is_some_and(|at| matches!(entries[at].content, Content::EmptyDirectory { .. }));
+        if is_directory && (is_implied || is_empty_one) {
+            self.pending.push(path.to_vec());
+        }
+    }
+
+    /// Compares one thing on disk with the entry at `at`, which has its path.
+    fn expected(&mut self, dir: &Dir, found: &DirEntry, at: usize) -> Result<(), PathError> {
+        let Entry { path, content } = &self.entries[at];
+        let place = || Place::Payload(path.clone());
+        match (content, found.kind) {
+            (Content::File { bytes, modified, mode, .. }, Kind::File) => {
+                let Some(stamp) = self.stamp(dir, found, at)? else { return Ok(()) };
+                if stamp.bytes == *bytes {
+                    self.present.files.push(at);
+                    self.present.bytes = self.present.bytes.saturating_add(*bytes);
+                } else {
+                    let detail = format!("{} bytes, in the sidecar {bytes}", stamp.bytes);
+                    self.findings.push(Finding::new(Code::SizeDiffers, place(), detail));
+                }
+                self.compare_attributes(path, &stamp, *modified, *mode);
+            }
+            (Content::EmptyDirectory { modified, mode }, Kind::Directory) => {
+                let Some(stamp) = self.stamp(dir, found, at)? else { return Ok(()) };
+                self.compare_attributes(path, &stamp, *modified, *mode);
+            }
+            (Content::Link { target }, Kind::Link) => {
+                let said = dir.read_link(Path::new(&found.name))?;
+                if said.as_bytes() != target {
+                    let (said, target) =
+                        (crate::item::escape(said.as_bytes()), crate::item::escape(target));
+                    let detail = format!("it leads to `{said}`, in the sidecar to `{target}`");
+                    self.findings.push(Finding::new(Code::LinkDiffers, place(), detail));
+                }
+            }
+            (content, kind) => self.findings.push(Finding::of_kind(place(), name(content), kind)),
+        }
+        Ok(())
+    }
+
+    /// The stamp of what was found for the entry at `at`, unless it has gone since.
+    fn stamp(
+        &mut self,
+        dir: &Dir,
+        found: &DirEntry,
+        at: usize,
+    ) -> Result<Option<Stamp>, PathError> {
+        let stamp = dir.stamp(&found.name)?;
+        self.seen[at] = stamp.is_some();
+        Ok(stamp)
+    }
+
+    fn compare_attributes(
+        &mut self,
+        path: &PayloadPath,
+        stamp: &Stamp,
+        modified: Instant,
+        mode: u32,
+    ) {
+        let mut details = Vec::new();
+        if stamp.mode != mode {
+            details.push(format!("mode {:04o}, in the sidecar {mode:04o}", stamp.mode));
+        }
+        if stamp.modified != modified {
+            details.push(format!("modified {}, in the sidecar {modified}", stamp.modified));
+        }
+        if !details.is_empty() {
+            let place = Place::Payload(path.clone());
+            self.findings.push(Finding::new(Code::AttributesDiffer, place, details.join("; ")));
+        }
+    }
+
+    /// Whether entries of the sidecar lie below `path`.
+    fn is_implied(&self, path: &[u8]) -> bool {
+        let below = [path, b"/"].concat();
+        let first = self.entries.partition_point(|entry| entry.path.as_bytes() < &below[..]);
+        self.entries.get(first).is_some_and(|entry| entry.path.as_bytes().starts_with(&below))
+    }
+
+    /// Tells what there was nothing for, unless it may be where nothing could be read.
+    fn tell_missing(&mut self) {
+        if self.unreadable.contains(&b""[..]) {
+            return;
+        }
+        for (entry, seen) in self.entries.iter().zip(&self.seen) {
+            let mut above = entry.path.parents().map(|path| path.as_os_str().as_bytes());
+            if *seen || above.any(|path| self.unreadable.contains(path)) {
+                continue;
+            }
+            let code = match entry.content {
+                Content::File { .. } => Code::FileMissing,
+                Content::Link { .. } => Code::LinkDiffers,
+                Content::EmptyDirectory { .. } => Code::EmptyDirectoryMissing,
+            };
+            let place = Place::Payload(entry.path.clone());
+            self.findings.push(Finding::new(code, place, "it is not there"));
+        }
+    }
+}
+
+fn name(content: &Content) -> &'static str {
+    match content {
+        Content::File { .. } => "a file",
+        Content::Link { .. } => "a symbolic link",
+        Content::EmptyDirectory { .. } => "an empty directory",
+    }
+}
+
+/// The place of a path below `doc`, or of `doc` itself.
+fn place(path: &[u8]) -> Place {
+    match PayloadPath::new(Path::new(OsStr::from_bytes(path))) {
+        Ok(path) => Place::Payload(path),
+        Err(_) => Place::Beside(PathBuf::from(layout::PAYLOAD)),
+    }
+}

@@ -1,0 +1,110 @@
+//! The digests of one item's files, taken by as many threads as are free.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::finding::{Finding, Findings, Place};
+use super::payload::Present;
+use super::{Code, Context};
+use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest};
+use crate::disk::{Dir, Kind};
+use crate::item::{Content, Entry};
+
+/// Below this many bytes an item is not worth handing to another thread.
+const SHARED_BYTES: u64 = 1024 * 1024;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
+}
+
+/// The files of an item that are to be read; whoever is free takes the next one.
+#[derive(Debug)]
+pub(super) struct Reading {
+    doc: Dir,
+    entries: Vec<Entry>,
+    present: Present,
+    next: AtomicUsize,
+    findings: Mutex<Findings>,
+}
+
+impl Reading {
+    /// The reading of the files of `entries` that are `present` below `doc`.
+    pub(super) fn new(doc: Dir, entries: Vec<Entry>, present: Present) -> Reading {
+        let (next, findings) = (AtomicUsize::new(0), Mutex::default());
+        Reading { doc, entries, present, next, findings }
+    }
+
+    /// How many of `threads` are worth being put to this.
+    pub(super) fn worthy_threads(&self, threads: usize) -> usize {
+        if self.present.bytes < SHARED_BYTES {
+            return 1;
+        }
+        self.present.files.len().clamp(1, threads.max(1))
+    }
+
+    /// How many bytes there are to read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.present.bytes
+    }
+
+    /// Reads files until none is left that nobody has taken, or until it is stopped.
+    pub(super) fn read_share(&self, context: &Context<'_>) {
+        while !context.is_stopped() {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(at) = self.present.files.get(next) else { return };
+            if let Some(finding) = self.read(&self.entries[*at], context) {
+                self.findings().push(finding);
+            }
+        }
+    }
+
+    fn read(&self, entry: &Entry, context: &Context<'_>) -> Option<Finding> {
+        let Content::File { bytes, digest: expected, .. } = entry.content else { return None };
+        let place = || Place::Payload(entry.path.clone());
+        match self.measure(entry, context) {
+            Ok(Ok(found)) if found.bytes != bytes => {
+                let detail = format!("{} bytes, in the sidecar {bytes}", found.bytes);
+                Some(Finding::new(Code::SizeDiffers, place(), detail))
+            }
+            Ok(Ok(found)) if found.digest != expected => {
+                let detail = format!("sha256 {}, in the sidecar {expected}", found.digest);
+                Some(Finding::new(Code::DigestDiffers, place(), detail))
+            }
+            Ok(Ok(_)) | Err(CopyError::Interrupted) => None,
+            Ok(Err(kind)) => Some(Finding::of_kind(place(), "a file", kind)),
+            Err(CopyError::Disk(error)) => Some(Finding::of_error(place(), &error)),
+        }
+    }
+
+    /// Reads a file to its end, or says what it has become since it was found.
+    fn measure(
+        &self,
+        entry: &Entry,
+        context: &Context<'_>,
+    ) -> Result<Result<Measured, Kind>, CopyError> {
+        let mut file = self.doc.open_file(entry.path.as_path())?;
+        match file.stamp()?.kind {
+            Kind::File => {}
+            kind => return Ok(Err(kind)),
+        }
+        let measured = BUFFER.with_borrow_mut(|buffer| {
+            digest(&mut file, buffer, context.progress, context.interrupt)
+        })?;
+        Ok(Ok(measured))
+    }
+
+    fn findings(&self) -> MutexGuard<'_, Findings> {
+        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether damage was found.
+    pub(super) fn found_damage(&self) -> bool {
+        self.findings().is_damage()
+    }
+
+    /// What was found.
+    pub(super) fn take_findings(&self) -> Findings {
+        std::mem::take(&mut *self.findings())
+    }
+}

@@ -1,0 +1,132 @@
+//! The sidecar: can it be read, is it as it was sealed, does it agree with itself and its path?
+
+use std::path::PathBuf;
+
+use super::Code;
+use super::finding::{Finding, Findings, Place};
+use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::identity::RepositoryName;
+use crate::item::{Content, Entry, Totals, twins};
+use crate::layout;
+use crate::sidecar::{MAX_BYTES, Seal, Sidecar};
+
+/// Reads the sidecar in `dir`, for which `stamp` was had, and checks all it says but for the payload.
+pub(super) fn read(
+    name: &RepositoryName,
+    dir: &Dir,
+    stamp: Result<Option<Stamp>, PathError>,
+    findings: &mut Findings,
+) -> Option<Sidecar> {
+    match read_sealed(dir, stamp) {
+        Ok((sidecar, seal)) => {
+            check_seal(seal, findings);
+            check_name(name, &sidecar, findings);
+            check_totals(&sidecar, findings);
+            check_target(&sidecar, findings);
+            check_twins(&sidecar.files, findings);
+            Some(sidecar)
+        }
+        Err(finding) => {
+            findings.push(finding);
+            None
+        }
+    }
+}
+
+fn place() -> Place {
+    Place::Beside(PathBuf::from(layout::SIDECAR))
+}
+
+fn read_sealed(
+    dir: &Dir,
+    stamp: Result<Option<Stamp>, PathError>,
+) -> Result<(Sidecar, Seal), Finding> {
+    let unreadable = |error: PathError| Finding::of_error(place(), &error);
+    let malformed = |detail: String| Finding::new(Code::SidecarUnreadable, place(), detail);
+    match stamp.map_err(unreadable)? {
+        None => return Err(Finding::new(Code::SidecarMissing, place(), "it is not there")),
+        Some(Stamp { kind: Kind::File, bytes, .. }) if bytes > MAX_BYTES => {
+            return Err(malformed(format!("it has {bytes} bytes; at most {MAX_BYTES} are read")));
+        }
+        Some(Stamp { kind: Kind::File, .. }) => {}
+        Some(Stamp { kind, .. }) => return Err(Finding::of_kind(place(), "a file", kind)),
+    }
+    let bytes = dir
+        .open_file(layout::SIDECAR)
+        .and_then(|mut file| file.read_all(MAX_BYTES))
+        .map_err(unreadable)?;
+    Sidecar::read(&bytes).map_err(|error| malformed(error.to_string()))
+}
+
+fn check_seal(seal: Seal, findings: &mut Findings) {
+    match seal {
+        Seal::Intact => {}
+        Seal::Broken { sealed, found } => {
+            let detail = format!("sealed as {sealed}, found {found}");
+            findings.push(Finding::new(Code::SealBroken, place(), detail));
+        }
+        Seal::Missing => {
+            findings.push(Finding::new(Code::SealMissing, place(), "no seal at its end"));
+        }
+    }
+}
+
+fn check_name(name: &RepositoryName, sidecar: &Sidecar, findings: &mut Findings) {
+    if sidecar.repository != *name {
+        let detail = format!("it names `{}`", sidecar.repository);
+        findings.push(Finding::new(Code::OtherItem, place(), detail));
+    }
+}
+
+fn check_totals(sidecar: &Sidecar, findings: &mut Findings) {
+    let differ = |detail| Finding::new(Code::TotalsDiffer, place(), detail);
+    if !can_be_added(&sidecar.files) {
+        findings.push(differ("the sizes of its entries add up to more than can be".to_owned()));
+        return;
+    }
+    let Totals { files, bytes, digest } = Totals::of(&sidecar.files);
+    let said = &sidecar.payload;
+    if (said.files, said.bytes) != (files, bytes) {
+        findings.push(differ(format!(
+            "it counts {} files of {} bytes, its entries are {files} of {bytes}",
+            said.files, said.bytes
+        )));
+    }
+    if said.digest != digest {
+        findings.push(differ(format!(
+            "its manifest has the digest {}, its entries {digest}",
+            said.digest
+        )));
+    }
+}
+
+/// Whether the sizes of a sidecar, which may come from anyone, add up.
+fn can_be_added(entries: &[Entry]) -> bool {
+    let mut sizes = entries.iter().map(|entry| match entry.content {
+        Content::File { bytes, .. } => bytes,
+        Content::Link { .. } | Content::EmptyDirectory { .. } => 0,
+    });
+    sizes.try_fold(0_u64, u64::checked_add).is_some()
+}
+
+fn check_target(sidecar: &Sidecar, findings: &mut Findings) {
+    let Some(target) = &sidecar.target else { return };
+    let found = sidecar.files.binary_search_by(|entry| entry.path.cmp(target));
+    match found.map(|at| &sidecar.files[at].content) {
+        Ok(Content::File { .. } | Content::Link { .. }) => {}
+        Ok(Content::EmptyDirectory { .. }) | Err(_) => {
+            let detail = format!("the target `{target}` is no file of it");
+            findings.push(Finding::new(Code::TargetMissing, place(), detail));
+        }
+    }
+}
+
+fn check_twins(entries: &[Entry], findings: &mut Findings) {
+    if entries.len() < 2 {
+        return;
+    }
+    if let Some(twins::Twins { first, second }) = twins::find(entries.iter().map(|it| &it.path)) {
+        let detail = format!("`{first}` and `{second}`, and perhaps more");
+        findings.push(Finding::new(Code::Twins, Place::Item, detail));
+    }
+}

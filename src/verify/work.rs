@@ -1,0 +1,171 @@
+//! What the threads of the pool do: an item from its ticket to its report.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::feed::{kind_at, stray};
+use super::finding::{Finding, Place};
+use super::item::Inspection;
+use super::reading::Reading;
+use super::{Code, Context, ItemReport, Report};
+use crate::collection::{Collection, CollectionError};
+use crate::disk::{Dir, Kind, PathError};
+use crate::identity::RepositoryName;
+
+/// How often an item that changes while it is verified is looked at.
+const ATTEMPTS: usize = 3;
+
+/// An item to be verified, and where its report is waited for.
+pub(super) struct Ticket {
+    pub name: RepositoryName,
+    pub origin: Origin,
+    /// What was found of it while listing.
+    pub findings: Vec<Finding>,
+    pub answer: SyncSender<Option<Report>>,
+    pub attempt: usize,
+}
+
+/// How a name came to be verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It was found on disk, spelt so.
+    Listed,
+    /// Somebody asked for it.
+    Asked,
+}
+
+impl Ticket {
+    fn answer(mut self, report: Option<Report>) {
+        let report = report.map(|report| match report {
+            Report::Item(mut item) => {
+                self.findings.drain(..).for_each(|finding| item.findings.push(finding));
+                item.findings.sort();
+                Report::Item(item)
+            }
+            report @ Report::Tree(_) => report,
+        });
+        // Whoever waits may have gone.
+        let _ = self.answer.send(report);
+    }
+}
+
+/// What the threads of the pool share.
+pub(super) struct Work<'a> {
+    pub collection: &'a Collection,
+    pub context: &'a Context<'a>,
+    pub threads: usize,
+}
+
+/// An item whose files several threads read; the last to end reports it.
+struct Shared {
+    reading: Arc<Reading>,
+    rest: Mutex<Option<(Ticket, Inspection)>>,
+    left: AtomicUsize,
+}
+
+impl Work<'_> {
+    pub(super) fn verify<'scope>(&'scope self, mut ticket: Ticket, tasks: &rayon::Scope<'scope>) {
+        if self.context.is_stopped() {
+            return ticket.answer(None);
+        }
+        let inspection = match self.open(&ticket) {
+            Err(report) => return ticket.answer(Some(*report)),
+            Ok((name, dir)) => Inspection::of(name, dir, self.context),
+        };
+        let Some(inspection) = inspection else { return ticket.answer(None) };
+        let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
+        self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);
+        ticket.attempt += 1;
+        match inspection.reading.clone() {
+            None => self.finish(ticket, inspection, tasks),
+            Some(reading) => self.read(reading, ticket, inspection, tasks),
+        }
+    }
+
+    /// Opens the directory of an item.
+    fn open(&self, ticket: &Ticket) -> Result<(RepositoryName, Dir), Box<Report>> {
+        let name = &ticket.name;
+        let item = |finding| Box::new(Report::Item(ItemReport::of_one(name.clone(), finding)));
+        match ticket.origin {
+            Origin::Listed => match self.collection.root().open_dir_if_there(name.as_str()) {
+                Ok(Some(dir)) => Ok((name.clone(), dir)),
+                Ok(None) => {
+                    let detail = "it was there when its year was listed";
+                    Err(item(Finding::new(Code::ItemGone, Place::Item, detail)))
+                }
+                Err(error) => Err(Box::new(self.not_an_item(name, &error))),
+            },
+            Origin::Asked => match self.collection.item(name) {
+                Ok(found) => match found.dir().try_clone() {
+                    Ok(dir) => Ok((found.name().clone(), dir)),
+                    Err(error) => Err(item(Finding::of_error(Place::Item, &error))),
+                },
+                Err(CollectionError::Disk(error)) => {
+                    Err(item(Finding::of_error(Place::Item, &error)))
+                }
+                Err(_) => {
+                    let detail = "no directory has this name";
+                    Err(item(Finding::new(Code::ItemMissing, Place::Item, detail)))
+                }
+            },
+        }
+    }
+
+    /// What is at the path of an item that can not be opened as a directory.
+    fn not_an_item(&self, name: &RepositoryName, error: &PathError) -> Report {
+        match kind_at(self.collection.root(), name.as_str().as_ref()) {
+            Ok(Some(kind)) if kind != Kind::Directory => {
+                Report::Tree(stray(name.as_str().into(), kind))
+            }
+            _ => Report::Item(ItemReport::unopened(name.clone(), error)),
+        }
+    }
+
+    /// Reads the files of an item on as many threads as are free.
+    fn read<'scope>(
+        &'scope self,
+        reading: Arc<Reading>,
+        ticket: Ticket,
+        inspection: Inspection,
+        tasks: &rayon::Scope<'scope>,
+    ) {
+        let threads = reading.worthy_threads(self.threads);
+        let item = Arc::new(Shared {
+            reading,
+            rest: Mutex::new(Some((ticket, inspection))),
+            left: AtomicUsize::new(threads),
+        });
+        for _ in 1..threads {
+            let item = Arc::clone(&item);
+            tasks.spawn(move |tasks| self.read_share(&item, tasks));
+        }
+        self.read_share(&item, tasks);
+    }
+
+    fn read_share<'scope>(&'scope self, item: &Shared, tasks: &rayon::Scope<'scope>) {
+        item.reading.read_share(self.context);
+        if item.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        let rest = item.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((ticket, inspection)) = rest {
+            self.finish(ticket, inspection, tasks);
+        }
+    }
+
+    fn finish<'scope>(
+        &'scope self,
+        ticket: Ticket,
+        inspection: Inspection,
+        tasks: &rayon::Scope<'scope>,
+    ) {
+        if self.context.is_stopped() {
+            ticket.answer(None);
+        } else if ticket.attempt < ATTEMPTS && inspection.is_outdated() {
+            self.verify(ticket, tasks);
+        } else {
+            ticket.answer(Some(Report::Item(inspection.finish())));
+        }
+    }
+}

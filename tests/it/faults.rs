@@ -1,0 +1,204 @@
+//! A deposit that fails or is killed at any file operation leaves no item or a whole one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use urepo::collection::Collection;
+use urepo::deposit::{Outcome, Request, Source};
+use urepo::disk::Watcher;
+use urepo::item::PayloadPath;
+use urepo::sidecar::Metadata;
+
+use crate::support::{
+    Faults, Mode, TestClock, deposit, make_collection, options, request, scratch, staged,
+    whole_items,
+};
+
+/// A directory with everything that is kept, a file, and a stream: three items.
+fn requests(sources: &Path) -> Vec<Request> {
+    vec![
+        request(sources.join("dir")),
+        request(sources.join("file.bin")),
+        Request {
+            source: Source::Stream {
+                name: PayloadPath::from_text("log/stream.txt").unwrap(),
+                reader: Box::new(&b"streamed"[..]),
+            },
+            target: None,
+            metadata: Metadata::default(),
+        },
+    ]
+}
+
+fn make_sources(sources: &Path) {
+    std::fs::create_dir_all(sources.join("dir/sub/empty")).unwrap();
+    std::fs::write(sources.join("dir/a.txt"), "a").unwrap();
+    std::fs::write(sources.join("dir/sub/b.bin"), vec![7; 300_000]).unwrap();
+    std::os::unix::fs::symlink("sub/b.bin", sources.join("dir/link")).unwrap();
+    std::fs::write(sources.join("file.bin"), vec![9; 10_000]).unwrap();
+}
+
+/// Runs the deposit with the n-th operation failing, for every n, and checks the promises each time.
+fn every_operation(mode: Mode) {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    make_sources(&sources);
+    let mut strikes = 0;
+    for at in 1.. {
+        let root = scratch.path().join(format!("archive-{at}"));
+        make_collection(&root);
+        let faults = Arc::new(Faults::new(&root, at, mode));
+        let reported = run_with_faults(&root, &sources, &faults);
+        let struck = faults.struck();
+        check_after(&root, &sources, &reported, mode, struck.as_ref().map(|it| format!("{it:?}")));
+        std::fs::remove_dir_all(&root).unwrap();
+        if struck.is_none() {
+            assert_eq!(reported.len(), 3, "without a fault all three are deposited");
+            break;
+        }
+        strikes += 1;
+    }
+    assert!(strikes > 100, "only {strikes} operations were made to fail");
+}
+
+/// The names that were reported as deposited.
+fn run_with_faults(root: &Path, sources: &Path, faults: &Arc<Faults>) -> Vec<String> {
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let watcher = Watcher::new(Arc::clone(faults) as _);
+    let Ok(collection) = Collection::open(root, &watcher) else { return Vec::new() };
+    let mut names = Vec::new();
+    let run = deposit(&collection, requests(sources), options(), &clock, |outcome| {
+        if let Outcome { result: Ok(deposited), .. } = outcome {
+            names.push(deposited.label.name.to_string());
+        }
+    });
+    if let Ok((outcomes, summary)) = &run {
+        let failed = outcomes.iter().any(|outcome| outcome.result.is_err());
+        let told = failed || summary.fatal.is_some() || outcomes.len() < 3;
+        assert_eq!(summary.deposited, names.len() as u64);
+        assert!(told || names.len() == 3, "a failure was not told");
+    }
+    names
+}
+
+fn check_after(
+    root: &Path,
+    sources: &Path,
+    reported: &[String],
+    mode: Mode,
+    context: Option<String>,
+) {
+    let context = context.unwrap_or_default();
+    let collection = Collection::open(root, &Watcher::default()).unwrap();
+    let found = whole_items(&collection);
+    for name in reported {
+        assert!(found.contains(name), "{name} was reported and is not there: {context}");
+    }
+    if let Mode::Once(_) = mode
+        && !context.contains("Remove")
+        && !context.contains("Inspect")
+        && !context.contains("List")
+    {
+        assert_eq!(staged(root), [""; 0], "left in the stage: {context}");
+    }
+    // The next run clears up, goes on, and gives other names.
+    let clock = TestClock::at("2026-11-21T02:13:30Z");
+    let (outcomes, summary) =
+        deposit(&collection, requests(sources), options(), &clock, |_| ()).unwrap();
+    assert!(summary.fatal.is_none(), "{:?}: {context}", summary.fatal);
+    for Outcome { result, .. } in outcomes {
+        let name = result.unwrap().label.name.to_string();
+        assert!(!found.contains(&name), "{name} was given twice: {context}");
+    }
+    assert_eq!(whole_items(&collection).len(), found.len() + 3, "{context}");
+    assert_eq!(staged(root), [""; 0], "{context}");
+}
+
+#[test]
+fn killed_at_any_operation() {
+    every_operation(Mode::Killed);
+}
+
+#[test]
+fn an_io_error_at_any_operation() {
+    every_operation(Mode::Once(Errno::IO));
+}
+
+#[test]
+fn a_full_disk_at_any_operation() {
+    every_operation(Mode::Once(Errno::NOSPC));
+}
+
+#[test]
+fn a_used_up_quota_at_any_operation() {
+    every_operation(Mode::Once(Errno::DQUOT));
+}
+
+#[test]
+fn no_permission_at_any_operation() {
+    every_operation(Mode::Once(Errno::ACCESS));
+}
+
+#[test]
+fn a_read_only_file_system_at_any_operation() {
+    every_operation(Mode::Once(Errno::ROFS));
+}
+
+#[test]
+fn no_descriptors_at_any_operation() {
+    every_operation(Mode::Once(Errno::MFILE));
+}
+
+/// Making a collection may be killed at any operation too, and then be repeated.
+#[test]
+fn init_killed_at_any_operation() {
+    use urepo::collection::{Subsystem, init};
+    let scratch = scratch();
+    let subsystem = || Subsystem::new("archive.example.org".parse().unwrap());
+    for at in 1.. {
+        let root = scratch.path().join(format!("deep/er/archive-{at}"));
+        let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
+        let made = init(&root, "archive", subsystem(), &Watcher::new(Arc::clone(&faults) as _));
+        if Collection::open(&root, &Watcher::default()).is_err() {
+            assert!(made.is_err());
+            init(&root, "archive", subsystem(), &Watcher::default()).unwrap();
+        }
+        let collection = Collection::open(&root, &Watcher::default()).unwrap();
+        assert_eq!(collection.settings().subsystems.len(), 1);
+        if faults.struck().is_none() {
+            assert!(at > 10);
+            break;
+        }
+    }
+}
+
+/// Clearing up may be killed at any operation and be repeated.
+#[test]
+fn recovery_killed_at_any_operation() {
+    use std::time::Duration;
+    use urepo::collection::recover;
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    make_sources(&sources);
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    for at in 1.. {
+        let root = scratch.path().join(format!("archive-{at}"));
+        make_collection(&root);
+        // Killed after the items were staged, before they were put in place.
+        run_with_faults(&root, &sources, &Arc::new(Faults::new(&root, 75, Mode::Killed)));
+        assert_ne!(staged(&root), [""; 0]);
+        let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
+        if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
+            let _ = recover(&collection, &crate::support::agent(), &clock, Duration::ZERO);
+        }
+        let collection = Collection::open(&root, &Watcher::default()).unwrap();
+        recover(&collection, &crate::support::agent(), &clock, Duration::ZERO).unwrap();
+        assert_eq!(staged(&root), [""; 0]);
+        std::fs::remove_dir_all(&root).unwrap();
+        if faults.struck().is_none() {
+            assert!(at > 20);
+            break;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The one integration binary: a module a command or subject.
+
+mod cli;
+mod concurrency;
+mod deposit;
+mod distributor;
+mod errors;
+mod faults;
+mod identity;
+mod manual;
+mod memory;
+mod power;
+mod readme;
+mod sidecar;
+mod support;
+mod tidy;
+mod verify;

@@ -1,0 +1,185 @@
+//! A world of its own for each test: a scratch directory, a clock, collections, the program.
+
+mod program;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use urepo::agent::Agent;
+use urepo::clock::Clock;
+use urepo::collection::{Collection, IssueOptions, Issuer, Subsystem, init};
+use urepo::deposit::{
+    Depositor, OnError, Options, Outcome, Request, Source, SourceRule, Summary, TwinRule,
+};
+use urepo::disk::{Links, Watcher};
+use urepo::distributor::{ClockTrust, Patience, Setting};
+use urepo::identity::{Instant, SECOND};
+use urepo::interrupt::Interrupt;
+use urepo::progress::NoProgress;
+use urepo::sidecar::Metadata;
+
+pub use program::{Ran, World};
+pub use watch::{Faults, Mode, Trace};
+
+/// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
+pub struct TestClock(Mutex<Instant>);
+
+impl TestClock {
+    pub fn at(text: &str) -> TestClock {
+        TestClock(Mutex::new(text.parse().unwrap()))
+    }
+
+    pub fn set(&self, text: &str) {
+        *self.0.lock().unwrap() = text.parse().unwrap();
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Instant {
+        let mut now = self.0.lock().unwrap();
+        *now = now.checked_add(SECOND / 1000).unwrap();
+        *now
+    }
+
+    fn pause(&self, duration: Duration) {
+        let mut now = self.0.lock().unwrap();
+        *now = now.checked_add(i128::try_from(duration.as_nanos()).unwrap()).unwrap();
+    }
+}
+
+pub fn agent() -> Agent {
+    Agent {
+        process: 4312,
+        machine: "vault".into(),
+        machine_id: "vault-id".into(),
+        boot_id: "boot-1".into(),
+        command: "urepo new".into(),
+    }
+}
+
+/// A scratch directory in memory where there is one: syncing thousands of times is quick there.
+pub fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        tempfile::tempdir_in(memory).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
+    }
+}
+
+pub fn make_collection(root: &Path) -> Collection {
+    let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+    init(root, "archive", subsystem, &Watcher::default()).unwrap()
+}
+
+pub fn options() -> Options {
+    Options {
+        links: Links::Keep,
+        twins: TwinRule::Refuse,
+        sources: SourceRule::Keep,
+        jobs: 1,
+        on_error: OnError::Continue,
+    }
+}
+
+pub fn issue_options() -> IssueOptions {
+    IssueOptions {
+        subsystem: None,
+        granularity: Some(Setting::Auto),
+        patience: Patience { lock: Duration::ZERO, date: None },
+        trust: ClockTrust::Judge,
+    }
+}
+
+pub fn request(path: impl Into<PathBuf>) -> Request {
+    Request { source: Source::Path(path.into()), target: None, metadata: Metadata::default() }
+}
+
+/// Deposits `requests` and returns what was reported, and how the run ended.
+pub fn deposit(
+    collection: &Collection,
+    requests: Vec<Request>,
+    options: Options,
+    clock: &dyn Clock,
+    mut reported: impl FnMut(&Outcome),
+) -> Result<(Vec<Outcome>, Summary), urepo::deposit::DepositError> {
+    let agent = agent();
+    let interrupt = Interrupt::default();
+    let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
+    let writer = collection.writer(&agent, clock, Duration::ZERO)?;
+    let depositor = Depositor {
+        collection,
+        issuer,
+        writer,
+        options,
+        clock,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    let mut outcomes = Vec::new();
+    let summary = depositor.run(requests.into_iter(), |group| {
+        group.iter().for_each(&mut reported);
+        outcomes.extend(group);
+        Ok(())
+    });
+    Ok((outcomes, summary))
+}
+
+/// Everything below a directory, one line each: for comparing trees.
+pub fn tree(root: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    for entry in walkdir::WalkDir::new(root).min_depth(1).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let path = entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned();
+        lines.push(match entry.file_type() {
+            kind if kind.is_dir() => format!("{path}/"),
+            kind if kind.is_symlink() => {
+                format!("{path} -> {}", std::fs::read_link(entry.path()).unwrap().display())
+            }
+            _ => format!("{path} {}", entry.metadata().unwrap().len()),
+        });
+    }
+    lines
+}
+
+/// The names of all items, after making sure that each is whole: sidecar sealed, digests right.
+pub fn whole_items(collection: &Collection) -> Vec<String> {
+    use urepo::item::Content;
+    use urepo::sidecar::Seal;
+    let mut names = Vec::new();
+    collection
+        .visit_names(&urepo::collection::Names::default(), |name| {
+            let item = collection.item(&name).unwrap();
+            let (sidecar, seal) = item.sidecar().unwrap();
+            assert_eq!(seal, Seal::Intact, "{name}");
+            assert_eq!(sidecar.repository, name);
+            for entry in &sidecar.files {
+                let path = item.payload_path().join(entry.path.as_path());
+                match &entry.content {
+                    Content::File { bytes, digest, .. } => {
+                        let found = std::fs::read(&path).unwrap();
+                        assert_eq!(found.len() as u64, *bytes, "{}", path.display());
+                        assert_eq!(
+                            urepo::digest::Digest::of(&found),
+                            *digest,
+                            "{}",
+                            path.display()
+                        );
+                    }
+                    Content::Link { .. } => assert!(path.is_symlink(), "{}", path.display()),
+                    Content::EmptyDirectory { .. } => assert!(path.is_dir(), "{}", path.display()),
+                }
+            }
+            names.push(name.to_string());
+            Ok::<_, urepo::disk::PathError>(std::ops::ControlFlow::Continue(()))
+        })
+        .unwrap();
+    names
+}
+
+/// What is in the stages of a collection: nothing, once every run has ended.
+pub fn staged(root: &Path) -> Vec<String> {
+    tree(&root.join(".urepo/staging"))
+}

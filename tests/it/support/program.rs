@@ -1,0 +1,99 @@
+//! Running the program itself.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A scratch directory in which the program is run, with no settings but its own.
+pub struct World {
+    dir: tempfile::TempDir,
+}
+
+/// What a run of the program gave.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl World {
+    pub fn new() -> World {
+        World { dir: super::scratch() }
+    }
+
+    /// A world with a collection `archive` for names of `example.org/archive`.
+    pub fn with_collection() -> World {
+        let world = World::new();
+        super::make_collection(&world.path("archive"));
+        world
+    }
+
+    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    pub fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(relative);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The program, ready to run here.
+    pub fn command<I: AsRef<std::ffi::OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = I>,
+    ) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_urepo"));
+        command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("UREPO_") {
+                command.env_remove(name);
+            }
+        }
+        command.env("XDG_CONFIG_HOME", self.path(".config")).env("NO_COLOR", "1");
+        command
+    }
+
+    /// Runs the program with the words of `line`.
+    pub fn run(&self, line: &str) -> Ran {
+        self.run_args(line.split_whitespace())
+    }
+
+    pub fn run_args<I: AsRef<std::ffi::OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = I>,
+    ) -> Ran {
+        self.finish(self.command(arguments))
+    }
+
+    pub fn finish(&self, mut command: Command) -> Ran {
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            text.replace(&self.dir.path().display().to_string(), "[WORLD]")
+        };
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl Ran {
+    /// The one line of stdout of a run that went well.
+    #[track_caller]
+    pub fn line(&self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{}", self.stdout);
+        let mut lines = self.stdout.lines();
+        let line = lines.next().expect("a line on stdout").to_owned();
+        assert_eq!(lines.next(), None, "only one line");
+        line
+    }
+
+    #[track_caller]
+    pub fn succeeded(&self) -> &str {
+        assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
+        &self.stdout
+    }
+}
