@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Path(command::path::Path),
     Cat(command::cat::Cat),
     Manifest(command::manifest::Manifest),
+    #[command(visible_aliases = ["check", "fsck"])]
+    Verify(command::verify::Verify),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

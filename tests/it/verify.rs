@@ -262,6 +262,19 @@ fn a_whole_collection_has_no_findings() {
     }
 }
 
+/// A collection as format 1 has been written since its first day. Git keeps no times.
+#[test]
+fn a_collection_from_long_ago_is_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/collections/small");
+    let collection = Collection::open(&root, &Watcher::default()).unwrap();
+    let options = Options { depth: Depth::Full, jobs: 1 };
+    let told = run(&collection, Scope::All(&Names::default()), options);
+    assert!(told.codes().iter().all(|(code, _)| *code == Code::AttributesDiffer));
+    let states: Vec<_> = told.items.iter().map(|item| item.state).collect();
+    assert_eq!(states, [Some(State::Original), Some(State::Deleted)]);
+    assert_eq!((told.summary.files, told.summary.bytes), (2, 16));
+}
+
 #[test]
 fn codes_are_numbered_in_order_and_explained() {
     let numbers: Vec<_> = Code::all().iter().map(|code| code.number()).collect();

@@ -14,3 +14,4 @@ pub(crate) mod new;
 pub(crate) mod path;
 pub(crate) mod recover;
 pub(crate) mod show;
+pub(crate) mod verify;

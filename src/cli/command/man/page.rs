@@ -10,6 +10,9 @@ use crate::cli::exit::{Exit, TABLE};
 /// When this version was released, as the change log says.
 const RELEASED: &str = "2026-11-21";
 
+/// What `whatis` prints: the help says it at greater length.
+const ABOUT: &str = "keep files in uniform repositories, under permanent names";
+
 /// The examples of the page of urepo itself; each command has its own.
 const FIRST_DAY: [&str; 5] = [
     "urepo init archive --host archive.example.org",
@@ -52,13 +55,13 @@ pub(super) fn commands(urepo: &Command) -> impl Iterator<Item = &Command> {
 }
 
 pub(super) fn of_urepo(urepo: &Command) -> String {
-    let mut page = begin("urepo", urepo);
+    let mut page = begin("urepo", ABOUT, urepo);
     page.section("description");
     paragraphs(&mut page, urepo);
     page.section("commands");
     for command in commands(urepo) {
         let tag = format!("{}(1)", bold(&format!("urepo-{}", command.get_name())));
-        page.tagged(&tag, &about(command));
+        page.tagged(&tag, &sentence(&about(command)));
     }
     options(&mut page, urepo);
     page.section("environment");
@@ -85,7 +88,8 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
 }
 
 pub(super) fn of_command(command: &Command) -> String {
-    let mut page = begin(&format!("urepo-{}", command.get_name()), command);
+    let name = format!("urepo-{}", command.get_name());
+    let mut page = begin(&name, &lower_case_first(&about(command)), command);
     page.section("description");
     paragraphs(&mut page, command);
     let aliases: Vec<_> = command.get_visible_aliases().map(|name| format!("`{name}`")).collect();
@@ -106,11 +110,11 @@ pub(super) fn of_command(command: &Command) -> String {
 }
 
 /// Title, name and synopsis.
-fn begin(name: &str, command: &Command) -> Roff {
+fn begin(name: &str, about: &str, command: &Command) -> Roff {
     let mut page = Roff::default();
     page.title(name, RELEASED, env!("CARGO_PKG_VERSION"));
     page.section("name");
-    page.paragraph(&format!("{name} - {}", about(command)));
+    page.paragraph(&format!("{name} - {about}"));
     page.section("synopsis");
     // Rendering the usage changes the command; the page needs no more than the text.
     let usage = command.clone().render_usage().to_string();
@@ -133,9 +137,12 @@ fn synopsis(usage: &str) -> String {
     usage.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The line that lists say, without the capital of the help.
+/// The line that lists say.
 fn about(command: &Command) -> String {
-    let text = command.get_about().map(StyledStr::to_string).unwrap_or_default();
+    command.get_about().map(StyledStr::to_string).unwrap_or_default()
+}
+
+fn lower_case_first(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |it| it.to_lowercase().chain(characters).collect())
 }
@@ -160,10 +167,12 @@ fn options(page: &mut Roff, command: &Command) {
         }
     }
     page.section("options");
-    let mut headings: Vec<Option<&str>> = vec![None];
-    for argument in command.get_opts().chain(flags(command)) {
-        if !headings.contains(&argument.get_help_heading()) {
-            headings.push(argument.get_help_heading());
+    let named: Vec<_> =
+        command.get_arguments().filter(|it| !it.is_positional() && !it.is_hide_set()).collect();
+    let mut headings = vec![None];
+    for heading in named.iter().map(|option| option.get_help_heading()) {
+        if !headings.contains(&heading) {
+            headings.push(heading);
         }
     }
     // Those of all commands last, as in the help.
@@ -172,21 +181,20 @@ fn options(page: &mut Roff, command: &Command) {
         if let Some(heading) = heading {
             page.subsection(heading);
         }
-        let named = command.get_arguments().filter(|argument| !argument.is_positional());
-        for option in named.filter(|it| !it.is_hide_set() && it.get_help_heading() == heading) {
+        for option in named.iter().filter(|option| option.get_help_heading() == heading) {
             entry(page, option, &tag(option));
         }
     }
 }
 
-fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|it| !it.is_positional() && !it.get_action().takes_values())
-}
-
 /// What is said about one argument or option, and each value it may have.
 fn entry(page: &mut Roff, argument: &Arg, tag: &str) {
     let help = argument.get_long_help().or_else(|| argument.get_help());
-    let mut text = sentence(&help.map(StyledStr::to_string).unwrap_or_default());
+    let mut text = match argument.get_id().as_str() {
+        // The help explains the difference of `-h` and `--help`, which no page has.
+        "help" => "Print help.".to_owned(),
+        _ => sentence(&help.map(StyledStr::to_string).unwrap_or_default()),
+    };
     let default: Vec<_> =
         argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     if argument.get_action().takes_values() && !default.is_empty() {
@@ -224,16 +232,18 @@ fn value_names(argument: &Arg) -> String {
     }
 }
 
-/// Help has no full stop at its end; prose has.
+/// Help has no full stop at its end, and notes in brackets; prose is made of sentences.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
-    match text.chars().last() {
-        None | Some('.' | ':' | '!' | '?') => text.to_owned(),
-        Some(']') => match text.rsplit_once(" [") {
-            // `Say it [env: NAME]` has two parts to end.
-            Some((before, after)) => format!("{before}. [{after}"),
-            None => text.to_owned(),
-        },
-        Some(_) => format!("{text}."),
+    if let Some((before, note)) = text.strip_suffix(']').and_then(|text| text.rsplit_once(" [")) {
+        return match note.split_once(": ") {
+            Some(("default", value)) => format!("{before}. The default is `{value}`."),
+            Some(("env", variable)) => format!("{before}. The variable is `{variable}`."),
+            _ => format!("{text}."),
+        };
+    }
+    match text.ends_with(['.', ':', '!', '?']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
     }
 }
