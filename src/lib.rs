@@ -1,5 +1,48 @@
-//! urepo.
+//! urepo keeps files in *uniform repositories* on ordinary file systems.
+//!
+//! Every deposited item gets a permanent identifier that needs no registry and no server, the IBI of
+//! the ABNT/INPE standard: host name, port and UTC instant, which is also the item's path. This library
+//! does all the work; the program `urepo` is a thin layer over it. It touches neither terminal, nor
+//! clock, nor environment, nor current directory, but through what it is handed.
+//!
+//! # The modules, in reading order
+//!
+//! | module | subject | knows |
+//! |---|---|---|
+//! | [`identity`] | names, instants, opaque twins, and reading them out of text | nothing |
+//! | [`digest`], [`progress`], [`interrupt`], [`clock`], [`agent`] | what everyone needs | identity |
+//! | [`item`] | entries of a payload, states, the manifest | identity, digest |
+//! | [`sidecar`] | `item.toml`: typed, sealed | item |
+//! | [`layout`] | where things are in a collection | identity |
+//! | [`disk`] | descriptors, locks, syncs: the only user of the file system | identity, digest |
+//! | [`distributor`] | dates that are never given twice | disk |
+//! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
+//! | [`deposit`] | files become items | collection |
+//! | [`verify`] | is a collection what its sidecars say? | collection |
+//!
+//! # On disk
+//!
+//! ```text
+//! <root>/
+//!   urepo.toml                              the collection: id, name, subsystems
+//!   .urepo/
+//!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
+//!     lock                                  shared by writers, held alone by recovery
+//!     staging/<run>/                        items in the making
+//!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
+//!     item.toml                             its sidecar
+//!     doc/…                                 its payload, names kept
+//! ```
+//!
+//! # Invariants
+//!
+//! - A name leaves the distributor after its date is synced, and is printed after its item is.
+//! - An item's directory appears by one rename, whole, and never replaces anything.
+//! - Nothing is reached by a path that could pass a link: everything is beneath an open descriptor.
+//! - An I/O error is an error, never absence; a failed sync condemns what it was to sync.
+
 #![forbid(unsafe_code)]
+
 pub mod agent;
 pub mod clock;
 pub mod collection;

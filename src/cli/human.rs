@@ -8,7 +8,7 @@ pub(crate) fn bytes(count: u64) -> String {
     if count < 1024 {
         return format!("{count} B");
     }
-    let power = (63 - count.leading_zeros()) / 10;
+    let power = count.ilog2() / 10;
     let tenths = u128::from(count) * 10 / (1_u128 << (10 * power));
     let unit = UNITS[power as usize - 1];
     if tenths < 100 {

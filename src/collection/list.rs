@@ -19,7 +19,7 @@ pub struct Names {
 
 /// What is found where only items belong.
 #[derive(Clone, Debug)]
-pub enum Listed {
+pub(crate) enum Listed {
     /// A directory whose path is a name.
     Item(RepositoryName),
     /// Something else.

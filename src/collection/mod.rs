@@ -91,9 +91,8 @@ impl Collection {
 
 fn open_own(root: &Dir) -> Result<Dir, CollectionError> {
     let wrong = |cause| CollectionError::OwnDirectory { path: root.path_of(layout::OWN), cause };
-    let own = match root.open_dir_if_there(layout::OWN)? {
-        Some(own) => own,
-        None => return Err(wrong(OwnDirectoryError::Missing)),
+    let Some(own) = root.open_dir_if_there(layout::OWN)? else {
+        return Err(wrong(OwnDirectoryError::Missing));
     };
     if own.own_stamp()?.identity.0 != root.own_stamp()?.identity.0 {
         return Err(wrong(OwnDirectoryError::OtherFileSystem));

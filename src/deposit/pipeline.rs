@@ -300,12 +300,12 @@ impl StagingSide<'_> {
         let own = batches.next().unwrap_or(0..0);
         for batch in batches {
             let shared = Arc::clone(&shared);
-            scope.spawn(move |_| self.copy_batch(shared, batch));
+            scope.spawn(move |_| self.copy_batch(&shared, batch));
         }
-        self.copy_batch(shared, own);
+        self.copy_batch(&shared, own);
     }
 
-    fn copy_batch(&self, shared: Arc<SharedDraft>, batch: std::ops::Range<usize>) {
+    fn copy_batch(&self, shared: &SharedDraft, batch: std::ops::Range<usize>) {
         shared.draft.copy(&self.staging, batch);
         if shared.left.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
@@ -453,7 +453,9 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
         }
         let outcomes: Vec<_> =
             outcomes.into_values().map(|(source, result)| Outcome { source, result }).collect();
-        outcomes.iter().for_each(|outcome| self.count(outcome));
+        for outcome in &outcomes {
+            self.count(outcome);
+        }
         if !outcomes.is_empty()
             && let Err(error) = (self.report)(outcomes)
         {
@@ -472,16 +474,13 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     }
 
     fn count(&mut self, outcome: &Outcome) {
-        match &outcome.result {
-            Ok(deposited) => {
-                self.summary.deposited += 1;
-                self.summary.bytes += deposited.payload.bytes;
-            }
-            Err(_) => {
-                self.summary.failed += 1;
-                if self.options.on_error == OnError::Stop {
-                    self.flow.stop();
-                }
+        if let Ok(deposited) = &outcome.result {
+            self.summary.deposited += 1;
+            self.summary.bytes += deposited.payload.bytes;
+        } else {
+            self.summary.failed += 1;
+            if self.options.on_error == OnError::Stop {
+                self.flow.stop();
             }
         }
         self.progress.finish_item(&outcome.source);

@@ -31,7 +31,11 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    #[expect(clippy::unnecessary_cast, reason = "the types of these fields differ by platform")]
+    #[expect(
+        clippy::unnecessary_cast,
+        clippy::cast_lossless,
+        reason = "the types of these fields differ by platform"
+    )]
     pub(super) fn of(stat: &Stat) -> Stamp {
         let instant = |seconds: i64, nanoseconds: i128| {
             Instant::from_nanoseconds(i128::from(seconds) * SECOND + nanoseconds)

@@ -147,7 +147,7 @@ fn doubt(verdict: &Verdict) -> String {
 
 /// A duration for people: `3 h 12 min`, `4.2 s`.
 #[derive(Clone, Copy, Debug)]
-pub struct Span(pub Duration);
+pub(super) struct Span(pub(super) Duration);
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

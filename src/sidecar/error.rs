@@ -36,7 +36,7 @@ pub enum SidecarError {
 }
 
 impl SidecarError {
-    pub(super) fn value(key: &'static str, reason: impl ToString) -> SidecarError {
+    pub(super) fn value(key: &'static str, reason: impl std::fmt::Display) -> SidecarError {
         SidecarError::Value { key, reason: reason.to_string() }
     }
 

@@ -147,7 +147,7 @@ where
         self.text.push('\n');
         self.hasher.update(self.text.as_bytes());
         let seal = self.hasher.finish();
-        let _ = write!(self.text, "{}sha256 = \"{seal}\"\n", super::read::SEAL_LINE);
+        let _ = writeln!(self.text, "{}sha256 = \"{seal}\"", super::read::SEAL_LINE);
         (self.sink)(self.text.as_bytes())
     }
 }

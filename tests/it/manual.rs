@@ -1,1 +1,211 @@
+//! The manual: the pages in `man/` are those that the program writes, complete, and true.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::support::World;
+
+#[test]
+fn the_pages_are_those_that_the_program_writes() {
+    let world = World::new();
+    std::fs::create_dir(world.path("pages")).unwrap();
+    world.run("man --write pages").succeeded();
+    let written = files_in(&world.path("pages"));
+    if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
+        for stale in files_in(&committed("")).difference(&written) {
+            std::fs::remove_file(committed(stale)).unwrap();
+        }
+        for name in &written {
+            std::fs::copy(world.path("pages").join(name), committed(name)).unwrap();
+        }
+    }
+    assert_eq!(files_in(&committed("")), written, "{RENEW}");
+    for name in written {
+        let text = std::fs::read_to_string(committed(&name)).unwrap();
+        let printed = page(&world, name.trim_end_matches(".1").trim_start_matches("urepo-"));
+        assert!(text == printed, "man/{name} is not what the program prints; {RENEW}");
+    }
+}
+
+#[test]
+fn every_command_has_a_page_that_lists_the_flags_of_its_help() {
+    let world = World::new();
+    for command in commands(&world) {
+        assert!(committed(&format!("urepo-{command}.1")).is_file(), "{command}; {RENEW}");
+        let help = flags_of_help(world.run(&format!("help {command}")).succeeded());
+        assert!(help.contains("--collection"), "the help of {command} is not understood: {help:?}");
+        assert_eq!(flags_of_page(&page(&world, &command)), help, "{command}");
+    }
+    let help = flags_of_help(world.run("--help").succeeded());
+    assert_eq!(flags_of_page(&page(&world, "urepo")), help, "urepo itself");
+}
+
+#[test]
+fn every_example_works() {
+    let world = World::new();
+    for command in std::iter::once("urepo".to_owned()).chain(commands(&world)) {
+        let examples = examples(&page(&world, &command));
+        assert!(!examples.is_empty(), "{command} has no examples");
+        let reader = Reader::new(command != "urepo" && command != "init");
+        for example in examples {
+            reader.types(&command, &example);
+        }
+    }
+}
+
+const RENEW: &str = "`SNAPSHOTS=overwrite cargo test manual` renews the pages";
+
+fn committed(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("man").join(name)
+}
+
+/// The page of a command, or of urepo itself, as the program prints it.
+fn page(world: &World, command: &str) -> String {
+    let line = if command == "urepo" { "man".to_owned() } else { format!("man {command}") };
+    world.run(&line).succeeded().to_owned()
+}
+
+fn files_in(dir: &Path) -> BTreeSet<String> {
+    let names = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).collect()
+}
+
+/// The commands that `urepo --help` lists.
+fn commands(world: &World) -> Vec<String> {
+    let help = world.run("--help");
+    let lines = help.succeeded().lines().skip_while(|line| *line != "Commands:").skip(1);
+    lines
+        .take_while(|line| !line.is_empty())
+        // A description that takes a second line begins further in.
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Flags stand at the begin of a line of help, little indented; the text about them is further in.
+fn flags_of_help(help: &str) -> BTreeSet<String> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    help.lines().filter(|line| (2..=6).contains(&indent(line))).flat_map(flags_at_begin).collect()
+}
+
+fn flags_of_page(page: &str) -> BTreeSet<String> {
+    let mut lines = page.lines();
+    let mut flags = BTreeSet::new();
+    while lines.any(|line| line == ".TP") {
+        flags.extend(flags_at_begin(&plain(lines.next().unwrap())));
+    }
+    flags
+}
+
+fn flags_at_begin(line: &str) -> Vec<String> {
+    let words = line.split_whitespace().map(|word| word.trim_end_matches([',', '.']));
+    words.take_while(|word| word.len() > 1 && word.starts_with('-')).map(str::to_owned).collect()
+}
+
+fn examples(page: &str) -> Vec<String> {
+    let lines = page.lines().skip_while(|line| *line != ".SH \"EXAMPLES\"");
+    let lines = lines.skip_while(|line| *line != ".nf").skip(1);
+    lines.take_while(|line| *line != ".fi").map(plain).collect()
+}
+
+/// A line of a page as it is read.
+fn plain(line: &str) -> String {
+    const MARKUP: [(&str, &str); 11] = [
+        ("\\&", ""),
+        ("\\fB", ""),
+        ("\\fI", ""),
+        ("\\fR", ""),
+        ("\\-", "-"),
+        ("\\(aq", "'"),
+        ("\\(dq", "\""),
+        ("\\(ga", "`"),
+        ("\\(ha", "^"),
+        ("\\(ti", "~"),
+        ("\\e", "\\"),
+    ];
+    MARKUP.iter().fold(line.to_owned(), |line, (markup, text)| line.replace(markup, text))
+}
+
+/// Someone who types the examples of one page, with the files that they speak of.
+struct Reader {
+    world: World,
+    /// The item that the examples call `11.21.02.13`.
+    item: Option<String>,
+}
+
+/// The item of the examples was deposited at a time that no clock shows now.
+const ITEM: &str = "example.org/archive/2026/11.21.02.13";
+
+/// Programs that examples call and that are not everywhere, or are of no use without a terminal.
+const STAND_INS: &str = r#"
+mkdir bin
+printf '#!/bin/sh\ntest -f "$1"\n' > bin/xdg-open
+printf '#!/bin/sh\necho "-- dump of $1"\n' > bin/pg_dump
+printf '#!/bin/sh\ntest "$*" = "-l -" && grep -q "^.TH UREPO"\n' > bin/man
+chmod +x bin/*
+"#;
+
+impl Reader {
+    fn new(has_collection: bool) -> Reader {
+        let world = if has_collection { World::with_collection() } else { World::new() };
+        for file in [
+            "report.pdf",
+            "scans/001.tif",
+            "scans/002.tif",
+            "incoming/letter.txt",
+            "incoming/more/map.png",
+            "drop/one",
+            "drop/two",
+            "thesis/chapter.tex",
+            "annual/report.pdf",
+            "annual/data/table.csv",
+            "home/.local/share/bash-completion/completions/other",
+        ] {
+            world.write(file, format!("the bytes of {file}\n"));
+        }
+        let item = has_collection
+            .then(|| world.run("-c archive new annual --target report.pdf --title Annual").line());
+        let reader = Reader { world, item };
+        // A child writes them: what this process has open for writing can not be run meanwhile.
+        reader.sh(STAND_INS);
+        reader
+    }
+
+    fn types(&self, page: &str, example: &str) {
+        let mut line = example.replace("/srv/drop/", "drop/");
+        if let Some(item) = &self.item {
+            let date = item.rsplit('/').next().unwrap();
+            line = line.replace(ITEM, item).replace("11.21.02.13", date);
+        }
+        let (code, output) = self.sh(&line);
+        assert!(code == 0 && !output.contains("error:"), "{page}: `{example}`: {code}\n{output}");
+    }
+
+    fn sh(&self, script: &str) -> (i32, String) {
+        let program = Path::new(env!("CARGO_BIN_EXE_urepo")).parent().unwrap();
+        let path = format!(
+            "{}:{}:{}",
+            self.world.path("bin").display(),
+            program.display(),
+            std::env::var("PATH").unwrap()
+        );
+        let mut command = Command::new("sh");
+        command.args(["-euc", script]).current_dir(self.world.path("")).stdin(Stdio::null());
+        command.env("PATH", path).env("HOME", self.world.path("home")).env("NO_COLOR", "1");
+        command.env("XDG_CONFIG_HOME", self.world.path(".config"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("UREPO_") {
+                command.env_remove(name);
+            }
+        }
+        if let Some(item) = &self.item {
+            command.env("UREPO_COLLECTION", self.world.path("archive")).env("NAME", item);
+        }
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+    }
+}

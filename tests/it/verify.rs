@@ -290,6 +290,9 @@ fn codes_are_numbered_in_order_and_explained() {
 mod faults {
     use super::*;
 
+    type Edit<'a> = &'a dyn Fn(String) -> String;
+    type Plant<'a> = &'a dyn Fn(&Path);
+
     #[test]
     fn u101_sidecar_missing() {
         let world = World::with_item();
@@ -301,7 +304,7 @@ mod faults {
     #[test]
     fn u102_sidecar_unreadable() {
         let newer = |text: String| text.replacen("format = 1", "format = 2", 1);
-        let cases: [(&str, &dyn Fn(String) -> String); 12] = [
+        let cases: [(&str, Edit<'_>); 12] = [
             ("it has format 2; this urepo reads up to format 1", &newer),
             ("`format`: expected 1, found 0", &|it| it.replacen("format = 1", "format = 0", 1)),
             ("`path`: `../x` is not a path below the payload", &|it| {
@@ -492,7 +495,7 @@ mod faults {
 
     #[test]
     fn u207_kind_differs() {
-        let changes: [(&str, &dyn Fn(&Path)); 5] = [
+        let changes: [(&str, Plant<'_>); 5] = [
             ("a FIFO where a file belongs", &|path| fifo(path)),
             ("a directory where a file belongs", &|path| fs::create_dir(path).unwrap()),
             ("a symbolic link where a file belongs", &|path| symlink("/etc/passwd", path).unwrap()),
@@ -575,7 +578,7 @@ mod faults {
 
     #[test]
     fn u209_totals_differ() {
-        let edits: [&dyn Fn(String) -> String; 4] = [
+        let edits: [Edit<'_>; 4] = [
             &|text| text.replacen("files = 2", "files = 3", 1),
             &|text| text.replacen("bytes = 300008", "bytes = 300007", 1),
             &|text| {
@@ -820,7 +823,9 @@ mod running {
     fn many(count: usize) -> (World, Vec<String>) {
         let world = World::new();
         let mut names = names(count);
-        names.iter().for_each(|name| world.small_item(name));
+        for name in &names {
+            world.small_item(name);
+        }
         names.sort();
         (world, names)
     }

@@ -28,7 +28,7 @@ pub(crate) struct Mint {
     /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
     #[arg(long)]
     granularity: Option<Setting>,
-    /// How long to wait for a name, such as 5s or 2m [env: UREPO_MAX_WAIT]
+    /// How long to wait for a name, such as 5s or 2m [env: `UREPO_MAX_WAIT`]
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
     /// The clock is right, though it is far ahead of the last name

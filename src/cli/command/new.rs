@@ -41,6 +41,7 @@ Examples:
   pg_dump library | urepo new - --as library.sql
   urepo new --move --each /srv/drop/*
   urepo -c archive new thesis/ --init --host archive.example.org")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct New {
     /// Files and directories; - is standard input
     #[arg(value_name = "PATH")]
@@ -74,7 +75,7 @@ pub(crate) struct New {
     /// The subsystem that gives the names, by name or prefix
     #[arg(long, value_name = "NAME", help_heading = "Names")]
     subsystem: Option<String>,
-    /// How long to wait for a name, such as 5s or 2m [env: UREPO_MAX_WAIT]
+    /// How long to wait for a name, such as 5s or 2m [env: `UREPO_MAX_WAIT`]
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration, help_heading = "Names")]
     pub(crate) max_wait: Option<Duration>,
     /// The clock is right, though it is far ahead of the last name
@@ -177,9 +178,10 @@ impl New {
                 LinkRule::Follow => Links::Follow,
                 LinkRule::Error => Links::Refuse,
             },
-            twins: match self.force.contains(&Rule::Twins) {
-                true => TwinRule::Keep,
-                false => TwinRule::Refuse,
+            twins: if self.force.contains(&Rule::Twins) {
+                TwinRule::Keep
+            } else {
+                TwinRule::Refuse
             },
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,
@@ -329,9 +331,10 @@ impl Teller<'_> {
             let line = match result {
                 Ok(deposited) => {
                     self.warn(&source, &deposited);
-                    match self.context.printer.json {
-                        true => self.record(&source, &deposited).to_string(),
-                        false => deposited.label.name.to_string(),
+                    if self.context.printer.json {
+                        self.record(&source, &deposited).to_string()
+                    } else {
+                        deposited.label.name.to_string()
                     }
                 }
                 Err(error) => {
@@ -446,12 +449,11 @@ fn finish(
 /// What ended the whole run before its time.
 fn explain_fatal(error: DepositError, deposited: u64) -> Failure {
     let failure = Failure::from(error);
-    match deposited {
-        0 => failure,
-        _ => {
-            let before = human::count(deposited, "item");
-            failure.caused_by(format!("{before} deposited before it are whole and on the disk"))
-        }
+    if deposited == 0 {
+        failure
+    } else {
+        let before = human::count(deposited, "item");
+        failure.caused_by(format!("{before} deposited before it are whole and on the disk"))
     }
 }
 

@@ -58,16 +58,20 @@ impl Verify {
         let options = Options { depth, jobs: context.config.jobs.value };
         let progress = context.progress();
         let mut unwritten = None;
-        let summary =
-            verify(&collection, scope, options, &*progress, &context.interrupt, |report| {
-                match tell(context, &report) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        unwritten = Some(Failure::of_stdout(&error));
-                        ControlFlow::Break(())
-                    }
+        let summary = verify(
+            &collection,
+            scope,
+            options,
+            &*progress,
+            &context.interrupt,
+            |report| match tell(context, &report) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    unwritten = Some(Failure::of_stdout(&error));
+                    ControlFlow::Break(())
                 }
-            })?;
+            },
+        )?;
         drop(progress);
         if let Some(failure) = unwritten {
             return Err(failure);

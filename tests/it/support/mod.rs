@@ -20,18 +20,18 @@ use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
-pub use program::{Ran, World};
-pub use watch::{Faults, Mode, Trace};
+pub(crate) use program::{Ran, World};
+pub(crate) use watch::{Faults, Mode, Trace};
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
-pub struct TestClock(Mutex<Instant>);
+pub(crate) struct TestClock(Mutex<Instant>);
 
 impl TestClock {
-    pub fn at(text: &str) -> TestClock {
+    pub(crate) fn at(text: &str) -> TestClock {
         TestClock(Mutex::new(text.parse().unwrap()))
     }
 
-    pub fn set(&self, text: &str) {
+    pub(crate) fn set(&self, text: &str) {
         *self.0.lock().unwrap() = text.parse().unwrap();
     }
 }
@@ -49,7 +49,7 @@ impl Clock for TestClock {
     }
 }
 
-pub fn agent() -> Agent {
+pub(crate) fn agent() -> Agent {
     Agent {
         process: 4312,
         machine: "vault".into(),
@@ -60,7 +60,7 @@ pub fn agent() -> Agent {
 }
 
 /// A scratch directory in memory where there is one: syncing thousands of times is quick there.
-pub fn scratch() -> tempfile::TempDir {
+pub(crate) fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
         tempfile::tempdir_in(memory).unwrap()
@@ -69,12 +69,12 @@ pub fn scratch() -> tempfile::TempDir {
     }
 }
 
-pub fn make_collection(root: &Path) -> Collection {
+pub(crate) fn make_collection(root: &Path) -> Collection {
     let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
     init(root, "archive", subsystem, &Watcher::default()).unwrap()
 }
 
-pub fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options {
         links: Links::Keep,
         twins: TwinRule::Refuse,
@@ -84,7 +84,7 @@ pub fn options() -> Options {
     }
 }
 
-pub fn issue_options() -> IssueOptions {
+pub(crate) fn issue_options() -> IssueOptions {
     IssueOptions {
         subsystem: None,
         granularity: Some(Setting::Auto),
@@ -93,12 +93,12 @@ pub fn issue_options() -> IssueOptions {
     }
 }
 
-pub fn request(path: impl Into<PathBuf>) -> Request {
+pub(crate) fn request(path: impl Into<PathBuf>) -> Request {
     Request { source: Source::Path(path.into()), target: None, metadata: Metadata::default() }
 }
 
 /// Deposits `requests` and returns what was reported, and how the run ended.
-pub fn deposit(
+pub(crate) fn deposit(
     collection: &Collection,
     requests: Vec<Request>,
     options: Options,
@@ -128,7 +128,7 @@ pub fn deposit(
 }
 
 /// Everything below a directory, one line each: for comparing trees.
-pub fn tree(root: &Path) -> Vec<String> {
+pub(crate) fn tree(root: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in walkdir::WalkDir::new(root).min_depth(1).sort_by_file_name() {
         let entry = entry.unwrap();
@@ -145,7 +145,7 @@ pub fn tree(root: &Path) -> Vec<String> {
 }
 
 /// The names of all items, after making sure that each is whole: sidecar sealed, digests right.
-pub fn whole_items(collection: &Collection) -> Vec<String> {
+pub(crate) fn whole_items(collection: &Collection) -> Vec<String> {
     use urepo::item::Content;
     use urepo::sidecar::Seal;
     let mut names = Vec::new();
@@ -180,6 +180,6 @@ pub fn whole_items(collection: &Collection) -> Vec<String> {
 }
 
 /// What is in the stages of a collection: nothing, once every run has ended.
-pub fn staged(root: &Path) -> Vec<String> {
+pub(crate) fn staged(root: &Path) -> Vec<String> {
     tree(&root.join(".urepo/staging"))
 }

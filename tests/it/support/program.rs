@@ -4,34 +4,34 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A scratch directory in which the program is run, with no settings but its own.
-pub struct World {
+pub(crate) struct World {
     dir: tempfile::TempDir,
 }
 
 /// What a run of the program gave.
-pub struct Ran {
+pub(crate) struct Ran {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl World {
-    pub fn new() -> World {
+    pub(crate) fn new() -> World {
         World { dir: super::scratch() }
     }
 
     /// A world with a collection `archive` for names of `example.org/archive`.
-    pub fn with_collection() -> World {
+    pub(crate) fn with_collection() -> World {
         let world = World::new();
         super::make_collection(&world.path("archive"));
         world
     }
 
-    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.dir.path().join(relative)
     }
 
-    pub fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
@@ -39,7 +39,7 @@ impl World {
     }
 
     /// The program, ready to run here.
-    pub fn command<I: AsRef<std::ffi::OsStr>>(
+    pub(crate) fn command<I: AsRef<std::ffi::OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = I>,
     ) -> Command {
@@ -55,18 +55,18 @@ impl World {
     }
 
     /// Runs the program with the words of `line`.
-    pub fn run(&self, line: &str) -> Ran {
+    pub(crate) fn run(&self, line: &str) -> Ran {
         self.run_args(line.split_whitespace())
     }
 
-    pub fn run_args<I: AsRef<std::ffi::OsStr>>(
+    pub(crate) fn run_args<I: AsRef<std::ffi::OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = I>,
     ) -> Ran {
         self.finish(self.command(arguments))
     }
 
-    pub fn finish(&self, mut command: Command) -> Ran {
+    pub(crate) fn finish(&self, mut command: Command) -> Ran {
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -83,7 +83,7 @@ impl World {
 impl Ran {
     /// The one line of stdout of a run that went well.
     #[track_caller]
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{}", self.stdout);
         let mut lines = self.stdout.lines();
         let line = lines.next().expect("a line on stdout").to_owned();
@@ -92,7 +92,7 @@ impl Ran {
     }
 
     #[track_caller]
-    pub fn succeeded(&self) -> &str {
+    pub(crate) fn succeeded(&self) -> &str {
         assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
         &self.stdout
     }

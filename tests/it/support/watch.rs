@@ -9,7 +9,7 @@ use urepo::disk::{Operation, Watch};
 
 /// How the n-th operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// With this error, once.
     Once(rustix::io::Errno),
     /// For good, and all later ones too: as if the process had been killed there.
@@ -17,7 +17,7 @@ pub enum Mode {
 }
 
 /// Makes the n-th operation on a collection fail.
-pub struct Faults {
+pub(crate) struct Faults {
     root: PathBuf,
     at: usize,
     mode: Mode,
@@ -26,12 +26,12 @@ pub struct Faults {
 }
 
 impl Faults {
-    pub fn new(root: &Path, at: usize, mode: Mode) -> Faults {
+    pub(crate) fn new(root: &Path, at: usize, mode: Mode) -> Faults {
         Faults { root: root.into(), at, mode, seen: AtomicUsize::new(0), struck: Mutex::default() }
     }
 
     /// The operation that failed first, if it came to that.
-    pub fn struck(&self) -> Option<(Operation, PathBuf)> {
+    pub(crate) fn struck(&self) -> Option<(Operation, PathBuf)> {
         self.struck.lock().unwrap().clone()
     }
 }
@@ -57,7 +57,7 @@ impl Watch for Faults {
 
 /// Records what is done, in order.
 #[derive(Default)]
-pub struct Trace(pub Mutex<Vec<(Operation, PathBuf)>>);
+pub(crate) struct Trace(pub Mutex<Vec<(Operation, PathBuf)>>);
 
 impl Watch for Trace {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {

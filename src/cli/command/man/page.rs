@@ -2,6 +2,7 @@
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
+use urepo::verify::Code;
 
 use super::roff::{Roff, bold, italic};
 use crate::cli::config::VARIABLES;
@@ -14,11 +15,12 @@ const RELEASED: &str = "2026-11-21";
 const ABOUT: &str = "keep files in uniform repositories, under permanent names";
 
 /// The examples of the page of urepo itself; each command has its own.
-const FIRST_DAY: [&str; 5] = [
+const FIRST_DAY: [&str; 6] = [
     "urepo init archive --host archive.example.org",
     "urepo -c archive new report.pdf --title 'Annual report'",
     "urepo -c archive list --long",
     "urepo -c archive list -0 | xargs -0 urepo -c archive show",
+    "urepo -c archive verify",
     "urepo -c archive manifest --all --root | (cd archive && sha256sum -c)",
 ];
 
@@ -66,7 +68,7 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     options(&mut page, urepo);
     page.section("environment");
     for (name, meaning) in VARIABLES {
-        page.tagged(&bold(name), &sentence(meaning));
+        page.tagged(&bold(name), &sentence(&with_first(meaning, char::to_uppercase)));
     }
     let colour = format!("{}, {}", bold("NO_COLOR"), bold("CLICOLOR_FORCE"));
     page.tagged(&colour, "No colour, or colour always.");
@@ -76,7 +78,20 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     }
     page.section("exit status");
     for (exit, meaning) in TABLE {
-        page.tagged(&bold(&Exit::code(*exit).to_string()), &sentence(meaning));
+        let meaning = sentence(&with_first(meaning, char::to_uppercase));
+        page.tagged(&bold(&Exit::code(*exit).to_string()), &meaning);
+    }
+    page.section("findings");
+    page.paragraph(
+        "What urepo-verify(1) finds has a code, which never changes its meaning. Only damage makes \
+         it exit with 20.",
+    );
+    for code in Code::all() {
+        let meaning = with_first(code.meaning(), char::to_uppercase);
+        page.tagged(
+            &bold(&code.to_string()),
+            &sentence(&format!("{meaning} ({})", code.severity())),
+        );
     }
     page.section("promises");
     for promise in PROMISES {
@@ -89,7 +104,7 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
 
 pub(super) fn of_command(command: &Command) -> String {
     let name = format!("urepo-{}", command.get_name());
-    let mut page = begin(&name, &lower_case_first(&about(command)), command);
+    let mut page = begin(&name, &with_first(&about(command), char::to_lowercase), command);
     page.section("description");
     paragraphs(&mut page, command);
     let aliases: Vec<_> = command.get_visible_aliases().map(|name| format!("`{name}`")).collect();
@@ -142,9 +157,10 @@ fn about(command: &Command) -> String {
     command.get_about().map(StyledStr::to_string).unwrap_or_default()
 }
 
-fn lower_case_first(text: &str) -> String {
+/// `text` with its first letter in another case.
+fn with_first<I: Iterator<Item = char>>(text: &str, in_case: fn(char) -> I) -> String {
     let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |it| it.to_lowercase().chain(characters).collect())
+    characters.next().map_or_else(String::new, |it| in_case(it).chain(characters).collect())
 }
 
 /// The long description, less its first line where that is only the name section's again.
@@ -242,8 +258,5 @@ fn sentence(text: &str) -> String {
             _ => format!("{text}."),
         };
     }
-    match text.ends_with(['.', ':', '!', '?']) {
-        true => text.to_owned(),
-        false => format!("{text}."),
-    }
+    if text.ends_with(['.', ':', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
