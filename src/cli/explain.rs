@@ -214,6 +214,7 @@ impl From<DepositError> for Failure {
             DepositError::NoName { .. } => "name it by its path",
             DepositError::Nothing { .. } => "an item has at least one file or link",
             DepositError::Changing { .. } => "repeat the command when nobody writes to it",
+            DepositError::Time { .. } => "`touch` gives it another time",
             DepositError::InCollection { .. } => "what is in a collection has a name already",
             DepositError::HoldsCollection { .. } => "deposit what lies beside the collection",
             DepositError::NoRoom { .. } => "make room, and repeat the command",

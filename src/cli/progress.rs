@@ -11,7 +11,7 @@ use super::{escape, human};
 
 /// A line on the terminal that is drawn anew.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    shown: ProgressBar,
     expected: AtomicU64,
     finished: AtomicU64,
 }
@@ -25,18 +25,18 @@ impl Bar {
         .expect("because the template is a constant that was tried");
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar { bar, expected: AtomicU64::new(0), finished: AtomicU64::new(0) }
+        Bar { shown: bar, expected: AtomicU64::new(0), finished: AtomicU64::new(0) }
     }
 }
 
 impl Progress for Bar {
     fn expect(&self, items: u64, bytes: u64) {
         self.expected.fetch_add(items, Ordering::Relaxed);
-        self.bar.inc_length(bytes);
+        self.shown.inc_length(bytes);
     }
 
     fn advance(&self, bytes: u64) {
-        self.bar.inc(bytes);
+        self.shown.inc(bytes);
     }
 
     fn finish_item(&self, name: &str) {
@@ -44,13 +44,13 @@ impl Progress for Bar {
         let expected = self.expected.load(Ordering::Relaxed);
         let name = escape::one_line(name.rsplit('/').next().unwrap_or(name));
         let name: String = name.chars().take(24).collect();
-        self.bar.set_message(format!("{finished}/{expected} {name}"));
+        self.shown.set_message(format!("{finished}/{expected} {name}"));
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.shown.finish_and_clear();
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Collection, CollectionError, Settings, Subsystem};
 use crate::disk::{Dir, IoContext, PathError, Watcher};
 use crate::layout;
 
-/// Makes a collection in the directory `root`, which may exist.
+/// Makes a collection in the directory `root`, an absolute path, which may exist.
 ///
 /// `name` is its name for people. The settings are written last: until then there is no collection,
 /// and a repetition goes on where this one stopped.

@@ -56,12 +56,12 @@ impl Collection {
             name: name.to_string(),
             path: self.path().to_path_buf(),
         };
-        if let Some(dir) = self.root().open_dir_if_there(layout::item_directory(name))? {
+        if let Some(dir) = self.directory(&layout::item_directory(name))? {
             return Ok(StoredItem { name: name.clone(), dir });
         }
         for directory in PrefixTree::new(self.root(), name.prefix()).directories()? {
             let path = directory.join(name.suffix());
-            if let Some(dir) = self.root().open_dir_if_there(&path)?
+            if let Some(dir) = self.directory(&path)?
                 && let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
             {
                 return Ok(StoredItem { name, dir });
@@ -99,6 +99,14 @@ impl Collection {
         }
     }
 
+    /// The directory at `path`, unless there is none: nothing, or a file somewhere on the way.
+    fn directory(&self, path: &Path) -> Result<Option<Dir>, CollectionError> {
+        match self.root().open_dir_if_there(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+            outcome => Ok(outcome?),
+        }
+    }
+
     /// Items whose name ends in the whole directory names of `text`.
     fn items_ending_in(&self, text: &str) -> Result<Vec<StoredItem>, CollectionError> {
         let text = text.trim_matches('/');
@@ -111,7 +119,7 @@ impl Collection {
         for above in self.directories_above(4_usize.saturating_sub(levels))? {
             let path = above.join(text);
             if let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
-                && let Some(dir) = self.root().open_dir_if_there(&path)?
+                && let Some(dir) = self.directory(&path)?
             {
                 found.push(StoredItem { name, dir });
             }

@@ -92,14 +92,16 @@ fn level<E: From<PathError>>(
             // The root also holds the settings, urepo's own directory and people's files.
             _ if path.as_os_str().is_empty() => {}
             _ => {
-                let _ = visit(Listed::Stray(path.join(&entry.name)))?;
+                if visit(Listed::Stray(path.join(&entry.name)))?.is_break() {
+                    return Ok(Vec::new());
+                }
             }
         }
     }
     // Years of five digits come after those of four.
-    names.sort_by(|a, b| match (is_year(a), is_year(b)) {
-        (true, true) => (a.len(), a).cmp(&(b.len(), b)),
-        _ => a.cmp(b),
+    names.sort_by_cached_key(|name| {
+        let digits = if is_year(name) { name.len() } else { usize::MAX };
+        (digits, name.clone())
     });
     Ok(names.into_iter().map(|name| path.join(name)).collect())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, HeldBy, IoContext, Lock, LockError, LockMode, PathError};
+use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError};
 use crate::layout;
 
 /// The file in a stage that says whose it is.
@@ -120,7 +120,12 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
     };
     let mut found = Vec::new();
     for entry in staging.entries()? {
-        let name = entry?.name;
+        let entry = entry?;
+        let name = entry.name;
+        if entry.kind != Kind::Directory {
+            found.push(LeftOver { path: staging.path_of(&name), holder: None });
+            continue;
+        }
         let holder = staging.open_file_if_there(Path::new(&name).join(HOLDER))?;
         let holder = holder.map(|mut file| file.read_all(4096)).transpose()?;
         found.push(LeftOver {

@@ -68,6 +68,12 @@ pub enum DepositError {
         /// How often it was read.
         attempts: usize,
     },
+    /// A modification time that can not be written down.
+    #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
+    Time {
+        /// The file.
+        path: PathBuf,
+    },
     /// The source lies in the collection.
     #[error("`{}` is in the collection `{}` already", path.display(), collection.display())]
     InCollection {

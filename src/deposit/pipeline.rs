@@ -13,6 +13,7 @@ use super::{
 };
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
+use crate::disk::PathError;
 use crate::distributor::Notice;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -75,8 +76,7 @@ impl Depositor<'_> {
             Ok(pool) => pool,
             Err(error) => {
                 let cause = std::io::Error::other(error.to_string());
-                summary.fatal =
-                    Some(crate::disk::PathError::new("start threads for", "jobs", cause).into());
+                summary.fatal = Some(PathError::new("start threads for", "jobs", cause).into());
                 return summary;
             }
         };
@@ -90,7 +90,6 @@ impl Depositor<'_> {
         let buckets = Buckets::new(self.options.jobs);
         let flow = Flow::default();
         let (sender, receiver) = mpsc::channel();
-        // One flag of our own stops the staging side for any reason.
         let side = StagingSide {
             staging: Staging {
                 stage: self.writer.stage(),
@@ -104,11 +103,15 @@ impl Depositor<'_> {
             flow: &flow,
         };
         std::thread::scope(|threads| {
-            threads.spawn(|| {
+            let feeding = std::thread::Builder::new().spawn_scoped(threads, || {
                 let sender = sender;
                 pool.in_place_scope(|scope| side.feed(requests, &sender, scope));
-                flow.end();
             });
+            if let Err(error) = feeding {
+                summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
+                return;
+            }
+            let _stop = StopOnDrop(&flow);
             let mut publisher = Publisher {
                 collection: self.collection,
                 writer: &self.writer,
@@ -154,7 +157,6 @@ struct Flow {
 struct FlowState {
     under_way: usize,
     stopped: bool,
-    ended: bool,
 }
 
 impl Flow {
@@ -186,12 +188,17 @@ impl Flow {
         self.state().stopped
     }
 
-    fn end(&self) {
-        self.state().ended = true;
-    }
-
     fn under_way(&self) -> usize {
         self.state().under_way
+    }
+}
+
+/// Lets the staging side end when nobody takes what it stages, even after a panic.
+struct StopOnDrop<'a>(&'a Flow);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 

@@ -150,7 +150,7 @@ impl Plan {
                     if options.links == Links::Refuse {
                         return Err(DepositError::Link { path: full() });
                     }
-                    let target = walk.root().read_link(&entry.relative)?;
+                    let target = walk.read_link(&entry.relative)?;
                     let target = target.as_bytes().to_vec();
                     if !path.link_stays_inside(&target) {
                         let target = OsStr::from_bytes(&target).display().to_string();

@@ -10,7 +10,9 @@ use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
 use crate::disk::{Dir, PathError, Stamp, Watcher};
 use crate::interrupt::Interrupt;
 use crate::item::Content;
+use crate::layout;
 use crate::progress::NoProgress;
+use crate::sidecar::Seal;
 
 /// Why a source was not removed.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +77,10 @@ fn prove(
     interrupt: &Interrupt,
 ) -> Result<(), KeptError> {
     let item = collection.item(&label.name)?;
+    let (sidecar, seal) = item.sidecar()?;
+    if seal != Seal::Intact || sidecar.files != staged.done.entries {
+        return Err(KeptError::NotProven(layout::SIDECAR.to_owned()));
+    }
     let mut buffer = vec![0; BUFFER_BYTES];
     for entry in &staged.done.entries {
         let Content::File { bytes, digest: expected, .. } = entry.content else { continue };
@@ -129,7 +135,8 @@ fn remove_entry(
 
 fn deposited_stamp(staged: &Staged, planned: &Planned) -> Option<Stamp> {
     let stamps = &staged.done.stamps;
-    stamps.iter().find(|(path, _)| *path == planned.path).map(|(_, stamp)| *stamp)
+    let at = stamps.binary_search_by(|(path, _)| path.cmp(&planned.path)).ok()?;
+    Some(stamps[at].1)
 }
 
 fn remove_named_dir(dir: &Dir, watcher: &Watcher) -> Result<(), KeptError> {

@@ -10,6 +10,7 @@ use super::root::{OpenRoot, Root};
 use super::{DepositError, Lost};
 use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
@@ -123,7 +124,7 @@ impl Draft {
                 let text = std::ffi::OsStr::from_bytes(target);
                 staging.stage.make_link(text, &path)?;
                 if let OpenRoot::Directory(walk) = &self.roots[planned.root]
-                    && let Some(stamp) = walk.root().stamp(&planned.relative)?
+                    && let Some(stamp) = walk.stamp(&planned.relative)?
                 {
                     staging.stage.set_link_time(&path, &stamp)?;
                 }
@@ -159,6 +160,7 @@ impl Draft {
         }
         let mut done = std::mem::take(&mut *self.done());
         done.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        done.stamps.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         done
     }
 
@@ -169,6 +171,7 @@ impl Draft {
             let OpenRoot::Directory(walk) = &self.roots[planned.root] else { continue };
             let stamp = walk.open_dir(&planned.relative)?.own_stamp()?;
             staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&stamp)?;
+            check_time(&stamp, planned.path.as_path())?;
             let mut done = self.done();
             done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
             if empty {
@@ -224,6 +227,15 @@ impl Buckets {
     }
 }
 
+/// Makes sure that the time of `stamp` can be written into a sidecar and read again.
+fn check_time(stamp: &Stamp, path: &Path) -> Result<(), DepositError> {
+    let year = stamp.modified.civil().year;
+    if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {
+        return Ok(());
+    }
+    Err(DepositError::Time { path: path.to_path_buf() })
+}
+
 fn file_entry(path: PayloadPath, stamp: &Stamp, measured: Measured) -> Entry {
     let content = Content::File {
         bytes: measured.bytes,
@@ -250,6 +262,7 @@ fn copy_unchanged(
         if let Kind::Special(kind) = before.kind {
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
         }
+        check_time(&before, source.path())?;
         let measured = BUFFER.with_borrow_mut(|buffer| {
             let size = before.bytes;
             let (progress, interrupt) = (staging.progress, staging.interrupt);
@@ -270,7 +283,7 @@ pub(super) fn stage_stream(
     name: &PayloadPath,
     reader: &mut dyn std::io::Read,
     staging: &Staging<'_>,
-    now: crate::identity::Instant,
+    now: Instant,
 ) -> Result<(PathBuf, Done), DepositError> {
     let item = staging.buckets.make_item(staging.stage)?;
     let payload = item.join(layout::PAYLOAD);

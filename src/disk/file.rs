@@ -92,6 +92,15 @@ impl StoredFile {
         Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
     }
 
+    /// Opens what a person named to be read from, which may be a pipe: `<(find …)`.
+    pub fn open_stream(path: &Path, watcher: Watcher) -> Result<StoredFile, PathError> {
+        use rustix::fs::OFlags;
+        watcher.before(Operation::Open, path).on("open", path)?;
+        let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())).on("open", path)?;
+        Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
+    }
+
     /// Where this file was found, for messages.
     pub fn path(&self) -> &Path {
         &self.path
@@ -118,7 +127,9 @@ impl StoredFile {
     /// Reads the whole file, refusing one of more than `limit` bytes before it is held.
     pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, PathError> {
         self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
-        let mut bytes = Vec::new();
+        let size = rustix::fs::fstat(&self.file).map_or(0, |stat| Stamp::of(&stat).bytes);
+        let expected = usize::try_from(size.min(limit)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(expected + 1);
         let taken = Read::by_ref(&mut self.file).take(limit + 1).read_to_end(&mut bytes);
         taken.on("read", &self.path)?;
         if bytes.len() as u64 > limit {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Dir, IoContext, Kind, PathError, StoredFile, Watcher};
+use super::{Dir, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
 
 /// What is done with symbolic links of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +107,18 @@ impl SourceWalk {
         }
     }
 
+    /// What the link of an entry says; no link is passed on the way to it.
+    pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
+        let (above, name) = split(relative);
+        self.open_dir(above)?.read_link(name)
+    }
+
+    /// What the file system says of an entry, a link itself not followed.
+    pub fn stamp(&self, relative: &Path) -> Result<Option<Stamp>, PathError> {
+        let (above, name) = split(relative);
+        self.open_dir(above)?.stamp(name)
+    }
+
     /// Opens the directory of an entry.
     pub fn open_dir(&self, relative: &Path) -> Result<Dir, PathError> {
         match self.links {
@@ -114,6 +126,12 @@ impl SourceWalk {
             Links::Keep | Links::Refuse => self.root.open_dir(relative),
         }
     }
+}
+
+/// The directory of a path, and its last name.
+fn split(path: &Path) -> (&Path, &Path) {
+    let name = path.file_name().map_or(path, Path::new);
+    (path.parent().unwrap_or(Path::new("")), name)
 }
 
 /// What a path named by a person is; a link at its end is followed only if links are.

@@ -73,7 +73,8 @@ impl Totals {
         for entry in entries {
             if let Content::File { bytes: size, .. } = entry.content {
                 files += 1;
-                bytes += size;
+                // A hostile sidecar may say anything; the true sum never comes near the end.
+                bytes = u64::saturating_add(bytes, size);
             }
         }
         Totals { files, bytes, digest: manifest::digest(entries) }

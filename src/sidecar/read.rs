@@ -71,13 +71,16 @@ impl Sidecar {
         }
         let text = std::str::from_utf8(bytes)
             .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
-        if let Ok(FormatOnly { format }) = toml::from_str(text)
-            && format > FORMAT
-        {
-            return Err(SidecarError::NewerFormat { found: format });
+        let raw: Raw = toml::from_str(text).map_err(|error| match toml::from_str(text) {
+            // What a later version writes need not have the shape of this one's.
+            Ok(FormatOnly { format }) if format > FORMAT => {
+                SidecarError::NewerFormat { found: format }
+            }
+            _ => SidecarError::malformed(text, &error),
+        })?;
+        if raw.format > FORMAT {
+            return Err(SidecarError::NewerFormat { found: raw.format });
         }
-        let raw: Raw =
-            toml::from_str(text).map_err(|error| SidecarError::malformed(text, &error))?;
         Ok((raw.check()?, Seal::of(text)))
     }
 }

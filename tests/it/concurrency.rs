@@ -68,7 +68,7 @@ fn a_killed_process_leaves_no_lock_and_no_half_item() {
     let mut command = world.command("-c archive new - --as endless".split(' '));
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut stdin = process.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, &[b'x'; 1 << 20]).unwrap();
+    std::io::Write::write_all(&mut stdin, &vec![b'x'; 1 << 20]).unwrap();
     // More than a pipe holds was taken, so the stage is there and the file is being written.
     let root = world.path("archive");
     assert_ne!(staged(&root), [""; 0]);

@@ -1,5 +1,7 @@
 //! The one integration binary: a module a command or subject.
 
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail by a panic")]
+
 mod cli;
 mod concurrency;
 mod deposit;

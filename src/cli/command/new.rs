@@ -255,13 +255,13 @@ impl MadeWith {
 impl Description {
     fn metadata(&self) -> Result<Metadata, Failure> {
         let mut given = Metadata::default();
-        for title in &self.title {
+        if let Some(title) = &self.title {
             given.add("title", title)?;
         }
         for creator in &self.creator {
             given.add("creator", creator)?;
         }
-        for language in &self.language {
+        if let Some(language) = &self.language {
             given.add("language", language)?;
         }
         for pair in &self.meta {

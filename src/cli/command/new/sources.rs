@@ -144,7 +144,7 @@ impl List {
             let reader = Box::new(BufReader::new(std::io::stdin()));
             return Ok(List { reader, name: "standard input".to_owned() });
         }
-        let file = StoredFile::open(path, Watcher::default())?;
+        let file = StoredFile::open_stream(path, Watcher::default())?;
         let reader = Box::new(BufReader::new(file));
         Ok(List { reader, name: path.display().to_string() })
     }
@@ -177,7 +177,7 @@ impl List {
 
 /// Reads a description from a TOML file.
 pub(super) fn read_metadata(path: &Path) -> Result<Metadata, Failure> {
-    let bytes = StoredFile::open(path, Watcher::default())?.read_all(1024 * 1024)?;
+    let bytes = StoredFile::open_stream(path, Watcher::default())?.read_all(1024 * 1024)?;
     let unusable = |reason: String| {
         let message = format!("cannot use the description `{}`", path.display());
         Failure::new(Exit::Failure, message)
