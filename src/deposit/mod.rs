@@ -1,10 +1,11 @@
 //! Depositing: files become items under new names.
 //!
 //! [`Plan::of`] looks at one request and refuses what can not be kept, before a byte is copied; a dry
-//! run prints it. [`Depositor::run`] carries out many: `stage` copies the files of a plan into the
-//! stage, reading each byte once; `group` takes labels for many staged items at once, writes their
-//! sidecars, forces everything to the disk with one sync, puts every item in place in one step, and
-//! only then reports it. `removal` takes the sources away, once the items are proven to be whole.
+//! run prints it. [`Depositor::run`] carries out many: one side (`side`, `stage`) copies the files of
+//! plans into the stage, several at a time, reading each byte once; the other (`ending`, `group`) takes
+//! labels for many staged items at once, writes their sidecars, forces everything to the disk with one
+//! sync, puts every item in place in one step, and only then reports it; `flow` lies between them.
+//! `removal` takes the sources away, once the items are proven to be whole.
 //!
 //! # The order of writing, and why it is not protocol.md's
 //!
@@ -12,13 +13,16 @@
 //! Nothing is in place before that sync, so the promises are the same; a sync that fails then leaves
 //! holes among the labels, which are allowed.
 
+mod ending;
 mod error;
+mod flow;
 mod group;
 mod pipeline;
 mod place;
 mod plan;
 mod removal;
 mod root;
+mod side;
 mod stage;
 
 use std::io::Read;

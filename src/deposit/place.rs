@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::DepositError;
 use crate::collection::Collection;
-use crate::disk::{PathError, resolved};
+use crate::disk::{Links, PathError, resolved};
 
 /// The collection that is deposited into, and where it really is.
 #[derive(Debug)]
@@ -24,8 +24,11 @@ impl<'a> Place<'a> {
     }
 
     /// Makes sure that neither source nor collection lies in the other.
-    pub(super) fn check_apart(&self, path: &Path) -> Result<(), DepositError> {
-        let source = self.resolved(path)?;
+    pub(super) fn check_apart(&self, path: &Path, links: Links) -> Result<(), DepositError> {
+        let source = match links {
+            Links::Follow => resolved(path)?,
+            Links::Keep | Links::Refuse => self.resolved(path)?,
+        };
         let collection = || self.collection.path().to_path_buf();
         if source.starts_with(&self.root) {
             return Err(DepositError::InCollection {
@@ -66,8 +69,7 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// Where `path` really is. A link at its end is not resolved: it is refused later, or followed
-    /// to where the collection's own files are no better protected than by the copy of a file.
+    /// Where `path` really is, but for a link at its end: such a source is refused later.
     fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return resolved(path);

@@ -103,7 +103,8 @@ impl Plan {
         options: &Options,
         place: &Place<'_>,
     ) -> Result<(), DepositError> {
-        place.check_apart(path)?;
+        place.check_apart(path, options.links)?;
+        // Before the walk: what has no room need not be looked at any closer.
         let bytes = size_of_tree(path)?;
         place.check_room(path, bytes, 0)?;
         let root = self.roots.len();

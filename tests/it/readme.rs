@@ -1,1 +1,289 @@
+//! README.md does what it shows: its console blocks are typed by a reader who starts in an empty
+//! directory, and give the same output, but for dates, digests and ids.
+//!
+//! In expected output `[..]` stands for any text of a line, and a line `...` for any lines.
+//! `SNAPSHOTS=overwrite cargo test readme` replaces the output of commands that say something else.
 
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::support::World;
+
+#[test]
+fn the_console_blocks_are_true() {
+    let readme = readme();
+    let blocks = Block::read_all(&readme, "console");
+    assert!(!blocks.is_empty(), "README.md shows nothing");
+    let overwrite = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
+    let world = World::new();
+    let mut shell = Shell::start(&world);
+    let mut lines: Vec<String> = Vec::new();
+    let mut wrong = Vec::new();
+    let mut at = 0;
+    for step in blocks.iter().flat_map(Block::steps) {
+        let (code, output) = shell.types(step.command);
+        assert_eq!(code, 0, "README.md, `{}`:\n{}", step.command, output.join("\n"));
+        lines.extend(readme.lines().take(step.output_at).skip(at).map(str::to_owned));
+        at = step.output_at + step.output.len();
+        if shell.recognises(&step.output, &output) {
+            lines.extend(step.output.iter().map(ToString::to_string));
+        } else {
+            wrong.push(format!("$ {}\n{}", step.command, output.join("\n")));
+            lines.extend(output);
+        }
+    }
+    if overwrite && !wrong.is_empty() {
+        lines.extend(readme.lines().skip(at).map(str::to_owned));
+        std::fs::write(README, lines.join("\n") + "\n").unwrap();
+        return;
+    }
+    assert!(wrong.is_empty(), "README.md says something else than\n{}\n{RENEW}", wrong.join("\n"));
+}
+
+#[test]
+fn the_command_for_a_fresh_machine_deposits_and_shows() {
+    let readme = readme();
+    let blocks = Block::read_all(&readme, "sh");
+    let commands = || blocks.iter().flat_map(|block| block.lines.iter().copied());
+    assert!(commands().any(|line| line == "cargo test"), "one command runs the tests");
+    let main = commands().find(|line| line.starts_with("cargo run")).expect("one runs urepo");
+    let built = main.replace("cargo run --release -- ", "urepo ");
+    let built = built.replace("cargo run --quiet --release -- ", "urepo ");
+    assert!(!built.contains("cargo"), "{built}");
+    let world = World::new();
+    world.write("README.md", &readme);
+    let (code, output) = Shell::start(&world).types(&built);
+    assert_eq!(code, 0, "{built}\n{}", output.join("\n"));
+    for expected in ["state        Original", "target       README.md"] {
+        assert!(output.iter().any(|line| line == expected), "{built}\n{}", output.join("\n"));
+    }
+}
+
+#[test]
+fn the_exit_codes_are_those_of_the_manual() {
+    let row = |line: &str| {
+        let mut cells = line.trim_matches('|').split('|').map(str::trim);
+        let code: u8 = cells.next()?.parse().ok()?;
+        Some((code, cells.next()?.to_owned()))
+    };
+    let readme: BTreeMap<_, _> = readme().lines().filter_map(row).collect();
+    let page = World::new().run("man");
+    let section = page.succeeded().split("\n.SH ").find(|text| text.starts_with("\"EXIT STATUS\""));
+    let mut manual = BTreeMap::new();
+    for entry in section.expect("the codes").split("\n.TP\n").skip(1) {
+        let (code, meaning) = entry.split_once('\n').unwrap();
+        let code = code.trim_start_matches("\\fB").trim_end_matches("\\fR").parse().unwrap();
+        let meaning = meaning.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-");
+        manual.insert(code, meaning.replace('\n', " ").trim().trim_end_matches('.').to_owned());
+    }
+    let plain = |text: &String| text.replace('`', "");
+    let readme: BTreeMap<_, _> = readme.iter().map(|(code, text)| (*code, plain(text))).collect();
+    assert_eq!(readme, manual);
+}
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+const RENEW: &str = "`SNAPSHOTS=overwrite cargo test readme` takes that over";
+
+/// Where the reader of README.md is at home; the scratch directory is called so.
+const HOME: &str = "/home/ana";
+
+fn readme() -> String {
+    std::fs::read_to_string(README).unwrap()
+}
+
+/// A block of code.
+struct Block<'a> {
+    /// The number of its first line, from zero.
+    at: usize,
+    lines: Vec<&'a str>,
+}
+
+/// A command of a block, and the output that is shown.
+struct Step<'a> {
+    command: &'a str,
+    output_at: usize,
+    output: Vec<&'a str>,
+}
+
+impl<'a> Block<'a> {
+    fn read_all(text: &'a str, language: &str) -> Vec<Block<'a>> {
+        let opening = format!("```{language}");
+        let mut blocks = Vec::new();
+        let mut lines = text.lines().enumerate();
+        while let Some((at, _)) = lines.find(|(_, line)| *line == opening) {
+            let lines = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```");
+            blocks.push(Block { at: at + 1, lines: lines.collect() });
+        }
+        blocks
+    }
+
+    fn steps(&self) -> Vec<Step<'a>> {
+        let mut steps: Vec<Step<'a>> = Vec::new();
+        for (number, line) in self.lines.iter().enumerate() {
+            if let Some(command) = line.strip_prefix("$ ") {
+                let output_at = self.at + number + 1;
+                steps.push(Step { command, output_at, output: Vec::new() });
+            } else {
+                steps.last_mut().expect("a block begins with a command").output.push(line);
+            }
+        }
+        steps
+    }
+}
+
+/// The reader's shell: directory and variables stay from one command to the next.
+struct Shell {
+    process: Child,
+    reader: BufReader<std::process::ChildStdout>,
+    scratch: String,
+    /// Dates that README.md shows, and those that were given instead this time.
+    dates: BTreeMap<String, String>,
+}
+
+/// What ends the output of each command, before its exit code.
+const END: &str = "\u{1}";
+
+impl Shell {
+    fn start(world: &World) -> Shell {
+        let scratch = world.path("").display().to_string().trim_end_matches('/').to_owned();
+        let program = Path::new(env!("CARGO_BIN_EXE_urepo")).parent().unwrap().display();
+        let path = format!("{program}:{}", std::env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        command.current_dir(&scratch).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.env("PATH", path).env("HOME", &scratch).env("NO_COLOR", "1").env("LC_ALL", "C");
+        command.env("XDG_CONFIG_HOME", world.path(".config")).env("TZ", "UTC");
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("UREPO_") {
+                command.env_remove(name);
+            }
+        }
+        let mut process = command.spawn().unwrap();
+        process.stdin.as_mut().unwrap().write_all(b"exec 2>&1\numask 022\n").unwrap();
+        let reader = BufReader::new(process.stdout.take().unwrap());
+        Shell { process, reader, scratch, dates: BTreeMap::new() }
+    }
+
+    /// The exit code and the lines that a command prints.
+    fn types(&mut self, command: &str) -> (i32, Vec<String>) {
+        let command = replace_dates(command, |date| self.dates.get(date).cloned());
+        let command = command.replace(HOME, &self.scratch);
+        // The commands' input is not the script.
+        let script = format!("{{ {command}\n}} </dev/null\nprintf '\\n{END}%s\\n' $?\n");
+        self.process.stdin.as_mut().unwrap().write_all(script.as_bytes()).unwrap();
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.reader.read_line(&mut line).unwrap(), 0, "the shell ended: {command}");
+            let line = line.trim_end_matches('\n');
+            if let Some(code) = line.strip_prefix(END) {
+                // The line end before the mark is ours, unless the output had none.
+                if lines.last().is_some_and(String::is_empty) {
+                    lines.pop();
+                }
+                return (code.parse().unwrap(), lines);
+            }
+            lines.push(line.replace(&self.scratch, HOME).trim_end().to_owned());
+        }
+    }
+
+    /// Whether `output` is what is `shown`; if so, learns which dates stand for which.
+    fn recognises(&mut self, shown: &[&str], output: &[String]) -> bool {
+        if !all_match(shown, output) {
+            return false;
+        }
+        for (shown, output) in shown.iter().zip(output).filter(|(shown, _)| !shown.contains("[..]"))
+        {
+            let given = dates_in(output);
+            self.dates.extend(dates_in(shown).into_iter().zip(given).flat_map(|(shown, given)| {
+                // A name may be called by its end alone.
+                let ends = (end_of(&shown).to_owned(), end_of(&given).to_owned());
+                [(shown, given), ends]
+            }));
+        }
+        true
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+fn end_of(date: &str) -> &str {
+    date.rsplit('/').next().unwrap_or(date)
+}
+
+fn all_match(shown: &[&str], output: &[String]) -> bool {
+    match shown {
+        [] => output.is_empty(),
+        ["...", rest @ ..] => (0..=output.len()).any(|skip| all_match(rest, &output[skip..])),
+        [line, rest @ ..] => output.split_first().is_some_and(|(found, others)| {
+            line_matches(&plain(line), &plain(found)) && all_match(rest, others)
+        }),
+    }
+}
+
+fn line_matches(shown: &str, found: &str) -> bool {
+    let Some((before, after)) = shown.split_once("[..]") else { return shown == found };
+    found.strip_prefix(before).is_some_and(|rest| {
+        (0..=rest.len()).any(|at| rest.is_char_boundary(at) && line_matches(after, &rest[at..]))
+    })
+}
+
+/// A line without what is different each time.
+fn plain(line: &str) -> String {
+    let line = replace_dates(line, |_| Some("DATE".to_owned()));
+    replace_tokens(&line, |token| {
+        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_time = token.ends_with('Z') && token.as_bytes().get(10) == Some(&b'T');
+        match token.len() {
+            32 | 64 if is_hex(token) => Some("HEX".to_owned()),
+            20.. if is_time => Some("TIME".to_owned()),
+            _ => None,
+        }
+    })
+}
+
+fn dates_in(line: &str) -> Vec<String> {
+    let dates = std::cell::RefCell::new(Vec::new());
+    replace_dates(line, |date| {
+        dates.borrow_mut().push(date.to_owned());
+        None
+    });
+    dates.into_inner()
+}
+
+/// Replaces the dates of names: `2026/11.21.02.13.07.5`, or the end of one, `11.21.02.13.07.5`.
+fn replace_dates(line: &str, replacement: impl Fn(&str) -> Option<String>) -> String {
+    let numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    replace_tokens(line, |token| {
+        let parts: Vec<_> = token.split('/').collect();
+        let end = parts.iter().rposition(|part| numbers(part) && part.matches('.').count() >= 3)?;
+        let year = end.checked_sub(1).filter(|at| parts[*at].len() == 4 && numbers(parts[*at]));
+        let first = year.unwrap_or(end);
+        let replaced = replacement(&parts[first..=end].join("/"))?;
+        let before = parts[..first].iter().map(|part| format!("{part}/")).collect::<String>();
+        let after = parts[end + 1..].iter().map(|part| format!("/{part}")).collect::<String>();
+        Some(format!("{before}{replaced}{after}"))
+    })
+}
+
+/// Replaces words made of what names, times and digests are made of.
+fn replace_tokens(line: &str, replacement: impl Fn(&str) -> Option<String>) -> String {
+    let belongs = |it: char| it.is_ascii_alphanumeric() || "./@:-_".contains(it);
+    let mut text = String::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let length = rest.find(|it| !belongs(it)).unwrap_or(rest.len());
+        let (token, others) = rest.split_at(length);
+        text += &replacement(token).unwrap_or_else(|| token.to_owned());
+        let other = others.chars().next();
+        text.extend(other);
+        rest = &others[other.map_or(0, char::len_utf8)..];
+    }
+    text
+}

@@ -1,0 +1,161 @@
+//! The staging side: requests become whole items in the stage, several at a time.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::flow::Flow;
+use super::group::Staged;
+use super::stage::{Done, Draft, Staging, stage_stream};
+use super::{DepositError, Options, Place, Plan, Request, Source};
+use crate::clock::Clock;
+
+/// Everything the staging threads share.
+pub(super) struct StagingSide<'a> {
+    pub staging: Staging<'a>,
+    pub options: Options,
+    pub place: &'a Place<'a>,
+    pub clock: &'a dyn Clock,
+    pub flow: &'a Flow,
+}
+
+impl StagingSide<'_> {
+    /// Hands requests to the threads, as fast as the publishing side takes them.
+    pub(super) fn feed<'scope>(
+        &'scope self,
+        requests: impl Iterator<Item = Request>,
+        scope: &rayon::Scope<'scope>,
+    ) {
+        for (number, request) in requests.enumerate() {
+            if self.staging.interrupt.requested() || !self.flow.enter() {
+                return;
+            }
+            scope.spawn(move |scope| self.stage(number, request, scope));
+        }
+    }
+
+    fn stage<'scope>(&'scope self, number: usize, request: Request, scope: &rayon::Scope<'scope>) {
+        let described = request.source.describe();
+        if self.staging.interrupt.requested() || self.flow.stopped() {
+            self.flow.deliver((number, Err((described, DepositError::Interrupted))));
+            return;
+        }
+        match self.begin(number, request) {
+            Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged))),
+            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, rest, scope),
+            Err(error) => self.flow.deliver((number, Err((described, error)))),
+        }
+    }
+
+    /// Plans a request and makes its directories; a stream is staged whole.
+    fn begin(&self, number: usize, request: Request) -> Result<Begun, DepositError> {
+        let plan = Plan::of(&request.source, request.target.as_ref(), &self.options, self.place)?;
+        let mut rest = Rest {
+            source: request.source.describe(),
+            origin: None,
+            target: request.target,
+            metadata: request.metadata,
+        };
+        match request.source {
+            Source::Stream { name, mut reader } => {
+                self.staging.progress.expect(1, 0);
+                let now = self.clock.now();
+                let (item, done) = stage_stream(&name, &mut *reader, &self.staging, now)?;
+                Ok(Begun::Whole(Box::new(rest.staged(number, item, Arc::new(plan), done))))
+            }
+            Source::Path(path) => {
+                rest.origin = Some(path);
+                self.begin_draft(plan, rest)
+            }
+            Source::Together(_) => self.begin_draft(plan, rest),
+        }
+    }
+
+    fn begin_draft(&self, plan: Plan, rest: Rest) -> Result<Begun, DepositError> {
+        self.staging.progress.expect(1, plan.bytes);
+        let draft = Draft::new(Arc::new(plan), &self.staging)?;
+        match draft.make_directories(&self.staging) {
+            Ok(()) => Ok(Begun::Draft(Box::new(draft), rest)),
+            Err(error) => {
+                let _ = self.staging.stage.remove_tree(&draft.item);
+                Err(error)
+            }
+        }
+    }
+
+    /// Copies the batches of a draft on as many threads as are free; the last to end hands it on.
+    fn copy<'scope>(
+        &'scope self,
+        number: usize,
+        draft: Box<Draft>,
+        rest: Rest,
+        scope: &rayon::Scope<'scope>,
+    ) {
+        let batches = draft.batches();
+        let shared = Arc::new(SharedDraft {
+            number,
+            draft,
+            rest: Mutex::new(Some(rest)),
+            left: AtomicUsize::new(batches.len().max(1)),
+        });
+        let mut batches = batches.into_iter();
+        let own = batches.next().unwrap_or(0..0);
+        for batch in batches {
+            let shared = Arc::clone(&shared);
+            scope.spawn(move |_| self.copy_batch(&shared, batch));
+        }
+        self.copy_batch(&shared, own);
+    }
+
+    fn copy_batch(&self, shared: &SharedDraft, batch: std::ops::Range<usize>) {
+        shared.draft.copy(&self.staging, batch);
+        if shared.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        let taken = shared.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(rest) = taken else { return };
+        let mut done = shared.draft.finish(&self.staging);
+        let number = shared.number;
+        let message = match done.failure.take() {
+            Some(error) => {
+                let _ = self.staging.stage.remove_tree(&shared.draft.item);
+                Err((rest.source, error))
+            }
+            None => Ok(rest.staged(
+                number,
+                shared.draft.item.clone(),
+                Arc::clone(&shared.draft.plan),
+                done,
+            )),
+        };
+        self.flow.deliver((number, message));
+    }
+}
+
+/// A draft that several threads copy.
+struct SharedDraft {
+    number: usize,
+    draft: Box<Draft>,
+    rest: Mutex<Option<Rest>>,
+    left: AtomicUsize,
+}
+
+enum Begun {
+    Whole(Box<Staged>),
+    Draft(Box<Draft>, Rest),
+}
+
+/// What a request says beyond its files.
+struct Rest {
+    source: String,
+    origin: Option<PathBuf>,
+    target: Option<crate::item::PayloadPath>,
+    metadata: crate::sidecar::Metadata,
+}
+
+impl Rest {
+    fn staged(self, number: usize, item: PathBuf, plan: Arc<Plan>, done: Done) -> Staged {
+        let Rest { source, origin, target, metadata } = self;
+        Staged { number, item, source, origin, target, metadata, plan, done }
+    }
+}
