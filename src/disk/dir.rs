@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 use super::beneath::open_beneath;
 use super::file::{Stamp, StoredFile};
@@ -236,53 +236,6 @@ impl Dir {
         Ok(DirEntry { name: name.to_os_string(), kind })
     }
 
-    /// Moves `from` of this directory to `name` in `to` in one step; fails if `name` exists.
-    ///
-    /// Where the file system can not refuse in the same step (NFS, exFAT and others answer
-    /// EINVAL), the name is looked up first and the caller's lock keeps writers of ours apart.
-    /// Across file systems this is an error, never a copy.
-    pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
-        let path = to.path_of(name);
-        to.step(Operation::Rename, name)
-            .and_then(|()| self.rename_no_replace(from, to, name))
-            .on("put in place", path)
-    }
-
-    fn rename_no_replace(&self, from: &Path, to: &Dir, name: &Path) -> io::Result<()> {
-        let outcome = retry_on_intr(|| {
-            rustix::fs::renameat_with(&self.fd, from, &to.fd, name, RenameFlags::NOREPLACE)
-        });
-        match outcome {
-            Err(Errno::INVAL | Errno::NOSYS) => {}
-            outcome => return Ok(outcome?),
-        }
-        match rustix::fs::statat(&to.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => {}
-            Ok(_) => return Err(Errno::EXIST.into()),
-            Err(error) => return Err(error.into()),
-        }
-        Ok(retry_on_intr(|| rustix::fs::renameat(&self.fd, from, &to.fd, name))?)
-    }
-
-    /// Replaces the small file `name` by `bytes` so that a reader, or a crash, finds the old or the
-    /// new content whole.
-    pub fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), PathError> {
-        let staged = format!("{name}.new");
-        // What an earlier, killed replacement left is not ours to keep.
-        self.remove_file_if_there(Path::new(&staged))?;
-        let mut file = self.create_file(&staged)?;
-        file.write_all(bytes)?;
-        file.sync()?;
-        self.step(Operation::Rename, Path::new(name))
-            .and_then(|()| {
-                Ok(retry_on_intr(|| {
-                    rustix::fs::renameat(&self.fd, staged.as_str(), &self.fd, name)
-                })?)
-            })
-            .on("replace", self.path_of(name))?;
-        self.sync()
-    }
-
     /// Sets mode bits and modification time of this directory itself.
     pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
@@ -358,7 +311,7 @@ impl Dir {
     }
 
     /// Lets whoever watches see the operation.
-    fn step(&self, operation: Operation, relative: &Path) -> io::Result<()> {
+    pub(super) fn step(&self, operation: Operation, relative: &Path) -> io::Result<()> {
         if self.watcher.is_watching() {
             self.watcher.before(operation, &self.path_of(relative))?;
         }

@@ -18,6 +18,7 @@ mod dir;
 mod error;
 mod file;
 mod lock;
+mod publish;
 mod source;
 mod space;
 mod tree;

@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer};
-use urepo::deposit::{
-    DepositError, Depositor, OnError, Options, Outcome, Place, Plan, Request, Source, SourceRule,
-    Summary, TwinRule,
-};
+use urepo::deposit::{Depositor, OnError, Options, SourceRule, TwinRule};
 use urepo::disk::Links;
 use urepo::distributor::{ClockTrust, Setting};
 use urepo::item::PayloadPath;
@@ -18,9 +15,11 @@ use super::init::SubsystemArgs;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human};
 
+mod dry;
 mod sources;
+mod tell;
 
 /// Deposit files and directories as items
 ///
@@ -163,10 +162,10 @@ impl New {
         let requests = sources::Requests::new(&self, metadata, target)?;
         let collection = self.collection(context)?;
         let Some(collection) = collection else {
-            return dry_run_without_collection(context);
+            return dry::without_collection(context);
         };
         if context.global.dry_run {
-            return dry_run(context, &collection, &options, requests);
+            return dry::run(context, &collection, &options, requests);
         }
         deposit(context, &collection, &self, options, requests, single)
     }
@@ -307,207 +306,9 @@ fn deposit(
         interrupt: &context.interrupt,
     };
     let broken = requests.failure();
-    let mut teller = Teller { context, collection, single, alone: None };
+    let mut teller = tell::Teller { context, collection, single, alone: None };
     let summary = depositor.run(requests, |outcomes| teller.tell_all(outcomes));
     drop(progress);
     let alone = teller.alone;
-    finish(context, summary, alone, broken.take(), single)
-}
-
-/// Tells each outcome as it comes.
-struct Teller<'a> {
-    context: &'a Context,
-    collection: &'a Collection,
-    single: bool,
-    /// The failure of the one item that was asked for: it is told at the end, in full.
-    alone: Option<Failure>,
-}
-
-impl Teller<'_> {
-    /// One write for a whole group: the names leave together.
-    fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
-        let mut text = String::new();
-        for Outcome { source, result } in outcomes {
-            let line = match result {
-                Ok(deposited) => {
-                    self.warn(&source, &deposited);
-                    if self.context.printer.json {
-                        self.record(&source, &deposited).to_string()
-                    } else {
-                        deposited.label.name.to_string()
-                    }
-                }
-                Err(error) => {
-                    let failure = Failure::from(error);
-                    let Some(record) = self.tell_failure(&source, failure) else { continue };
-                    record
-                }
-            };
-            text += &line;
-            text.push('\n');
-        }
-        let written = self.context.printer.bytes(text.as_bytes());
-        let flushed = written.and_then(|()| self.context.printer.flush());
-        flushed.map_err(|error| urepo::disk::PathError::new("write to", "stdout", error).into())
-    }
-
-    /// Tells a failed item, or gives the record of it for stdout.
-    fn tell_failure(&mut self, source: &str, failure: Failure) -> Option<String> {
-        let printer = &self.context.printer;
-        let record = printer.json.then(|| {
-            let message = failure.in_one_line();
-            let error = serde_json::json!({ "code": failure.exit.code(), "message": message });
-            serde_json::json!({
-                "type": "item", "version": 1, "ok": false, "source": source, "error": error,
-            })
-            .to_string()
-        });
-        if record.is_none() && !self.single && failure.exit != Exit::Interrupted {
-            printer.error(&format!("`{source}` was not deposited: {}", failure.in_one_line()));
-        }
-        if self.single {
-            self.alone = Some(failure);
-        }
-        record
-    }
-
-    fn warn(&self, source: &str, deposited: &urepo::deposit::Deposited) {
-        let printer = &self.context.printer;
-        let lost = deposited.lost;
-        if lost.special_modes > 0 {
-            let count = human::count(lost.special_modes, "file");
-            printer.warning(&format!("special permission bits of {count} in `{source}` not kept"));
-        }
-        if lost.extended_attributes > 0 {
-            let count = human::count(lost.extended_attributes, "file");
-            printer.warning(&format!("extended attributes of {count} in `{source}` not kept"));
-        }
-        for left in &deposited.left {
-            printer.warning(&format!("`{source}` was deposited but not removed: {left}"));
-        }
-    }
-
-    fn record(&self, source: &str, deposited: &urepo::deposit::Deposited) -> serde_json::Value {
-        let name = &deposited.label.name;
-        let ibip = deposited.label.ibip.as_ref().map(ToString::to_string);
-        let path = self.collection.root().path_of(urepo::layout::item_directory(name));
-        let mut record = record::item(name.as_str(), ibip.as_deref(), &path, Some("Original"));
-        let fields = serde_json::json!({
-            "source": source, "files": deposited.payload.files, "bytes": deposited.payload.bytes,
-            "digest": format!("sha256:{}", deposited.payload.digest),
-            "source_left": deposited.left,
-        });
-        record::extend(&mut record, fields);
-        record
-    }
-}
-
-/// Says how the run ended and with which code.
-fn finish(
-    context: &Context,
-    summary: Summary,
-    alone: Option<Failure>,
-    broken: Option<Failure>,
-    single: bool,
-) -> Done {
-    let printer = &context.printer;
-    for notice in &summary.notices {
-        printer.warning(&notice.to_string());
-    }
-    let Summary { deposited, failed, bytes, fatal, .. } = summary;
-    let ended = if context.interrupt.requested() {
-        let message = format!("interrupted; {} deposited", human::count(deposited, "item"));
-        Err(Failure::new(Exit::Interrupted, message)
-            .hint("every printed name is whole and on the disk; the others were not begun"))
-    } else if let Some(failure) = broken {
-        Err(failure)
-    } else if let Some(error) = fatal {
-        Err(explain_fatal(error, deposited))
-    } else if let Some(failure) = alone {
-        Err(failure)
-    } else if failed > 0 {
-        let of = deposited + failed;
-        Err(Failure::new(Exit::Partial, format!("{failed} of {of} items were not deposited"))
-            .hint("the others are; mend what is named above and repeat with those paths only"))
-    } else {
-        Ok(())
-    };
-    if printer.json {
-        let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-        let record = serde_json::json!({
-            "type": "summary", "version": 1, "deposited": deposited, "failed": failed,
-            "bytes": bytes, "exit_code": code,
-        });
-        printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-    } else if !single {
-        let size = human::bytes(bytes);
-        printer.detail(&format!("deposited {}, {size}", human::count(deposited, "item")));
-    }
-    ended
-}
-
-/// What ended the whole run before its time.
-fn explain_fatal(error: DepositError, deposited: u64) -> Failure {
-    let failure = Failure::from(error);
-    if deposited == 0 {
-        failure
-    } else {
-        let before = human::count(deposited, "item");
-        failure.caused_by(format!("{before} deposited before it are whole and on the disk"))
-    }
-}
-
-fn dry_run(
-    context: &Context,
-    collection: &Collection,
-    options: &Options,
-    requests: sources::Requests,
-) -> Done {
-    let broken = requests.failure();
-    let place = Place::new(collection)?;
-    let mut failed = 0_u64;
-    for request in requests {
-        match Plan::of(&request.source, request.target.as_ref(), options, &place) {
-            Ok(plan) => tell_plan(context, &request, &plan)?,
-            Err(error) => {
-                failed += 1;
-                Failure::from(error).tell(&context.printer);
-            }
-        }
-    }
-    match broken.take() {
-        Some(failure) => Err(failure),
-        None if failed > 0 => Err(Failure::told(Exit::Partial)),
-        None => Ok(()),
-    }
-}
-
-fn tell_plan(context: &Context, request: &Request, plan: &Plan) -> Done {
-    let source = request.source.describe();
-    let printer = &context.printer;
-    let told = if printer.json {
-        printer.record(&serde_json::json!({
-            "type": "plan", "version": 1, "source": source, "files": plan.files(),
-            "bytes": plan.bytes, "ok": true,
-        }))
-    } else {
-        let size = match request.source {
-            Source::Stream { .. } => "as many bytes as come".to_owned(),
-            _ => format!(
-                "{}, {}",
-                human::count(plan.files() as u64, "file"),
-                human::bytes(plan.bytes)
-            ),
-        };
-        for entry in &plan.entries {
-            printer.detail(&format!("  doc/{}", entry.path));
-        }
-        printer.line(&format!("would deposit {source}: {size}"))
-    };
-    told.map_err(|error| Failure::of_stdout(&error))
-}
-
-fn dry_run_without_collection(context: &Context) -> Done {
-    context.printer.note("would make the collection first, then deposit into it");
-    Ok(())
+    tell::finish(context, summary, alone, broken.take(), single)
 }

@@ -1,0 +1,152 @@
+//! Telling what became of each item, and how the run ended.
+
+use urepo::collection::Collection;
+use urepo::deposit::{DepositError, Deposited, Outcome, Summary};
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, record};
+
+/// Tells each outcome as it comes.
+pub(super) struct Teller<'a> {
+    pub(super) context: &'a Context,
+    pub(super) collection: &'a Collection,
+    pub(super) single: bool,
+    /// The failure of the one item that was asked for: it is told at the end, in full.
+    pub(super) alone: Option<Failure>,
+}
+
+impl Teller<'_> {
+    /// One write for a whole group: the names leave together.
+    pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
+        let mut text = String::new();
+        for Outcome { source, result } in outcomes {
+            let line = match result {
+                Ok(deposited) => {
+                    self.warn(&source, &deposited);
+                    if self.context.printer.json {
+                        self.record(&source, &deposited).to_string()
+                    } else {
+                        deposited.label.name.to_string()
+                    }
+                }
+                Err(error) => {
+                    let failure = Failure::from(error);
+                    let Some(record) = self.tell_failure(&source, failure) else { continue };
+                    record
+                }
+            };
+            text += &line;
+            text.push('\n');
+        }
+        let written = self.context.printer.bytes(text.as_bytes());
+        let flushed = written.and_then(|()| self.context.printer.flush());
+        flushed.map_err(|error| urepo::disk::PathError::new("write to", "stdout", error).into())
+    }
+
+    /// Tells a failed item, or gives the record of it for stdout.
+    fn tell_failure(&mut self, source: &str, failure: Failure) -> Option<String> {
+        let printer = &self.context.printer;
+        let record = printer.json.then(|| {
+            let message = failure.in_one_line();
+            let error = serde_json::json!({ "code": failure.exit.code(), "message": message });
+            serde_json::json!({
+                "type": "item", "version": 1, "ok": false, "source": source, "error": error,
+            })
+            .to_string()
+        });
+        if record.is_none() && !self.single && failure.exit != Exit::Interrupted {
+            printer.error(&format!("`{source}` was not deposited: {}", failure.in_one_line()));
+        }
+        if self.single {
+            self.alone = Some(failure);
+        }
+        record
+    }
+
+    fn warn(&self, source: &str, deposited: &Deposited) {
+        let printer = &self.context.printer;
+        let lost = deposited.lost;
+        if lost.special_modes > 0 {
+            let count = human::count(lost.special_modes, "file");
+            printer.warning(&format!("special permission bits of {count} in `{source}` not kept"));
+        }
+        if lost.extended_attributes > 0 {
+            let count = human::count(lost.extended_attributes, "file");
+            printer.warning(&format!("extended attributes of {count} in `{source}` not kept"));
+        }
+        for left in &deposited.left {
+            printer.warning(&format!("`{source}` was deposited but not removed: {left}"));
+        }
+    }
+
+    fn record(&self, source: &str, deposited: &Deposited) -> serde_json::Value {
+        let name = &deposited.label.name;
+        let ibip = deposited.label.ibip.as_ref().map(ToString::to_string);
+        let path = self.collection.root().path_of(urepo::layout::item_directory(name));
+        let mut record = record::item(name.as_str(), ibip.as_deref(), &path, Some("Original"));
+        let fields = serde_json::json!({
+            "source": source, "files": deposited.payload.files, "bytes": deposited.payload.bytes,
+            "digest": format!("sha256:{}", deposited.payload.digest),
+            "source_left": deposited.left,
+        });
+        record::extend(&mut record, fields);
+        record
+    }
+}
+
+/// Says how the run ended and with which code.
+pub(super) fn finish(
+    context: &Context,
+    summary: Summary,
+    alone: Option<Failure>,
+    broken: Option<Failure>,
+    single: bool,
+) -> Done {
+    let printer = &context.printer;
+    for notice in &summary.notices {
+        printer.warning(&notice.to_string());
+    }
+    let Summary { deposited, failed, bytes, fatal, .. } = summary;
+    let ended = if context.interrupt.requested() {
+        let message = format!("interrupted; {} deposited", human::count(deposited, "item"));
+        Err(Failure::new(Exit::Interrupted, message)
+            .hint("every printed name is whole and on the disk; the others were not begun"))
+    } else if let Some(failure) = broken {
+        Err(failure)
+    } else if let Some(error) = fatal {
+        Err(explain_fatal(error, deposited))
+    } else if let Some(failure) = alone {
+        Err(failure)
+    } else if failed > 0 {
+        let of = deposited + failed;
+        Err(Failure::new(Exit::Partial, format!("{failed} of {of} items were not deposited"))
+            .hint("the others are; mend what is named above and repeat with those paths only"))
+    } else {
+        Ok(())
+    };
+    if printer.json {
+        let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+        let record = serde_json::json!({
+            "type": "summary", "version": 1, "deposited": deposited, "failed": failed,
+            "bytes": bytes, "exit_code": code,
+        });
+        printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+    } else if !single {
+        let size = human::bytes(bytes);
+        printer.detail(&format!("deposited {}, {size}", human::count(deposited, "item")));
+    }
+    ended
+}
+
+/// What ended the whole run before its time.
+fn explain_fatal(error: DepositError, deposited: u64) -> Failure {
+    let failure = Failure::from(error);
+    if deposited == 0 {
+        failure
+    } else {
+        let before = human::count(deposited, "item");
+        failure.caused_by(format!("{before} deposited before it are whole and on the disk"))
+    }
+}

@@ -1,0 +1,70 @@
+//! Putting finished things in place in one step.
+
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::watch::Operation;
+use super::{Dir, IoContext, PathError};
+
+impl Dir {
+    /// Moves `from` of this directory to `name` in `to` in one step; fails if `name` exists.
+    ///
+    /// Where the file system can not refuse in the same step (NFS, exFAT and others answer
+    /// EINVAL), the name is looked up first and the caller's lock keeps writers of ours apart.
+    /// Across file systems this is an error, never a copy.
+    pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
+        let path = to.path_of(name);
+        to.step(Operation::Rename, name)
+            .and_then(|()| self.rename_no_replace(from, to, name))
+            .on("put in place", path)
+    }
+
+    fn rename_no_replace(&self, from: &Path, to: &Dir, name: &Path) -> io::Result<()> {
+        let outcome = retry_on_intr(|| {
+            rustix::fs::renameat_with(
+                self.descriptor(),
+                from,
+                to.descriptor(),
+                name,
+                RenameFlags::NOREPLACE,
+            )
+        });
+        match outcome {
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            outcome => return Ok(outcome?),
+        }
+        match rustix::fs::statat(to.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => {}
+            Ok(_) => return Err(Errno::EXIST.into()),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(retry_on_intr(|| rustix::fs::renameat(self.descriptor(), from, to.descriptor(), name))?)
+    }
+
+    /// Replaces the small file `name` by `bytes` so that a reader, or a crash, finds the old or the
+    /// new content whole.
+    pub fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), PathError> {
+        let staged = format!("{name}.new");
+        // What an earlier, killed replacement left is not ours to keep.
+        self.remove_file_if_there(Path::new(&staged))?;
+        let mut file = self.create_file(&staged)?;
+        file.write_all(bytes)?;
+        file.sync()?;
+        self.step(Operation::Rename, Path::new(name))
+            .and_then(|()| {
+                Ok(retry_on_intr(|| {
+                    rustix::fs::renameat(
+                        self.descriptor(),
+                        staged.as_str(),
+                        self.descriptor(),
+                        name,
+                    )
+                })?)
+            })
+            .on("replace", self.path_of(name))?;
+        self.sync()
+    }
+}
