@@ -12,6 +12,9 @@ pub const BUFFER_BYTES: usize = 128 * 1024;
 /// After this many bytes the kernel is asked to write back what has been written.
 const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
 
+/// A rest smaller than this is left for the final sync.
+const LARGE_BYTES: u64 = 256 * 1024;
+
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
@@ -44,14 +47,18 @@ pub fn copy_and_digest(
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
     let mut written_back = 0;
-    read_up_to(expected, from, buffer, progress, interrupt, |bytes, end| {
+    let measured = read_up_to(expected, from, buffer, progress, interrupt, |bytes, end| {
         to.write_all(bytes)?;
         if end - written_back >= WRITE_BACK_BYTES {
             to.let_go(written_back, end - written_back);
             written_back = end;
         }
         Ok(())
-    })
+    })?;
+    if measured.bytes - written_back >= LARGE_BYTES {
+        to.let_go(written_back, measured.bytes - written_back);
+    }
+    Ok(measured)
 }
 
 /// Reads `from` up to its end.

@@ -1,0 +1,153 @@
+//! Each exit code, brought about in the ways there are.
+
+use std::time::Duration;
+
+use urepo::clock::SystemClock;
+use urepo::disk::{Dir, Lock, LockMode, Watcher};
+
+use super::{leaf, records, world_with_item};
+use crate::support::{World, agent};
+
+/// Runs a line in a world with one item, whose last level `ITEM` stands for.
+#[track_caller]
+fn ends(code: i32, prepare: impl FnOnce(&World, &str), line: &str) {
+    let (world, name) = world_with_item();
+    prepare(&world, &name);
+    let line = line.replace("ITEM", leaf(&name));
+    let ran = world.run(&line);
+    assert_eq!(ran.code, code, "{line}\n{}{}", ran.stdout, ran.stderr);
+    // The records of a run end with the same number, on whichever stream the last one is.
+    let ran = world.run(&format!("{line} --json"));
+    assert_eq!(ran.code, code, "{line} --json\n{}{}", ran.stdout, ran.stderr);
+    let numbers: Vec<_> =
+        records(&ran).iter().filter_map(|record| record["exit_code"].as_i64()).collect();
+    assert!(numbers.iter().all(|number| *number == i64::from(code)), "{line}: {numbers:?}");
+    if code > 2 || code == 1 {
+        let last = ran.stderr.lines().last().map(serde_json::from_str::<serde_json::Value>);
+        let told = last.and_then(Result::ok).and_then(|record| record["exit_code"].as_i64());
+        assert_eq!(told.or(numbers.last().copied()), Some(i64::from(code)), "{}", ran.stderr);
+    }
+}
+
+fn nothing(_: &World, _: &str) {}
+
+#[test]
+fn success_is_0() {
+    for line in ["list", "show ITEM", "path ITEM", "mint", "doctor", "recover"] {
+        ends(0, nothing, &format!("-c archive {line}"));
+    }
+    ends(0, nothing, "-c archive new a.txt");
+    ends(0, nothing, "-c archive verify");
+    ends(0, nothing, "-c archive config");
+    ends(0, nothing, "id 8JMKD3MGP8W/34PGRBS");
+}
+
+#[test]
+fn failure_is_1() {
+    ends(1, nothing, "-c archive new missing.txt");
+    ends(1, nothing, "-c archive new a.txt --target b.txt");
+    ends(1, nothing, "id nonsense");
+    ends(1, nothing, "id --check 8JMKD3MGP8W");
+    ends(1, nothing, "-c archive mint --subsystem maps");
+    ends(1, |world, _| drop(world.write("archive/urepo.toml", "?")), "-c archive list");
+}
+
+#[test]
+fn usage_is_2() {
+    for line in ["", "new", "-c archive new - -", "list --what", "mint --count 0"] {
+        ends(2, nothing, line);
+    }
+}
+
+#[test]
+fn a_part_is_3() {
+    ends(3, nothing, "-c archive new --each a.txt missing.txt");
+    ends(3, damage_sidecar, "-c archive list --long");
+}
+
+#[test]
+fn no_collection_is_10() {
+    ends(10, nothing, "list");
+    ends(10, nothing, "-c nowhere verify");
+    ends(10, nothing, "-c nowhere new a.txt");
+}
+
+#[test]
+fn locked_is_11() {
+    let (world, _) = world_with_item();
+    let own = Dir::open(&world.path("archive/.urepo"), Watcher::default()).unwrap();
+    let holder = agent().holder(&SystemClock);
+    let wait = Duration::from_secs(10);
+    let _lock = Lock::take(&own, "lock", LockMode::Exclusive, wait, &holder, &SystemClock).unwrap();
+    for line in ["new a.txt", "recover", "new a.txt --json"] {
+        assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 11, "{line}");
+    }
+    // Reading waits for nobody.
+    for line in ["list", "verify", "doctor"] {
+        assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 0, "{line}");
+    }
+}
+
+#[test]
+fn damage_is_20() {
+    let damage = |world: &World, name: &str| {
+        world.write(&format!("archive/{name}/doc/a.txt"), "Alpha");
+    };
+    ends(20, damage, "-c archive verify");
+    ends(20, damage_sidecar, "-c archive show ITEM");
+    ends(20, damage_sidecar, "-c archive manifest ITEM");
+    let remove = |world: &World, name: &str| {
+        std::fs::remove_file(world.path(format!("archive/{name}/item.toml"))).unwrap();
+    };
+    ends(20, remove, "-c archive show ITEM");
+    // All bytes are printed, and then that they are not the right ones.
+    let (world, name) = world_with_item();
+    damage(&world, &name);
+    let ran = world.run(&format!("-c archive cat {name}"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (20, "Alpha"));
+    let told = format!("error: `a.txt` of `{name}` is damaged: its digest differs\n");
+    assert!(ran.stderr.starts_with(&told), "{}", ran.stderr);
+}
+
+#[test]
+fn no_item_is_21() {
+    ends(21, nothing, "-c archive show example.org/archive/2009/02.16.17.46");
+    ends(21, nothing, "-c archive path 8JMKD3MGP8W/34PGRBS");
+    ends(21, nothing, "-c archive show example.org/maps/2009/02.16.17.46");
+    ends(21, nothing, "-c archive cat ITEM b.txt");
+}
+
+#[test]
+fn deleted_is_22() {
+    let delete = |world: &World, name: &str| {
+        let path = format!("archive/{name}/item.toml");
+        let text = std::fs::read_to_string(world.path(&path)).unwrap();
+        world.write(&path, text.replace("\"Original\"", "\"Deleted\""));
+    };
+    ends(22, delete, "-c archive cat ITEM");
+    ends(22, delete, "-c archive path --target ITEM");
+    // What is known of a deleted item is still told.
+    ends(0, delete, "-c archive show ITEM");
+    ends(0, delete, "-c archive list --state Deleted");
+}
+
+#[test]
+fn a_conflict_is_23() {
+    ends(23, nothing, "init archive --host archive.example.org");
+    ends(23, nothing, "init archive/maps --host maps.example.org");
+    ends(23, nothing, "-c archive new a.txt --init --host maps.example.org");
+}
+
+#[test]
+fn a_wait_that_is_too_long_is_24() {
+    let (world, _) = world_with_item();
+    // The second name of a minute has to wait; a minute may end between two runs, not always.
+    let line = "-c archive mint --granularity 60 --max-wait 0";
+    assert!((0..5).any(|_| world.run(line).code == 24));
+    let line = "-c archive new a.txt --granularity 60 --max-wait 0";
+    assert!((0..5).any(|_| world.run(line).code == 24));
+}
+
+fn damage_sidecar(world: &World, name: &str) {
+    world.write(&format!("archive/{name}/item.toml"), "format = ?");
+}

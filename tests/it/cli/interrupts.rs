@@ -1,0 +1,158 @@
+//! Signals in the middle of a deposit: no half item, and a run that can be repeated.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use snapbox::str;
+
+use crate::support::{World, staged, whole_items};
+
+/// A deposit of standard input that has begun and waits for more.
+struct Deposit {
+    world: World,
+    child: Child,
+}
+
+/// Longer than any machine takes; a test that waits so long has failed.
+const LIMIT: Duration = Duration::from_secs(60);
+
+impl Deposit {
+    fn begin() -> Deposit {
+        let world = World::with_collection();
+        let mut command = world.command(["-c", "archive", "new", "-"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(&[7; 300_000]).unwrap();
+        let deposit = Deposit { world, child };
+        deposit.wait_for("the first bytes in the stage", || {
+            let path = deposit.staged_file()?;
+            (std::fs::metadata(path).ok()?.len() > 0).then_some(())
+        });
+        deposit
+    }
+
+    /// The file in the making.
+    fn staged_file(&self) -> Option<PathBuf> {
+        let stages = walkdir::WalkDir::new(self.world.path("archive/.urepo/staging"));
+        let mut found = stages.into_iter().filter_map(Result::ok);
+        found.find(|entry| entry.file_name() == "data").map(walkdir::DirEntry::into_path)
+    }
+
+    fn wait_for<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            assert!(begun.elapsed() < LIMIT, "still waiting for {what}");
+            std::thread::yield_now();
+        }
+    }
+
+    fn send(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for the end of the process, and gives its code and what it told.
+    fn end(self) -> (World, i32, String) {
+        let output = self.child.wait_with_output().unwrap();
+        assert_eq!(output.stdout, b"", "a name was given");
+        let code = output.status.code().unwrap_or(-1);
+        (self.world, code, String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+#[test]
+fn the_first_ends_at_the_next_safe_point() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut deposit = Deposit::begin();
+        deposit.send(signal);
+        // Whoever writes goes on until the reader has gone.
+        let mut input = deposit.child.stdin.take().unwrap();
+        while input.write_all(&[7; 4096]).is_ok() {}
+        let (world, code, stderr) = deposit.end();
+        snapbox::assert_data_eq!(
+            stderr,
+            str![[r#"
+error: interrupted; 0 items deposited
+hint: every printed name is whole and on the disk; the others were not begun
+
+"#]]
+        );
+        assert_eq!(code, 130, "{signal:?}");
+        assert_eq!(staged(&world.path("archive")), [""; 0]);
+        assert_eq!(whole_items(&super::open(&world)), [""; 0]);
+        world.write("a.txt", "alpha");
+        assert_eq!(world.run("-c archive new a.txt").code, 0);
+    }
+}
+
+/// The end of the input after the signal does not make the item whole.
+#[test]
+fn the_first_wins_over_the_end_of_the_input() {
+    let mut deposit = Deposit::begin();
+    deposit.send(Signal::INT);
+    drop(deposit.child.stdin.take());
+    let (world, code, _) = deposit.end();
+    assert_eq!(code, 130);
+    assert_eq!(whole_items(&super::open(&world)), [""; 0]);
+}
+
+#[test]
+fn the_second_ends_at_once() {
+    let mut deposit = Deposit::begin();
+    let input = deposit.child.stdin.take();
+    deposit.send(Signal::INT);
+    // Two signals of one kind may become one on their way; a second kind can not.
+    deposit.send(Signal::TERM);
+    let (world, code, _) = deposit.end();
+    drop(input);
+    assert_eq!(code, 130);
+    assert_eq!(whole_items(&super::open(&world)), [""; 0]);
+    clears_up(&world);
+}
+
+#[test]
+fn a_kill_leaves_what_the_next_run_removes() {
+    let mut deposit = Deposit::begin();
+    let input = deposit.child.stdin.take();
+    deposit.send(Signal::KILL);
+    let (world, code, _) = deposit.end();
+    drop(input);
+    assert_eq!(code, -1);
+    assert_ne!(staged(&world.path("archive")), [""; 0]);
+    assert_eq!(whole_items(&super::open(&world)), [""; 0]);
+    let told = world.run("-c archive recover --dry-run");
+    assert!(told.succeeded().starts_with("would remove [WORLD]/archive/.urepo/staging/"));
+    clears_up(&world);
+    assert_eq!(world.run("-c archive recover --dry-run").succeeded(), "");
+}
+
+fn clears_up(world: &World) {
+    assert_eq!(world.run("-c archive recover").code, 0);
+    assert_eq!(staged(&world.path("archive")), [""; 0]);
+    world.write("a.txt", "alpha");
+    assert_eq!(world.run("-c archive new a.txt").code, 0);
+}
+
+/// Reading is interrupted too, and says so by its code alone.
+#[test]
+fn a_reader_ends_as_well() {
+    let world = World::with_collection();
+    world.write("large", vec![7; 4 * 1024 * 1024]);
+    let name = world.run("-c archive new large").line();
+    let mut command = world.command(["-c", "archive", "cat", &name]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The first byte has come, and the pipe is too small for all of them.
+    let mut first = [0];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.len() < 4 * 1024 * 1024 - 1);
+    assert_eq!(output.stderr, b"");
+}

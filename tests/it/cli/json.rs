@@ -1,0 +1,129 @@
+//! Records: each has `type` and `version`, an item the same fields wherever it is told of.
+
+use serde_json::{Value, json};
+
+use super::{leaf, records, world_with_item};
+use crate::support::World;
+
+/// Checks what every record has, and that it has the fields.
+#[track_caller]
+fn has(record: &Value, kind: &str, fields: &[&str]) {
+    assert_eq!((&record["type"], &record["version"]), (&json!(kind), &json!(1)), "{record}");
+    let missing: Vec<_> = fields.iter().filter(|field| record.get(field).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?} missing in {record}");
+}
+
+/// The fields of an item.
+const ITEM: &[&str] = &["id", "ibip", "path", "state", "ok"];
+
+#[test]
+fn of_new_items() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let ran = world.run("-c archive new --json --each a.txt missing.txt");
+    assert_eq!(ran.code, 3);
+    let told = records(&ran);
+    assert_eq!(told.len(), 3, "{}", ran.stdout);
+    has(&told[0], "item", ITEM);
+    has(&told[0], "item", &["source", "files", "bytes", "digest", "source_left"]);
+    let name = told[0]["id"].as_str().unwrap();
+    assert_eq!(told[0]["path"], format!("[WORLD]/archive/{name}"));
+    assert_eq!(told[0]["state"], "Original");
+    assert_eq!((&told[0]["ok"], &told[1]["ok"]), (&json!(true), &json!(false)));
+    assert!(told[0]["digest"].as_str().unwrap().starts_with("sha256:"));
+    has(&told[1], "item", &["ok", "source", "error"]);
+    assert_eq!(told[1]["error"]["code"], 1);
+    assert!(told[1]["error"]["message"].as_str().unwrap().contains("missing.txt"));
+    has(&told[2], "summary", &["deposited", "failed", "bytes", "exit_code"]);
+    assert_eq!(told[2]["exit_code"], 3);
+    assert_eq!((&told[2]["deposited"], &told[2]["failed"]), (&json!(1), &json!(1)));
+    assert_eq!(told[2]["bytes"], 5);
+}
+
+#[test]
+fn of_items_that_are_there() {
+    let (world, name) = world_with_item();
+    let described: &[&str] = &[
+        "created",
+        "timestamp",
+        "target",
+        "transferable",
+        "metadata",
+        "relations",
+        "origin",
+        "files",
+        "bytes",
+        "digest",
+    ];
+    let list = records(&world.run("-c archive list --json"));
+    has(&list[0], "item", ITEM);
+    has(&list[0], "item", described);
+    assert_eq!(list[0]["id"], name);
+    let show = records(&world.run(&format!("-c archive show --json {}", leaf(&name))));
+    has(&show[0], "item", ITEM);
+    has(&show[0], "item", described);
+    assert_eq!(show[0]["sealed"], true);
+    let entry = &show[0]["entries"][0];
+    assert_eq!((&entry["path"], &entry["bytes"]), (&json!("a.txt"), &json!(5)));
+    assert_eq!((&entry["kind"], &show[0]["target"]), (&json!("file"), &json!("a.txt")));
+    // RFC 3339, in UTC.
+    for field in ["created", "timestamp"] {
+        assert!(show[0][field].as_str().unwrap().ends_with('Z'), "{}", show[0]);
+    }
+    let path = records(&world.run(&format!("-c archive path --json {name}")));
+    has(&path[0], "item", ITEM);
+}
+
+#[test]
+fn of_the_rest() {
+    let (world, name) = world_with_item();
+    let one = |line: &str| {
+        let ran = world.run(line);
+        let told = records(&ran);
+        assert_eq!((ran.code, told.len()), (0, 1), "{line}: {}{}", ran.stdout, ran.stderr);
+        told[0].clone()
+    };
+    has(&one("init maps --host maps.example.org --json"), "collection", &["id", "name", "path"]);
+    has(&one("-c archive doctor --json"), "doctor", &["clock", "machine", "memories"]);
+    has(&one("-c archive config --json"), "config", &["settings", "files"]);
+    has(&one("-c archive recover --json"), "summary", &["removed", "notices", "exit_code"]);
+    has(&one("-c archive mint --json"), "item", ITEM);
+    has(&one("-c archive new -n a.txt --json"), "plan", &["source", "files", "bytes"]);
+    let id = one(&format!("-c archive id --json {name}"));
+    has(&id, "identifier", &["repository", "host", "port", "date", "url", "path"]);
+    let verified = records(&world.run("-c archive verify --json"));
+    has(verified.last().unwrap(), "summary", &["exit_code"]);
+}
+
+#[test]
+fn of_failures_on_stderr() {
+    let (world, _) = world_with_item();
+    for (line, code) in [
+        ("-c archive show example.org/archive/2009/02.16.17.46", 21),
+        ("-c nowhere list", 10),
+        ("init archive --host archive.example.org", 23),
+        ("-c archive new", 2),
+    ] {
+        let ran = world.run(&format!("{line} --json"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{line}");
+        let record: Value = serde_json::from_str(&ran.stderr).unwrap();
+        has(&record, "error", &["ok", "error", "exit_code"]);
+        assert_eq!(record["exit_code"], code, "{line}");
+        assert_eq!(record["error"]["code"], code, "{line}");
+        assert!(record["error"]["message"].is_string(), "{line}");
+    }
+}
+
+/// A bad item has its record among the good ones.
+#[test]
+fn of_items_that_can_not_be_read() {
+    let (world, name) = world_with_item();
+    let other = world.run("-c archive new a.txt").line();
+    world.write(&format!("archive/{name}/item.toml"), "format = ?");
+    let ran = world.run("-c archive list --json");
+    assert_eq!(ran.code, 3);
+    let told = records(&ran);
+    assert_eq!((&told[0]["id"], &told[0]["ok"]), (&json!(name), &json!(false)));
+    assert_eq!(told[0]["error"]["code"], 20);
+    assert_eq!((&told[1]["id"], &told[1]["ok"]), (&json!(other), &json!(true)));
+}

@@ -1,0 +1,132 @@
+//! `new --move`: the source goes only after the item is proven, and only what was deposited.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use urepo::collection::Collection;
+use urepo::deposit::{Options, SourceRule};
+use urepo::disk::{Operation, Watch, Watcher};
+
+use super::open;
+use crate::support::{
+    TestClock, World, deposit, make_collection, options, request, tree, whole_items,
+};
+
+#[test]
+fn takes_files_and_directories_away() {
+    let world = World::with_collection();
+    world.write("drop/a.txt", "alpha");
+    world.write("drop/dir/b.txt", "beta");
+    std::fs::create_dir(world.path("drop/dir/empty")).unwrap();
+    std::os::unix::fs::symlink("b.txt", world.path("drop/dir/link")).unwrap();
+    let ran = world.run("-c archive new --move --each drop/a.txt drop/dir");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 2), "{}", ran.stderr);
+    assert_eq!(tree(&world.path("drop")), [""; 0]);
+    assert_eq!(whole_items(&open(&world)).len(), 2);
+}
+
+#[test]
+fn takes_several_that_become_one_away() {
+    let world = World::with_collection();
+    world.write("drop/a.txt", "alpha");
+    world.write("drop/dir/b.txt", "beta");
+    world.run("-c archive new --move drop/a.txt drop/dir").succeeded();
+    assert_eq!(tree(&world.path("drop")), [""; 0]);
+    assert_eq!(whole_items(&open(&world)).len(), 1);
+}
+
+#[test]
+fn takes_nothing_away_that_was_not_deposited() {
+    let world = World::with_collection();
+    world.write("drop/a.txt", "alpha");
+    world.write("twins/x", "1");
+    world.write("twins/X", "2");
+    let ran = world.run("-c archive new --move --each drop/a.txt twins drop/missing");
+    assert_eq!(ran.code, 3);
+    assert_eq!(tree(&world.path("drop")), [""; 0]);
+    assert_eq!(tree(&world.path("twins")).len(), 2);
+    // A failure of the one item leaves all of it.
+    world.write("drop/a.txt", "alpha");
+    let ran = world.run("-c archive new --move drop/a.txt twins");
+    assert_eq!(ran.code, 1);
+    assert_eq!(tree(&world.path("drop")).len(), 1);
+}
+
+/// With followed links, what they lead to is elsewhere and not ours to take away.
+#[test]
+fn leaves_what_links_lead_to() {
+    let world = World::with_collection();
+    world.write("elsewhere/a.txt", "alpha");
+    world.write("drop/b.txt", "beta");
+    std::os::unix::fs::symlink("../elsewhere", world.path("drop/link")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere/a.txt", world.path("drop/file")).unwrap();
+    let ran = world.run("-c archive new --move --links follow drop");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("was deposited but not removed"), "{}", ran.stderr);
+    assert_eq!(tree(&world.path("elsewhere")), ["a.txt 5"]);
+}
+
+/// Does something to the sources in the moment when an item is put in place.
+struct Meddler {
+    root: PathBuf,
+    meddle: fn(&Path) -> io::Result<()>,
+}
+
+impl Watch for Meddler {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == Operation::Rename && path.starts_with(self.root.join("archive")) {
+            (self.meddle)(&self.root.join("drop"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Deposits `drop` with `--move`, meddled with, and gives what was told to be left.
+fn meddled(meddle: fn(&Path) -> io::Result<()>) -> (World, Vec<String>) {
+    let world = World::new();
+    make_collection(&world.path("archive"));
+    world.write("drop/a.txt", "alpha");
+    world.write("drop/b.txt", "beta");
+    let root = world.path("");
+    let watcher = Watcher::new(Arc::new(Meddler { root: root.clone(), meddle }));
+    let collection = Collection::open(&world.path("archive"), &watcher).unwrap();
+    let options = Options { sources: SourceRule::Remove, ..options() };
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let requests = vec![request(world.path("drop"))];
+    let (mut outcomes, _) = deposit(&collection, requests, options, &clock, |_| ()).unwrap();
+    let left = outcomes.remove(0).result.unwrap().left;
+    let root = root.display().to_string();
+    (world, left.iter().map(|text| text.replace(&root, "")).collect())
+}
+
+#[test]
+fn leaves_a_source_that_has_changed() {
+    let (world, left) = meddled(|drop| std::fs::write(drop.join("a.txt"), "later"));
+    assert_eq!(left, ["`drop/a.txt` has changed since it was deposited"]);
+    assert_eq!(tree(&world.path("drop")), ["a.txt 5"]);
+    assert_eq!(whole_items(&open(&world)).len(), 1);
+}
+
+#[test]
+fn leaves_what_came_later() {
+    let (world, left) = meddled(|drop| std::fs::write(drop.join("c.txt"), "gamma"));
+    assert_eq!(left, ["`drop` is not empty: something new is in it"]);
+    assert_eq!(tree(&world.path("drop")), ["c.txt 5"]);
+}
+
+#[test]
+fn leaves_everything_of_an_item_that_does_not_read_back() {
+    let (world, left) = meddled(|drop| {
+        let archive = drop.with_file_name("archive");
+        let stages = walkdir::WalkDir::new(archive.join(".urepo/staging"));
+        for entry in stages.into_iter().filter_map(Result::ok) {
+            if entry.file_name() == "a.txt" {
+                std::fs::write(entry.path(), "alphA")?;
+            }
+        }
+        Ok(())
+    });
+    assert_eq!(left, ["the item does not read back as it was written: `a.txt`"]);
+    assert_eq!(tree(&world.path("drop")), ["a.txt 5", "b.txt 4"]);
+}

@@ -1,0 +1,110 @@
+//! Where a value comes from: the command line wins over variables, they over files.
+
+use super::world_with_item;
+use crate::support::{Ran, World};
+
+#[test]
+fn global_flags_stand_before_and_after_the_command() {
+    let (world, name) = world_with_item();
+    for line in [
+        "-c archive list",
+        "list -c archive",
+        "--collection archive list",
+        "--collection=archive list",
+        "list --collection archive",
+        "-carchive list",
+        "-q -j 1 --color never list -c archive --no-progress --lock-wait 1s",
+        "-v list -vv -c archive",
+    ] {
+        assert_eq!(world.run(line).line(), name, "{line}");
+    }
+}
+
+fn run_with(world: &World, variables: &[(&str, &str)], line: &str) -> Ran {
+    let mut command = world.command(line.split_whitespace());
+    command.envs(variables.iter().copied());
+    world.finish(command)
+}
+
+#[test]
+fn the_collection_is_looked_for_in_order() {
+    let (world, name) = world_with_item();
+    world.run("init maps --host maps.example.org").succeeded();
+    let map = world.run("-c maps new a.txt").line();
+    // Around the current directory.
+    let mut command = world.command(["list"]);
+    command.current_dir(world.path(format!("archive/{name}/doc")));
+    assert_eq!(world.finish(command).line(), name);
+    // A name in the user's file, relative to it.
+    world.write(
+        ".config/urepo/config.toml",
+        "collection = \"ours\"\n[collections]\nours = \"../../archive\"\nmaps2 = \"../../maps\"\n",
+    );
+    assert_eq!(world.run("list").line(), name);
+    assert_eq!(world.run("list -c maps2").line(), map);
+    // A variable wins over the file, the command line over both.
+    assert_eq!(run_with(&world, &[("UREPO_COLLECTION", "maps")], "list").line(), map);
+    assert_eq!(run_with(&world, &[("UREPO_COLLECTION", "maps2")], "list").line(), map);
+    let ran = run_with(&world, &[("UREPO_COLLECTION", "maps")], "-c archive list");
+    assert_eq!(ran.line(), name);
+    // An empty variable says nothing.
+    assert_eq!(run_with(&world, &[("UREPO_COLLECTION", "")], "list").line(), name);
+    assert_eq!(run_with(&world, &[("UREPO_COLLECTION", "nowhere")], "list").code, 10);
+}
+
+#[test]
+fn config_says_where_each_value_comes_from() {
+    let (world, _) = world_with_item();
+    world.write(
+        ".config/urepo/config.toml",
+        "jobs = 3\nlock-wait = \"2m\"\nmax-wait = \"9s\"\n[collections]\nours = \"/srv/ours\"\n",
+    );
+    let variables = [("UREPO_LOCK_WAIT", "30s"), ("UREPO_COLLECTION", "archive")];
+    let ran = run_with(&world, &variables, "config -j 2");
+    let rows: Vec<Vec<_>> =
+        ran.succeeded().lines().map(|line| line.split_whitespace().collect()).collect();
+    let file = "[WORLD]/.config/urepo/config.toml";
+    for row in [
+        ["collection", "[WORLD]/archive", "#", "UREPO_COLLECTION"].as_slice(),
+        &["jobs", "2", "#", "command", "line"],
+        &["lock-wait", "30s", "#", "UREPO_LOCK_WAIT"],
+        &["max-wait", "9s", "#", file],
+        &["collections.ours", "/srv/ours", "#", file],
+        &["name", "archive", "#", "[WORLD]/archive/urepo.toml"],
+    ] {
+        assert!(rows.iter().any(|found| found == row), "{row:?}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn quiet_says_nothing_but_the_answer() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let silent = |line: &str| {
+        let ran = world.run(line);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{line}");
+    };
+    silent("-q init maps --host maps.example.org");
+    silent("-q -c archive recover");
+    silent("-q -c archive list");
+    silent("-q -c archive verify");
+    world.run("-q -c archive new a.txt").line();
+    // Errors are told all the same.
+    let ran = world.run("-q -c archive new missing.txt");
+    assert!(ran.code == 1 && ran.stderr.starts_with("error:"), "{}", ran.stderr);
+}
+
+#[test]
+fn colour_is_for_those_who_ask() {
+    let world = World::new();
+    let coloured = |line: &str, variables: &[(&str, &str)]| {
+        let mut command = world.command(line.split_whitespace());
+        command.env_remove("NO_COLOR").envs(variables.iter().copied());
+        world.finish(command).stderr.contains('\u{1b}')
+    };
+    assert!(!coloured("list", &[]), "stderr is no terminal");
+    assert!(coloured("--color always list", &[]));
+    assert!(coloured("list", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured("--color never list", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured("list", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+}
