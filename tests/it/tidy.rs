@@ -257,14 +257,14 @@ fn files(folder: &str) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn none(complaints: Vec<String>) {
+fn none(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
 #[test]
 fn everyone_knows_only_whom_they_may() {
     let sources = files("src").into_iter().map(|(path, text)| Source::new(&path, &text));
-    none(sources.flat_map(|source| strangers(&source)).collect());
+    none(&sources.flat_map(|source| strangers(&source)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn the_table_has_no_circles_and_nobody_who_is_gone() {
 #[test]
 fn everyone_keeps_to_their_own() {
     let sources = files("src").into_iter().map(|(path, text)| Source::new(&path, &text));
-    none(sources.flat_map(|source| trespasses(&source)).collect());
+    none(&sources.flat_map(|source| trespasses(&source)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn every_exception_is_still_one() {
 
 #[test]
 fn no_file_is_too_long() {
-    none(files("src").iter().filter_map(|(path, text)| too_long(path, text)).collect());
+    none(&files("src").iter().filter_map(|(path, text)| too_long(path, text)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn no_test_is_forgotten() {
         let missing = forgotten(text, children);
         forgotten_files.extend(missing.iter().map(|name| format!("{parent}: no `mod {name};`")));
     }
-    none(forgotten_files);
+    none(&forgotten_files);
 }
 
 /// The rules find what they are for.

@@ -25,7 +25,7 @@ impl Deposit {
         let mut command = world.command(["-c", "archive", "new", "-"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child.stdin.as_mut().unwrap().write_all(&[7; 300_000]).unwrap();
+        child.stdin.as_mut().unwrap().write_all(&vec![7; 300_000]).unwrap();
         let deposit = Deposit { world, child };
         deposit.wait_for("the first bytes in the stage", || {
             let path = deposit.staged_file()?;

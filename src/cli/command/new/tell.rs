@@ -147,6 +147,6 @@ fn explain_fatal(error: DepositError, deposited: u64) -> Failure {
         failure
     } else {
         let before = human::count(deposited, "item");
-        failure.caused_by(format!("{before} deposited before it are whole and on the disk"))
+        failure.caused_by(format!("before it {before} came whole to the disk"))
     }
 }
