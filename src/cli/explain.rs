@@ -96,7 +96,9 @@ fn exit_of(error: &CollectionError) -> Exit {
         CollectionError::ExistsAlready { .. } | CollectionError::Nested { .. } => Exit::Conflict,
         CollectionError::Locked { .. } => Exit::Locked,
         CollectionError::NoSuchItem { .. } => Exit::NoItem,
-        CollectionError::Sidecar { .. } | CollectionError::NoSidecar { .. } => Exit::Damage,
+        CollectionError::Sidecar { .. }
+        | CollectionError::NoSidecar { .. }
+        | CollectionError::OtherSidecar { .. } => Exit::Damage,
         _ => Exit::Failure,
     }
 }
@@ -131,7 +133,9 @@ fn hint_for(error: &CollectionError) -> Option<String> {
             "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
         }
         CollectionError::NoSuchItem { .. } => "`urepo list` shows the names there are".to_owned(),
-        CollectionError::Sidecar { name, .. } | CollectionError::NoSidecar { name } => {
+        CollectionError::Sidecar { name, .. }
+        | CollectionError::OtherSidecar { name, .. }
+        | CollectionError::NoSidecar { name } => {
             format!("`urepo verify --quick {name}` lists every problem of this item")
         }
         CollectionError::Parse(_) | CollectionError::Distributor(_) | CollectionError::Disk(_) => {

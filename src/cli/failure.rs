@@ -18,6 +18,7 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     /// Everything was said already, or nobody is there to hear it.
     silent: bool,
+    stdout_is_gone: bool,
 }
 
 impl Failure {
@@ -29,6 +30,7 @@ impl Failure {
             causes: Vec::new(),
             hint: None,
             silent: false,
+            stdout_is_gone: false,
         }
     }
 
@@ -56,6 +58,11 @@ impl Failure {
         Failure::new(Exit::Usage, message)
     }
 
+    /// Whether there is no use in going on: nobody reads, or a stop was asked for.
+    pub(crate) fn ends_the_run(&self) -> bool {
+        self.silent || self.stdout_is_gone || self.exit == Exit::Interrupted
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
@@ -71,7 +78,11 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Failure::told(Exit::Success);
         }
-        Failure::new(Exit::Failure, "cannot write to stdout").caused_by(error.to_string())
+        let failure = Failure {
+            stdout_is_gone: true,
+            ..Failure::new(Exit::Failure, "cannot write to stdout")
+        };
+        failure.caused_by(error.to_string())
     }
 
     /// Tells it on stderr: lines for people, one record with `--json`.

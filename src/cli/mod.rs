@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod config;
 mod context;
+mod each;
 mod escape;
 mod exit;
 mod explain;
@@ -31,7 +32,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-            let _ = error.print();
+            let exit = error.print().map_or(Exit::Failure, |()| exit);
             return exit.code().into();
         }
     };

@@ -91,6 +91,14 @@ pub enum CollectionError {
         /// The item.
         name: RepositoryName,
     },
+    /// The sidecar belongs to another item.
+    #[error("the sidecar of `{name}` is that of `{found}`")]
+    OtherSidecar {
+        /// The item asked for.
+        name: RepositoryName,
+        /// The item that the sidecar names.
+        found: RepositoryName,
+    },
     /// An identifier is not well formed.
     #[error(transparent)]
     Parse(#[from] ParseError),

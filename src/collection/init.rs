@@ -20,13 +20,7 @@ pub fn init(
     subsystem.prefix()?;
     subsystem.ibip_prefix()?;
     let settings = Settings::new(random_id()?, name.to_owned(), subsystem);
-    if let Some(other) = super::discover::enclosing_or_enclosed(root)? {
-        return Err(if other == root {
-            CollectionError::ExistsAlready { path: other }
-        } else {
-            CollectionError::Nested { other }
-        });
-    }
+    check_place(root)?;
     let dir = make_with_parents(root, watcher)?;
     let own = dir.ensure_dir(layout::OWN)?;
     own.ensure_dir(layout::DISTRIBUTOR)?;
@@ -35,6 +29,15 @@ pub fn init(
     own.sync()?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(root, watcher)
+}
+
+/// Makes sure that a collection can be made at `root`: there is none there, above or below.
+pub fn check_place(root: &Path) -> Result<(), CollectionError> {
+    match super::discover::enclosing_or_enclosed(root)? {
+        None => Ok(()),
+        Some(other) if other == root => Err(CollectionError::ExistsAlready { path: other }),
+        Some(other) => Err(CollectionError::Nested { other }),
+    }
 }
 
 /// Makes `path` and what is missing above it, each synced into its parent.

@@ -155,7 +155,7 @@ impl<'a> Issuer<'a> {
             Ok(Memory {
                 prefix: source.distributor.prefix.clone(),
                 granularity: source.distributor.setting,
-                record: source.distributor.look(self.patience)?,
+                record: source.distributor.look()?,
             })
         };
         self.sources.iter().map(look).collect()

@@ -34,8 +34,13 @@ impl StoredItem {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
         let bytes = file.read_all(sidecar::MAX_BYTES)?;
-        Sidecar::read(&bytes)
-            .map_err(|cause| CollectionError::Sidecar { name: self.name.clone(), cause })
+        let (sidecar, seal) = Sidecar::read(&bytes)
+            .map_err(|cause| CollectionError::Sidecar { name: self.name.clone(), cause })?;
+        if sidecar.repository != self.name {
+            let (name, found) = (self.name.clone(), sidecar.repository);
+            return Err(CollectionError::OtherSidecar { name, found });
+        }
+        Ok((sidecar, seal))
     }
 
     /// Opens a file of the payload.
@@ -91,11 +96,11 @@ impl Collection {
         }
         match (found.pop(), read) {
             (Some(item), _) => Ok(item),
-            (None, Ok(_)) => Err(FindError::Collection(CollectionError::NoSuchItem {
+            (None, Err(error)) if !may_end_a_name(text) => Err(CollectionError::from(error).into()),
+            (None, _) => Err(FindError::Collection(CollectionError::NoSuchItem {
                 name: text.to_owned(),
                 path: self.path().to_path_buf(),
             })),
-            (None, Err(error)) => Err(FindError::Collection(error.into())),
         }
     }
 
@@ -110,8 +115,7 @@ impl Collection {
     /// Items whose name ends in the whole directory names of `text`.
     fn items_ending_in(&self, text: &str) -> Result<Vec<StoredItem>, CollectionError> {
         let text = text.trim_matches('/');
-        let safe = |c: char| c.is_ascii_alphanumeric() || "-_.@/".contains(c);
-        if text.is_empty() || !text.chars().all(safe) || text.contains("..") {
+        if !may_end_a_name(text) {
             return Ok(Vec::new());
         }
         let levels = text.split('/').count();
@@ -162,6 +166,16 @@ impl Collection {
         }
         Ok(level)
     }
+}
+
+/// Whether `text` can be the end of a name: directory names, none of them dots.
+fn may_end_a_name(text: &str) -> bool {
+    let belongs = |c: char| c.is_ascii_alphanumeric() || "-_.@/".contains(c);
+    let text = text.trim_matches('/');
+    !text.is_empty()
+        && text.chars().all(belongs)
+        && !text.contains("..")
+        && text.split('/').count() < 4
 }
 
 /// Why a text means no item.

@@ -20,7 +20,7 @@ use crate::disk::{Dir, Watcher};
 use crate::layout;
 
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
-pub use init::init;
+pub use init::{check_place, init};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};
 pub(crate) use list::Listed;
@@ -55,10 +55,12 @@ impl Collection {
             return Err(CollectionError::NotACollection { path: path.to_path_buf() });
         };
         let bytes = file.read_all(settings::MAX_BYTES)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let settings = Settings::read(&text).map_err(|cause| CollectionError::Settings {
-            path: root.path_of(layout::SETTINGS),
-            cause: SettingsError(cause),
+        let text = String::from_utf8(bytes).map_err(|error| error.to_string());
+        let settings = text.and_then(|text| Settings::read(&text)).map_err(|cause| {
+            CollectionError::Settings {
+                path: root.path_of(layout::SETTINGS),
+                cause: SettingsError(cause),
+            }
         })?;
         let root = match settings.durability {
             Durability::Full => root,

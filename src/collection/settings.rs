@@ -18,6 +18,7 @@ pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    #[expect(dead_code, reason = "judged before the rest is read")]
     format: u32,
     /// What tells this collection from every other, wherever it is copied or mounted.
     pub id: String,
@@ -32,6 +33,12 @@ pub struct Settings {
     /// Who hands out names here, the first one by preference.
     #[serde(default, rename = "subsystem")]
     pub subsystems: Vec<Subsystem>,
+}
+
+/// The one key that says whether the rest can be understood.
+#[derive(Deserialize)]
+struct FormatOnly {
+    format: u32,
 }
 
 /// Whether success means that the disk has the bytes.
@@ -135,15 +142,17 @@ impl Settings {
 
     /// Reads `urepo.toml`; an error says line and column.
     pub fn read(text: &str) -> Result<Settings, String> {
+        // What a later version writes may have keys that this one does not know.
+        if let Ok(FormatOnly { format }) = toml::from_str(text)
+            && format != FORMAT
+        {
+            return Err(format!("it has format {format}; this urepo reads format {FORMAT}"));
+        }
         let settings: Settings = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = text[..start].matches('\n').count() + 1;
             format!("line {line}: {}", error.message().trim().replace('\n', ", "))
         })?;
-        if settings.format != FORMAT {
-            let found = settings.format;
-            return Err(format!("it has format {found}; this urepo reads format {FORMAT}"));
-        }
         let id_is_hex = settings.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if settings.id.len() != 32 || !id_is_hex {
             return Err("`id` is not 32 hexadecimal digits".to_owned());

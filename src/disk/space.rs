@@ -50,7 +50,9 @@ pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {
     fs_extra::dir::get_size(path).map_err(|error| {
         let cause = match error.kind {
             ErrorKind::Io(cause) => cause,
-            ErrorKind::NotFound => std::io::ErrorKind::NotFound.into(),
+            ErrorKind::NotFound => {
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name")
+            }
             ErrorKind::PermissionDenied => std::io::ErrorKind::PermissionDenied.into(),
             _ => std::io::Error::other(error.to_string()),
         };

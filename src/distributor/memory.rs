@@ -20,6 +20,8 @@ pub(super) enum Found {
     Fresh,
     /// The last record.
     Record(Record),
+    /// A record, beside a slot that can not be read: there may have been a later one.
+    Doubtful(Record),
     /// Something that can not be read.
     Lost,
 }
@@ -28,7 +30,7 @@ impl Found {
     /// The last date, if it is known.
     pub(super) fn last(&self) -> Option<Instant> {
         match self {
-            Found::Record(record) => Some(record.last),
+            Found::Record(record) | Found::Doubtful(record) => Some(record.last),
             Found::Fresh | Found::Lost => None,
         }
     }
@@ -69,7 +71,7 @@ impl<'a> HeldMemory<'a> {
             Contents::OtherFormat => {
                 Err(DistributorError::NewerMemory { prefix: self.prefix.clone() })
             }
-            Contents::Valid { mut record, other } => {
+            Contents::Valid { record, other } => {
                 let folded = self.prefix.folded();
                 if record.prefix != Token::sanitised(&folded) {
                     let found = record.prefix.to_string();
@@ -78,18 +80,28 @@ impl<'a> HeldMemory<'a> {
                         found,
                     });
                 }
-                // The other slot may have been a later record that went bad: only the names on
-                // disk tell, so they are read again.
+                // The other slot was most likely cut short before its date was used, but it may have
+                // been a later record that went bad.
                 let whole = match other {
                     Ok(_) => true,
                     Err(SlotError::Empty) => record.sequence == 1,
                     Err(SlotError::Damaged { .. } | SlotError::OtherFormat) => false,
                 };
-                if !whole {
-                    record.tree = Token::default();
-                }
-                Ok(Found::Record(record))
+                Ok(if whole { Found::Record(record) } else { Found::Doubtful(record) })
             }
+        }
+    }
+
+    /// Reads a memory without its lock and without making it: for a person to look at.
+    pub(super) fn look(dir: &Dir, prefix: &Prefix) -> Result<Option<Record>, DistributorError> {
+        let Some(mut file) = dir.open_file_if_there(layout::memory_file(prefix))? else {
+            return Ok(None);
+        };
+        let bytes = file.read_all(LARGEST_FILE)?;
+        match slot::read(&bytes[..bytes.len().min(slot::FILE)]) {
+            Contents::Valid { record, .. } => Ok(Some(record)),
+            Contents::Fresh | Contents::Damaged { .. } => Ok(None),
+            Contents::OtherFormat => Err(DistributorError::NewerMemory { prefix: prefix.clone() }),
         }
     }
 
@@ -112,7 +124,7 @@ impl<'a> HeldMemory<'a> {
         tree: &str,
     ) -> Result<(), DistributorError> {
         let sequence = match found {
-            Found::Record(record) => record.sequence,
+            Found::Record(record) | Found::Doubtful(record) => record.sequence,
             Found::Fresh | Found::Lost => 0,
         };
         let record = Record {

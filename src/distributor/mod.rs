@@ -133,9 +133,9 @@ impl<'a> Distributor<'a> {
     pub fn settle(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
         let found = memory.read()?;
-        let Found::Record(record) = &found else { return Ok(()) };
-        let (last, setting) = (record.last, record.granularity);
-        memory.write(&found, last, setting, &names.state()?)?;
+        if let Found::Record(record) = &found {
+            memory.write(&found, record.last, record.granularity, &names.state()?)?;
+        }
         Ok(())
     }
 
@@ -168,11 +168,8 @@ impl<'a> Distributor<'a> {
     }
 
     /// What the memory says, without issuing: for a person to look at.
-    pub fn look(&self, patience: Patience) -> Result<Option<slot::Record>, DistributorError> {
-        match self.lock_memory(patience.lock)?.read()? {
-            Found::Record(record) => Ok(Some(record)),
-            Found::Fresh | Found::Lost => Ok(None),
-        }
+    pub fn look(&self) -> Result<Option<slot::Record>, DistributorError> {
+        HeldMemory::look(&self.dir, &self.prefix)
     }
 
     fn lock_memory(&self, wait: Duration) -> Result<HeldMemory<'_>, DistributorError> {
@@ -187,7 +184,7 @@ impl<'a> Distributor<'a> {
         names: &dyn Names,
         notices: &mut Vec<Notice>,
     ) -> Result<(Option<Instant>, String), DistributorError> {
-        if let Found::Record(record) = found {
+        if let Found::Record(record) | Found::Doubtful(record) = found {
             self.check_machine(record)?;
         }
         let state = names.state()?;
@@ -205,12 +202,22 @@ impl<'a> Distributor<'a> {
         match (found, newest) {
             (Found::Lost, newest) => notices.push(Notice::MemoryDamaged { prefix, newest }),
             (Found::Fresh, Some(newest)) => notices.push(Notice::MemoryMissing { prefix, newest }),
-            (Found::Record(record), Some(newest)) if newest > record.last => {
+            (Found::Record(record) | Found::Doubtful(record), Some(newest))
+                if newest > record.last =>
+            {
                 notices.push(Notice::MemoryBehind { prefix, remembered: record.last, newest });
             }
             _ => {}
         }
-        Ok((known.max(newest), state))
+        // Dates that were given and stand on no item are forgotten with the memory. They lie in the
+        // past, so whatever comes after now is new.
+        let forgotten = match (found, newest) {
+            (Found::Lost | Found::Doubtful(_), _) | (Found::Fresh, Some(_)) => {
+                Some(self.clock.now())
+            }
+            (Found::Record(_), _) | (Found::Fresh, None) => None,
+        };
+        Ok((known.max(newest).max(forgotten), state))
     }
 
     fn check_machine(&self, record: &slot::Record) -> Result<(), DistributorError> {

@@ -300,14 +300,12 @@ error: invalid value 'archive' for '--prefix <PREFIX>': invalid prefix `archive`
 For more information, try '--help'.
 
 "#]]);
-        refuses(&world, "-c archive show nonsense", 1).tells(str![[r#"
-error: invalid identifier `nonsense`
-  nonsense
-  ^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+        refuses(&world, "-c archive show nonsense", 21).tells(str![[r#"
+error: no item `nonsense` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
 
 "#]]);
-        refuses(&world, "-c archive show 11.21.02.13", 1).tells(str![[r#"
+        refuses(&world, "-c archive show 11.21.02.13", 21).tells(str![[r#"
 error: invalid identifier `11.21.02.13`
   11.21.02.13
   ^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
@@ -492,7 +490,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
         ));
         refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 2: unknown field `from_the_future`, expected one of `format`, `id`, `name`, `durability`, `network`, `subsystem`
+caused by: it has format 2; this urepo reads format 1
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);
@@ -530,7 +528,7 @@ caused by: it is larger than 1048576 bytes
         std::fs::write(world.path("archive/urepo.toml"), b"name = \"\xff\"").unwrap();
         refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 1: missing field `format`
+caused by: invalid utf-8 sequence of 1 bytes from index 8
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);
@@ -557,22 +555,24 @@ caused by: Not a directory (os error 20)
 
     #[test]
     fn locked() {
-        let world = world_with_file();
         let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:00Z"));
         let holder = agent.holder(&clock);
-        let take = |dir: &str, name: &str| {
+        let take = |world: &World, dir: &str, name: &str| {
             let dir = Dir::open(&world.path(dir), Watcher::default()).unwrap();
             Lock::take(&dir, name, LockMode::Exclusive, Duration::ZERO, &holder, &clock).unwrap()
         };
-        let lock = take("archive/.urepo", "lock");
+        // Each lock in a world of its own: a process that another test is just starting may have a
+        // lock that was let go here for a moment longer.
+        let world = world_with_file();
+        let _lock = take(&world, "archive/.urepo", "lock");
         refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
 error: the collection `archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
-        drop(lock);
-        let lock = take("archive/.urepo/distributor", "example.org+archive.lock");
+        let world = world_with_file();
+        let _lock = take(&world, "archive/.urepo/distributor", "example.org+archive.lock");
         refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
 error: `[WORLD]/archive/.urepo/distributor/example.org+archive.lock` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
@@ -585,16 +585,10 @@ caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
-        refuses(&world, "-c archive doctor --lock-wait 0", 11).tells(str![[r#"
-error: `[WORLD]/archive/.urepo/distributor/example.org+archive.lock` is locked
-caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
-
-"#]]);
-        drop(lock);
+        assert_eq!(world.run("-c archive doctor").code, 0, "looking needs no lock");
         // A lock held by a program that does not say who it is.
+        let world = world_with_file();
         let lock = File::open(world.path("archive/.urepo/lock")).unwrap();
-        File::create(world.path("archive/.urepo/lock")).unwrap();
         lock.lock().unwrap();
         refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
 error: the collection `archive` is locked
@@ -602,8 +596,8 @@ caused by: held by another process
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
-        drop(lock);
         // Writers share the lock; recovery needs it alone.
+        let world = world_with_file();
         let collection = open(&world);
         let writer = collection.writer(&agent, &SystemClock, PATIENT).unwrap();
         refuses(&world, "-c archive recover --lock-wait 0", 11).tells(str![[r#"
@@ -716,12 +710,12 @@ hint: deposit what lies beside the collection
         let world = world_with_file();
         refuses(&world, "-c archive new missing.txt", 1).tells(str![[r#"
 error: cannot measure `missing.txt`
-caused by: entity not found
+caused by: there is nothing of this name
 
 "#]]);
         refuses(&world, "-c archive new a.txt missing.txt", 1).tells(str![[r#"
 error: cannot measure `missing.txt`
-caused by: entity not found
+caused by: there is nothing of this name
 
 "#]]);
         refuses(&world, "-c archive new nowhere/missing.txt", 1).tells(str![[r#"
@@ -1007,10 +1001,8 @@ hint: rename one; `--force twins` keeps both as they are
 "#]]);
         world.write("form/sub/caf\u{e9}", "1");
         world.write("form/sub/cafe\u{301}", "2");
-        // Here the two are to be told from each other.
-        let Told(stderr) = refuses(&world, "-c archive new form", 1);
-        Told(stderr.replace('\u{301}', "[301]")).tells(str![[r#"
-error: `sub/cafe[301]` and `sub/café` in `form` are one name on some file systems
+        refuses(&world, "-c archive new form", 1).tells(str![[r#"
+error: `sub/cafe\u{301}` and `sub/caf\u{e9}` in `form` are one name on some file systems
 hint: rename one; `--force twins` keeps both as they are
 
 "#]]);
@@ -1071,8 +1063,8 @@ hint: urepo new PATH…
         same(
             &ran.stderr,
             str![[r#"
-error: `missing.txt` was not deposited: cannot measure `missing.txt`: entity not found
-error: `empty` was not deposited: cannot measure `empty`: entity not found
+error: `missing.txt` was not deposited: cannot measure `missing.txt`: there is nothing of this name
+error: `empty` was not deposited: cannot measure `empty`: there is nothing of this name
 error: 2 of 4 items were not deposited
 hint: the others are; mend what is named above and repeat with those paths only
 
@@ -1084,7 +1076,7 @@ hint: the others are; mend what is named above and repeat with those paths only
         same(
             &ran.stderr,
             str![[r#"
-error: `missing.txt` was not deposited: cannot measure `missing.txt`: entity not found
+error: `missing.txt` was not deposited: cannot measure `missing.txt`: there is nothing of this name
 error: 1 of 1 items were not deposited
 hint: the others are; mend what is named above and repeat with those paths only
 
@@ -1197,7 +1189,7 @@ caused by: No such file or directory (os error 2)
         world.write("list", "a.txt\na.txt\n");
         refuses(&world, "-c archive new --files-from0 list", 1).tells(str![[r#"
 error: cannot measure `a.txt\na.txt\n`
-caused by: entity not found
+caused by: there is nothing of this name
 
 "#]]);
         world.write("list", "a.txt\n".repeat(20_000));
@@ -1351,9 +1343,9 @@ hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 1
 error: no room for `many`: it takes 43 inodes, `[WORLD]/mount/archive` has 30
 hint: make room, and repeat the command
-exit 1 with some of 40 items, 0 staged
-caused by: No space left on device (os error 28)
-hint: make room, `df -h .` shows how much there is, and repeat the command
+exit 3 with some of 40 items, 0 staged
+error: [N] of 40 items were not deposited
+hint: the others are; mend what is named above and repeat with those paths only
 
 "#]],
         );
@@ -1718,9 +1710,11 @@ error: `example.org/archive/2026/11.21.02.13` has no sidecar
 hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
-        refuses(&world, "-c archive manifest --root --all", 20).tells(str![[r#"
+        refuses(&world, "-c archive manifest --root --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
 hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+error: 1 item could not be read
+hint: `urepo verify --quick` lists what is wrong
 
 "#]]);
         std::fs::create_dir(world.path(&path)).unwrap();
@@ -1741,7 +1735,8 @@ caused by: Is a directory (os error 21)
         same(
             &ran.stderr,
             str![[r#"
-warning: the sidecar of `example.org/archive/2026/11.21.02.13` is not as it was sealed; `urepo verify` says more
+error: the sidecar of `example.org/archive/2026/11.21.02.13` is that of `example.org/archive/2026/11.21.02.14`
+hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]],
         );
@@ -1759,15 +1754,13 @@ hint: `urepo show --all example.org/archive/2026/11.21.02.13` lists them
 error: `../item.toml` is not a path below the payload
 
 "#]]);
-        refuses(&world, "-c archive cat 11.21.02.14", 1).tells(str![[r#"
-error: invalid identifier `11.21.02.14`
-  11.21.02.14
-  ^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+        refuses(&world, "-c archive cat 11.21.02.14", 21).tells(str![[r#"
+error: no item `11.21.02.14` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
 
 "#]]);
         std::fs::remove_file(world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
-        refuses(&world, "-c archive cat 11.21.02.13", 1).tells(str![[r#"
+        refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`
 caused by: No such file or directory (os error 2)
 
@@ -1826,7 +1819,7 @@ mod streams {
             str![[r#"
 error: cannot write to `stdout`
 caused by: No space left on device (os error 28)
-caused by: 1 item deposited before it are whole and on the disk
+caused by: before it 1 item came whole to the disk
 hint: make room, `df -h .` shows how much there is, and repeat the command
 
 "#]],
@@ -1890,7 +1883,7 @@ caused by: No space left on device (os error 28)
             str![[r#"
 error: cannot write to `stdout`
 caused by: Broken pipe (os error 32)
-caused by: 1 item deposited before it are whole and on the disk
+caused by: before it 1 item came whole to the disk
 
 "#]],
         );
@@ -2118,8 +2111,8 @@ hint: the keys are collection, jobs, lock-wait, max-wait and the table [collecti
     #[test]
     fn with_json() {
         let world = world_with_file();
-        refuses(&world, "--json -c archive show 11.21.02.13", 1).tells(str![[r#"
-{"error":{"causes":[],"code":1,"hint":"a name is subdomain/word/year/month.day.hour.minute[.second], in UTC","message":"invalid identifier `11.21.02.13`"},"exit_code":1,"ok":false,"type":"error","version":1}
+        refuses(&world, "--json -c archive show 11.21.02.13", 21).tells(str![[r#"
+{"error":{"causes":[],"code":21,"hint":"`urepo list` shows the names there are","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"ok":false,"type":"error","version":1}
 
 "#]]);
         refuses(&world, "--json -c nowhere list", 10).tells(str![[r#"

@@ -176,7 +176,6 @@ fn init_killed_at_any_operation() {
 /// Clearing up may be killed at any operation and be repeated.
 #[test]
 fn recovery_killed_at_any_operation() {
-    use std::time::Duration;
     use urepo::collection::recover;
     let scratch = scratch();
     let sources = scratch.path().join("sources");
@@ -190,10 +189,11 @@ fn recovery_killed_at_any_operation() {
         assert_ne!(staged(&root), [""; 0]);
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
         if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
-            let _ = recover(&collection, &crate::support::agent(), &clock, Duration::ZERO);
+            let _ =
+                recover(&collection, &crate::support::agent(), &clock, crate::support::PATIENCE);
         }
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
-        recover(&collection, &crate::support::agent(), &clock, Duration::ZERO).unwrap();
+        recover(&collection, &crate::support::agent(), &clock, crate::support::PATIENCE).unwrap();
         assert_eq!(staged(&root), [""; 0]);
         std::fs::remove_dir_all(&root).unwrap();
         if faults.struck().is_none() {

@@ -11,7 +11,7 @@ use urepo::identity::Instant;
 
 use crate::support::{TestClock, agent, scratch};
 
-const PATIENCE: Patience = Patience { lock: Duration::ZERO, date: None };
+const PATIENCE: Patience = Patience { lock: crate::support::PATIENCE, date: None };
 
 /// Names of a prefix as a test wants them to be.
 #[derive(Default)]

@@ -271,9 +271,8 @@ fn replace_dates(line: &str, replacement: impl Fn(&str) -> Option<String>) -> St
         let year = end.checked_sub(1).filter(|at| parts[*at].len() == 4 && numbers(parts[*at]));
         let first = year.unwrap_or(end);
         let replaced = replacement(&parts[first..=end].join("/"))?;
-        let before = parts[..first].iter().map(|part| format!("{part}/")).collect::<String>();
-        let after = parts[end + 1..].iter().map(|part| format!("/{part}")).collect::<String>();
-        Some(format!("{before}{replaced}{after}"))
+        let around = [&parts[..first], &[replaced.as_str()], &parts[end + 1..]];
+        Some(around.concat().join("/"))
     })
 }
 

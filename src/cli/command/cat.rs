@@ -24,7 +24,7 @@ pub(crate) struct Cat {
     item: String,
     /// The file, below `doc/`; the item's target unless given
     #[arg(value_name = "FILE")]
-    file: Option<String>,
+    file: Option<std::ffi::OsString>,
 }
 
 impl Cat {
@@ -42,7 +42,17 @@ impl Cat {
             return Err(Failure::new(Exit::Failure, message)
                 .hint(format!("`urepo show --all {}` lists the files", item.name())));
         };
-        let mut file = item.open(&path)?;
+        let mut file = item.open(&path).map_err(|error| {
+            // What the sidecar has and the disk has not is damage, whatever stands there instead.
+            let exit = match error.kind() {
+                std::io::ErrorKind::PermissionDenied => Exit::Failure,
+                _ => Exit::Damage,
+            };
+            let message = format!("`{path}` of `{}` is not there as a file", item.name());
+            Failure::new(exit, message)
+                .caused_by(Failure::from(error).in_one_line())
+                .hint(format!("`urepo verify {}` says what else is wrong", item.name()))
+        })?;
         let mut hasher = Hasher::default();
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde_json::json;
-use urepo::collection::{Collection, Subsystem, init};
+use urepo::collection::{Collection, Subsystem, check_place, init};
 use urepo::disk::Watcher;
 use urepo::distributor::Setting;
 use urepo::identity::Host;
@@ -86,6 +86,7 @@ impl Init {
         let subsystem = self.subsystem.subsystem()?;
         let prefix = subsystem.prefix()?;
         if context.global.dry_run {
+            check_place(&root)?;
             context.printer.note(&format!(
                 "would make the collection `{}` for names of `{prefix}`",
                 root.display()

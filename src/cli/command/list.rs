@@ -63,7 +63,8 @@ impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let wanted = Names { prefix: self.prefix.clone() };
-        let mut out = Listing { list: self, context, collection: &collection, unreadable: 0 };
+        let mut out =
+            Listing { list: self, context, collection: &collection, unreadable: 0, listed: 0 };
         let visited = collection.visit_names(&wanted, |name| {
             if context.interrupt.requested() {
                 return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
@@ -71,6 +72,14 @@ impl List {
             out.tell(&name).map_err(Stop::Failure)?;
             Ok(ControlFlow::Continue(()))
         });
+        if context.printer.json && visited.is_ok() {
+            let exit = if out.unreadable > 0 { Exit::Partial } else { Exit::Success };
+            let record = serde_json::json!({
+                "type": "summary", "version": 1, "items": out.listed, "failed": out.unreadable,
+                "exit_code": exit.code(),
+            });
+            context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        }
         match visited {
             Ok(()) if out.unreadable > 0 => {
                 let count = human::count(out.unreadable, "item");
@@ -89,6 +98,7 @@ struct Listing<'a> {
     context: &'a Context,
     collection: &'a Collection,
     unreadable: u64,
+    listed: u64,
 }
 
 impl Listing<'_> {
@@ -110,6 +120,7 @@ impl Listing<'_> {
         } else {
             self.tell_name(name.as_str())
         };
+        self.listed += 1;
         written.map_err(|error| Failure::of_stdout(&error))
     }
 

@@ -10,6 +10,7 @@ use urepo::layout;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
+use crate::cli::each::{Tally, each};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
@@ -52,23 +53,23 @@ impl Manifest {
                 .hint("add `--root`, and check from the root of the collection"));
         }
         let collection = context.collection()?;
-        for text in &self.items {
-            let item = context.item(&collection, text)?;
-            self.tell(context, &item)?;
-        }
         if !self.all {
-            return Ok(());
+            return each(context, &self.items, |text| {
+                self.tell(context, &context.item(&collection, text)?)
+            });
         }
+        let mut tally = Tally::new(context);
         let visited = collection.visit_names(&Names::default(), |name| {
             if context.interrupt.requested() {
                 return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
             }
-            let item = collection.item(&name).map_err(|error| Stop::Failure(error.into()))?;
-            self.tell(context, &item).map_err(Stop::Failure)?;
+            let told = collection.item(&name).map_err(Failure::from);
+            let told = told.and_then(|item| self.tell(context, &item));
+            tally.note(told).map_err(Stop::Failure)?;
             Ok(ControlFlow::Continue(()))
         });
         match visited {
-            Ok(()) => Ok(()),
+            Ok(()) => tally.finish(),
             Err(Stop::Failure(failure)) => Err(failure),
             Err(Stop::Disk(error)) => Err(error.into()),
         }

@@ -69,6 +69,12 @@ impl Mint {
             left -= labels.len() as u64;
             tell(context, &collection, &labels)?;
         }
+        if context.printer.json {
+            let record = serde_json::json!({
+                "type": "summary", "version": 1, "names": self.count, "exit_code": 0,
+            });
+            return context.printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use urepo::item::State;
 
 use crate::cli::context::Context;
+use crate::cli::each::each;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, record};
@@ -32,7 +33,7 @@ impl Path {
     pub(crate) fn run(&self, context: &Context) -> Done {
         use std::os::unix::ffi::OsStrExt;
         let collection = context.collection()?;
-        for text in &self.items {
+        each(context, &self.items, |text| {
             let item = context.item(&collection, text)?;
             let path = if self.target {
                 let (sidecar, _) = item.sidecar()?;
@@ -53,8 +54,7 @@ impl Path {
                 let end: &[u8] = if self.null { b"\0" } else { b"\n" };
                 context.printer.bytes(&[path.as_os_str().as_bytes(), end].concat())
             };
-            written.map_err(|error| Failure::of_stdout(&error))?;
-        }
-        Ok(())
+            written.map_err(|error| Failure::of_stdout(&error))
+        })
     }
 }

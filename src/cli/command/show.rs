@@ -7,6 +7,7 @@ use urepo::item::{Content, Entry, PayloadPath};
 use urepo::sidecar::{Seal, Sidecar};
 
 use crate::cli::context::Context;
+use crate::cli::each::each;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, escape, human, record};
 
@@ -35,13 +36,13 @@ const FILES_SHOWN: usize = 20;
 impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        for (at, text) in self.items.iter().enumerate() {
+        let mut gap = "";
+        each(context, &self.items, |text| {
             let item = context.item(&collection, text)?;
             let (sidecar, seal) = item.sidecar()?;
             let written = if context.printer.json {
                 context.printer.record(&self.record(&item, &sidecar, seal))
             } else {
-                let gap = if at > 0 { "\n" } else { "" };
                 context.printer.lines(&format!("{gap}{}", self.text(&item, &sidecar)))
             };
             written.map_err(|error| Failure::of_stdout(&error))?;
@@ -51,8 +52,9 @@ impl Show {
                     item.name()
                 ));
             }
-        }
-        Ok(())
+            gap = "\n";
+            Ok(())
+        })
     }
 
     fn record(&self, item: &StoredItem, sidecar: &Sidecar, seal: Seal) -> serde_json::Value {
@@ -138,20 +140,27 @@ fn describe(text: &mut String, prefix: &str, table: &toml::Table) {
 pub(super) fn file_of(
     item: &StoredItem,
     sidecar: &Sidecar,
-    file: Option<&str>,
+    file: Option<&std::ffi::OsStr>,
 ) -> Result<PayloadPath, Failure> {
     use crate::cli::exit::Exit;
+    let is_known =
+        |path: &PayloadPath| sidecar.files.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
     let path = match file {
-        Some(text) => PayloadPath::new(std::path::Path::new(text))
-            .or_else(|_| PayloadPath::from_text(text))
-            .map_err(|error| Failure::of(Exit::Failure, &error))?,
+        Some(typed) => {
+            let as_it_is = PayloadPath::new(std::path::Path::new(typed));
+            // Or spelt with escapes, as `show` and the sidecar spell it.
+            let spelt = typed.to_str().and_then(|text| PayloadPath::from_text(text).ok());
+            match spelt.filter(|path| is_known(path)) {
+                Some(path) => path,
+                None => as_it_is.map_err(|error| Failure::of(Exit::Failure, &error))?,
+            }
+        }
         None => sidecar.target.clone().ok_or_else(|| {
             Failure::new(Exit::Failure, format!("`{}` has no target", item.name()))
                 .hint(format!("name a file; `urepo show {}` lists them", item.name()))
         })?,
     };
-    let known = sidecar.files.binary_search_by(|entry| entry.path.cmp(&path)).is_ok();
-    if !known {
+    if !is_known(&path) {
         let message = format!("no file `{path}` in `{}`", item.name());
         return Err(Failure::new(Exit::NoItem, message)
             .hint(format!("`urepo show --all {}` lists them", item.name())));

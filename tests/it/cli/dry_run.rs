@@ -44,7 +44,6 @@ fn of_every_command() {
 
 /// Looking at a memory must not write who looked.
 #[test]
-#[ignore = "`Distributor::look` takes the lock of the memory, which makes the file and writes its holder"]
 fn of_commands_that_look_at_memories() {
     let (world, _) = world_with_item();
     for line in ["mint", "mint --count 100", "doctor", "doctor --adopt-clock"] {
@@ -92,7 +91,6 @@ fn of_recovery() {
 
 /// A collection that can not be made is refused dry as well.
 #[test]
-#[ignore = "`init --dry-run` does not look at the place"]
 fn refuses_what_would_be_refused_by_init() {
     let (world, _) = world_with_item();
     changes_nothing(&world, "init archive --host archive.example.org", 23);

@@ -87,7 +87,9 @@ fn of_the_rest() {
     has(&one("-c archive doctor --json"), "doctor", &["clock", "machine", "memories"]);
     has(&one("-c archive config --json"), "config", &["settings", "files"]);
     has(&one("-c archive recover --json"), "summary", &["removed", "notices", "exit_code"]);
-    has(&one("-c archive mint --json"), "item", ITEM);
+    let minted = records(&world.run("-c archive mint --json"));
+    has(&minted[0], "item", ITEM);
+    has(&minted[1], "summary", &["names", "exit_code"]);
     has(&one("-c archive new -n a.txt --json"), "plan", &["source", "files", "bytes"]);
     let id = one(&format!("-c archive id --json {name}"));
     has(&id, "identifier", &["repository", "host", "port", "date", "url", "path"]);

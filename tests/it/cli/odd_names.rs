@@ -55,7 +55,6 @@ fn are_found_as_they_are() {
 
 /// By its bytes, or as `show` prints it.
 #[test]
-#[ignore = "`cat` takes UTF-8 only, and never reads the text form"]
 fn are_found_when_they_are_not_utf_8() {
     let (world, name) = world_with_odd_names();
     let bytes = b"latin\xe7\xe3o";
