@@ -306,10 +306,8 @@ hint: `urepo list` shows the names there are
 
 "#]]);
         refuses(&world, "-c archive show 11.21.02.13", 21).tells(str![[r#"
-error: invalid identifier `11.21.02.13`
-  11.21.02.13
-  ^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+error: no item `11.21.02.13` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
 
 "#]]);
         let line = "-c archive show example.org/archive/2026/11.21.02.13";
@@ -1761,8 +1759,9 @@ hint: `urepo list` shows the names there are
 "#]]);
         std::fs::remove_file(world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
         refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
-error: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`
-caused by: No such file or directory (os error 2)
+error: `a.txt` of `example.org/archive/2026/11.21.02.13` is not there as a file
+caused by: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`: No such file or directory (os error 2)
+hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wrong
 
 "#]]);
         symlink("/etc/hostname", world.path(format!("archive/{name}/doc/a.txt"))).unwrap();

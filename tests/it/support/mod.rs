@@ -65,6 +65,9 @@ pub(crate) fn agent() -> Agent {
     }
 }
 
+/// As long as it takes, in a world where pauses take no time.
+pub const PATIENCE: Duration = Duration::from_hours(24);
+
 /// A scratch directory in memory where there is one: syncing thousands of times is quick there.
 pub(crate) fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
