@@ -169,9 +169,9 @@ impl From<DistributorError> for Failure {
             }
             DistributorError::OtherMachine { recorded, this, .. } => {
                 Failure::of(Exit::Failure, &error)
-                    .caused_by(format!("it was written on `{recorded}`, this is `{this}`"))
+                    .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
                     .hint(
-                        "if only this machine issues its names from now on, say so with \
+                        "if names of this prefix come from here only from now on, say so with \
                          `urepo doctor --adopt-clock`",
                     )
             }

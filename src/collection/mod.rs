@@ -1,7 +1,7 @@
 //! A collection: a root directory that holds items.
 //!
-//! [`init`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
-//! [`Collection::names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
+//! [`init()`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
+//! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
 //! names on disk with memories, `writer` holds the lock under which anything is changed.
 
 pub mod discover;

@@ -178,7 +178,7 @@ impl Settings {
         use std::fmt::Write as _;
         use toml_writer::ToTomlValue as _;
         let mut text = format!(
-            "# A collection of urepo: <https://crates.io/crates/urepo>. Edit with care, but do edit.\n\
+            "# A collection of urepo. Edit with care, but do edit.\n\
              format = {FORMAT}\nid = \"{}\"  # never changes, wherever the collection goes\nname = {}\n",
             self.id,
             self.name.to_toml_value(),

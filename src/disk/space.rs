@@ -44,6 +44,19 @@ impl Dir {
     }
 }
 
+impl Dir {
+    /// Whether a file keeps its inode number for as long as it is there: not on file systems that
+    /// make numbers up each time they are mounted.
+    pub fn has_lasting_inodes(&self) -> Result<bool, PathError> {
+        let stat = retry_on_intr(|| rustix::fs::fstatfs(self.descriptor()))
+            .on("ask the kind of", self.path())?;
+        // FAT, exFAT, ISO 9660; and what lies behind a network or FUSE is not known.
+        let made_up =
+            [0x4d44, 0x2011_bab0, 0x9660].contains(&(i128::from(stat.f_type) & 0xffff_ffff));
+        Ok(!made_up && self.network_file_system()?.is_none())
+    }
+}
+
 /// Bytes of a file or of everything below a directory, links not followed.
 pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {
     use fs_extra::error::ErrorKind;

@@ -42,8 +42,8 @@ pub enum DistributorError {
         /// What is doubtful.
         verdict: Verdict,
     },
-    /// The memory was last written on another machine: a restored backup, or a clone.
-    #[error("no name was given: the memory of `{prefix}` comes from another machine")]
+    /// The memory was last written elsewhere: a copied collection, a restored backup, a clone.
+    #[error("no name was given: the memory of `{prefix}` is a copy")]
     OtherMachine {
         /// Whose memory.
         prefix: Prefix,

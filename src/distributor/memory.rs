@@ -14,6 +14,12 @@ use crate::layout;
 /// The file is larger than its slots: behind them stands who holds the lock.
 const LARGEST_FILE: u64 = 64 * 1024;
 
+/// What tells a memory from its copies: the machine, and the file it is on that machine.
+///
+/// A collection that was copied, restored or cloned brings a memory along that another one may still
+/// give dates from.
+pub(super) type Home = Token<{ slot::NAME }>;
+
 /// What the memory held when it was read.
 pub(super) enum Found {
     /// Nothing was ever written.
@@ -105,6 +111,16 @@ impl<'a> HeldMemory<'a> {
         }
     }
 
+    /// Where this memory is at home.
+    pub(super) fn home(&mut self) -> Result<Home, DistributorError> {
+        let machine = &self.agent.machine_id;
+        if !self.dir.has_lasting_inodes()? {
+            return Ok(Token::sanitised(machine));
+        }
+        let (_, inode) = self.lock.file().stamp()?.identity;
+        Ok(Token::sanitised(&format!("{machine:.40}:{inode}")))
+    }
+
     /// Opens the memory anew and makes sure that it is the file that is locked.
     fn open(&mut self) -> Result<StoredFile, DistributorError> {
         let file = self.dir.open_file(&self.name)?;
@@ -133,7 +149,7 @@ impl<'a> HeldMemory<'a> {
             last,
             granularity,
             boot: Token::sanitised(&self.agent.boot_id),
-            host: Token::sanitised(&self.agent.machine_id),
+            host: self.home()?,
             tree: Token::sanitised(tree),
         };
         let file = self.lock.file();

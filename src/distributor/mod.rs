@@ -1,7 +1,7 @@
 //! The temporal distributor: dates that are never given twice [generation standard, section 6].
 //!
 //! [`algorithm`] is the standard's rule as arithmetic, [`granularity`] what it rounds to, [`slot`]
-//! how the memory is written, [`memory`] the locked file that holds it. [`Distributor`] brings them
+//! how the memory is written, `memory` the locked file that holds it. [`Distributor`] brings them
 //! together with a clock: lock, read, compare with the names on disk, decide, sync, unlock.
 //!
 //! # What protects a date
@@ -32,7 +32,7 @@ use crate::identity::{Instant, Prefix};
 pub use algorithm::{Step, Verdict, issue, judge, step};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
-use memory::{Found, HeldMemory};
+use memory::{Found, HeldMemory, Home};
 
 /// How far a clock may be behind the last date unless told otherwise: the wait is then this long.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
@@ -117,7 +117,8 @@ impl<'a> Distributor<'a> {
         let mut memory = self.lock_memory(patience.lock)?;
         let found = memory.read()?;
         let mut notices = Vec::new();
-        let (last, tree) = self.compare(&found, names, &mut notices)?;
+        let home = memory.home()?;
+        let (last, tree) = self.compare(&found, &home, names, &mut notices)?;
         let dates = self.decide(count, last, patience)?;
         let last = *dates.last().expect("because at least one date was decided");
         memory.write(&found, last, self.setting, &tree)?;
@@ -158,7 +159,8 @@ impl<'a> Distributor<'a> {
         let mut memory = self.lock_memory(patience.lock)?;
         let found = memory.read()?;
         let mut notices = Vec::new();
-        let (last, tree) = self.compare(&found, names, &mut notices)?;
+        let home = memory.home()?;
+        let (last, tree) = self.compare(&found, &home, names, &mut notices)?;
         if let Some(last) = last
             && found.last() != Some(last)
         {
@@ -181,11 +183,12 @@ impl<'a> Distributor<'a> {
     fn compare(
         &self,
         found: &Found,
+        home: &Home,
         names: &dyn Names,
         notices: &mut Vec<Notice>,
     ) -> Result<(Option<Instant>, String), DistributorError> {
         if let Found::Record(record) | Found::Doubtful(record) = found {
-            self.check_machine(record)?;
+            self.check_home(record, home)?;
         }
         let state = names.state()?;
         let known = found.last();
@@ -220,9 +223,8 @@ impl<'a> Distributor<'a> {
         Ok((known.max(newest).max(forgotten), state))
     }
 
-    fn check_machine(&self, record: &slot::Record) -> Result<(), DistributorError> {
-        let this = slot::Token::sanitised(&self.agent.machine_id);
-        if record.host == this {
+    fn check_home(&self, record: &slot::Record, this: &Home) -> Result<(), DistributorError> {
+        if record.host == *this {
             return Ok(());
         }
         Err(DistributorError::OtherMachine {

@@ -1341,9 +1341,9 @@ hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 1
 error: no room for `many`: it takes 43 inodes, `[WORLD]/mount/archive` has 30
 hint: make room, and repeat the command
-exit 3 with some of 40 items, 0 staged
-error: [N] of 40 items were not deposited
-hint: the others are; mend what is named above and repeat with those paths only
+exit 1 with some of 40 items, 0 staged
+caused by: No space left on device (os error 28)
+hint: make room, `df -h .` shows how much there is, and repeat the command
 
 "#]],
         );
@@ -1529,15 +1529,15 @@ hint: wait with `--max-wait #s`, or take `--granularity auto`
         let world = world_with_file();
         mint(&world, &agent(), "2026-01-01T00:00:00Z");
         keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` comes from another machine
-caused by: it was written on `vault-id`, this is `[MACHINE]`
-hint: if only this machine issues its names from now on, say so with `urepo doctor --adopt-clock`
+error: no name was given: the memory of `example.org/archive` is a copy
+caused by: it was written as `vault-id:1174880`, this is `[MACHINE]:1174880`
+hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`
 
 "#]]);
         keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` comes from another machine
-caused by: it was written on `vault-id`, this is `[MACHINE]`
-hint: if only this machine issues its names from now on, say so with `urepo doctor --adopt-clock`
+error: no name was given: the memory of `example.org/archive` is a copy
+caused by: it was written as `vault-id:1174880`, this is `[MACHINE]:1174880`
+hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`
 
 "#]]);
         assert_eq!(world.run("-c archive doctor --adopt-clock").code, 0);
@@ -1765,9 +1765,10 @@ hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wron
 
 "#]]);
         symlink("/etc/hostname", world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
-        refuses(&world, "-c archive cat 11.21.02.13", 1).tells(str![[r#"
-error: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`
-caused by: Too many levels of symbolic links (os error 40)
+        refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
+error: `a.txt` of `example.org/archive/2026/11.21.02.13` is not there as a file
+caused by: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`: Too many levels of symbolic links (os error 40)
+hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wrong
 
 "#]]);
     }

@@ -273,3 +273,17 @@ fn dates_increase_over_processes_and_batches() {
     }
     assert!(all.is_sorted_by(|a, b| a < b));
 }
+
+/// A collection copied on one machine brings a memory along that the original still gives from.
+#[test]
+fn a_copy_of_a_memory_gives_no_names() {
+    let place = Place::new();
+    place.suffix("auto");
+    let copy = Place::new();
+    std::fs::copy(place.memory(), copy.memory()).unwrap();
+    let error = copy.issue("auto").unwrap_err();
+    assert!(matches!(error, DistributorError::OtherMachine { .. }), "{error}");
+    copy.distributor("auto").adopt(&copy.names, PATIENCE).unwrap();
+    copy.issue("auto").unwrap();
+    place.issue("auto").unwrap();
+}

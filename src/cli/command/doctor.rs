@@ -11,16 +11,16 @@ use crate::cli::failure::Failure;
 
 /// Show the memories that names come from, the clock, and left-overs
 ///
-/// A memory that was written on another machine (a restored backup, a cloned disk) gives no names
-/// until a person has decided that this machine is the one: --adopt-clock. Make sure first that the
-/// other one issues no more.
+/// A memory that is a copy (a copied collection, a restored backup, a cloned disk) gives no names
+/// until a person has decided that this one counts: --adopt-clock. Make sure first that the other one
+/// gives no more.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo doctor
   urepo doctor --adopt-clock")]
 pub(crate) struct Doctor {
-    /// From now on this machine gives the names
+    /// From now on names come from here
     #[arg(long)]
     adopt_clock: bool,
 }

@@ -54,8 +54,6 @@ pub(crate) struct New {
     /// What the file is called that standard input becomes
     #[arg(long = "as", value_name = "NAME", default_value = "data")]
     stream_name: String,
-    #[command(flatten)]
-    description: Description,
     /// The file that the bare name opens, below `doc/`; the only file unless given
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
@@ -71,6 +69,8 @@ pub(crate) struct New {
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue")]
     on_error: OnErrorRule,
+    #[command(flatten)]
+    description: Description,
     /// The subsystem that gives the names, by name or prefix
     #[arg(long, value_name = "NAME", help_heading = "Names")]
     subsystem: Option<String>,

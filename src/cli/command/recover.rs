@@ -57,8 +57,11 @@ impl Recover {
             let holder = found.holder.as_deref().unwrap_or("an unknown run");
             context.printer.detail(&format!("removed the stage of {holder}"));
         }
-        let stages = human::count(removed.len() as u64, "left-over stage");
-        context.printer.note(&format!("removed {stages}"));
+        let told = match removed.len() as u64 {
+            0 => "there is nothing to remove".to_owned(),
+            count => format!("removed {}", human::count(count, "left-over stage")),
+        };
+        context.printer.note(&told);
         Ok(())
     }
 }
