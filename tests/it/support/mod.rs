@@ -66,7 +66,7 @@ pub(crate) fn agent() -> Agent {
 }
 
 /// As long as it takes, in a world where pauses take no time.
-pub const PATIENCE: Duration = Duration::from_hours(24);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
 /// A scratch directory in memory where there is one: syncing thousands of times is quick there.
 pub(crate) fn scratch() -> tempfile::TempDir {
