@@ -1325,8 +1325,9 @@ caused by: Not a directory (os error 20)
             mkdir many; for i in $(seq 40); do : >many/$i; done
             code=0; $UREPO -c mount/archive new many 2>told || code=$?; tell $code
             code=0; $UREPO -c mount/archive new --each many/* >out 2>told || code=$?
-            echo \"exit $code with some of 40 items, $(ls mount/archive/.urepo/staging | wc -l) staged\"
-            tail -n 2 told | sed 's/[0-9][0-9]* of/[N] of/'";
+            # Whether an item meets the end of the inodes or what all of them need is up to the threads.
+            case $code in 1 | 3) code='1 or 3' ;; esac
+            echo \"exit $code with some of 40 items, $(ls mount/archive/.urepo/staging | wc -l) staged\"";
         let Some(told) = with_mounts(&World::new(), script) else { return };
         same(
             &told,
@@ -1341,9 +1342,7 @@ hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 1
 error: no room for `many`: it takes 43 inodes, `[WORLD]/mount/archive` has 30
 hint: make room, and repeat the command
-exit 1 with some of 40 items, 0 staged
-caused by: No space left on device (os error 28)
-hint: make room, `df -h .` shows how much there is, and repeat the command
+exit 1 or 3 with some of 40 items, 0 staged
 
 "#]],
         );
@@ -1530,13 +1529,13 @@ hint: wait with `--max-wait #s`, or take `--granularity auto`
         mint(&world, &agent(), "2026-01-01T00:00:00Z");
         keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: no name was given: the memory of `example.org/archive` is a copy
-caused by: it was written as `vault-id:1174880`, this is `[MACHINE]:1174880`
+caused by: it was written as `vault-id:[..]`, this is `[MACHINE]:[..]`
 hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`
 
 "#]]);
         keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
 error: no name was given: the memory of `example.org/archive` is a copy
-caused by: it was written as `vault-id:1174880`, this is `[MACHINE]:1174880`
+caused by: it was written as `vault-id:[..]`, this is `[MACHINE]:[..]`
 hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`
 
 "#]]);
