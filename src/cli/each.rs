@@ -1,5 +1,7 @@
 //! Doing something with each of several items: a bad one does not stop the others.
 
+use urepo::disk::PathError;
+
 use super::Done;
 use super::context::Context;
 use super::exit::Exit;
@@ -53,4 +55,25 @@ pub(crate) fn each(context: &Context, items: &[String], mut act: impl FnMut(&str
         tally.note(act(item))?;
     }
     tally.finish()
+}
+
+/// Why a visit to many items ends early.
+pub(crate) enum Stop {
+    Failure(Failure),
+    Disk(PathError),
+}
+
+impl From<PathError> for Stop {
+    fn from(error: PathError) -> Stop {
+        Stop::Disk(error)
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        match stop {
+            Stop::Failure(failure) => failure,
+            Stop::Disk(error) => error.into(),
+        }
+    }
 }

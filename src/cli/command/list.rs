@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, Names};
-use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
 use crate::cli::context::Context;
+use crate::cli::each::Stop;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, escape, human, record};
@@ -47,18 +47,6 @@ fn parse_time(text: &str) -> Result<Instant, String> {
     full.parse().map_err(|_| "expected a date such as 2026-01-31 or 2026-01-31T12:00Z".to_owned())
 }
 
-/// Why a listing ends early.
-enum Stop {
-    Failure(Failure),
-    Disk(PathError),
-}
-
-impl From<PathError> for Stop {
-    fn from(error: PathError) -> Stop {
-        Stop::Disk(error)
-    }
-}
-
 impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
@@ -87,8 +75,7 @@ impl List {
                     .hint("`urepo verify --quick` lists what is wrong with them"))
             }
             Ok(()) => Ok(()),
-            Err(Stop::Failure(failure)) => Err(failure),
-            Err(Stop::Disk(error)) => Err(error.into()),
+            Err(stop) => Err(stop.into()),
         }
     }
 }

@@ -4,13 +4,12 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use urepo::collection::{Names, StoredItem};
-use urepo::disk::PathError;
 use urepo::item::manifest::append_line;
 use urepo::layout;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::each::{Tally, each};
+use crate::cli::each::{Stop, Tally, each};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
@@ -33,17 +32,6 @@ pub(crate) struct Manifest {
     /// Write paths relative to the root of the collection
     #[arg(long)]
     root: bool,
-}
-
-enum Stop {
-    Failure(Failure),
-    Disk(PathError),
-}
-
-impl From<PathError> for Stop {
-    fn from(error: PathError) -> Stop {
-        Stop::Disk(error)
-    }
 }
 
 impl Manifest {
@@ -70,8 +58,7 @@ impl Manifest {
         });
         match visited {
             Ok(()) => tally.finish(),
-            Err(Stop::Failure(failure)) => Err(failure),
-            Err(Stop::Disk(error)) => Err(error.into()),
+            Err(stop) => Err(stop.into()),
         }
     }
 
