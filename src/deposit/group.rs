@@ -221,6 +221,8 @@ impl SidecarWriter<'_> {
             metadata: staged.metadata.clone(),
             relations: toml::Table::new(),
             origin: origin(staged.origin.as_deref()),
+            handover: None,
+            removal: None,
             payload: *payload,
             files: Vec::new(),
         };

@@ -2,23 +2,27 @@
 //!
 //! [`Sidecar`] is what it says; [`write`](Sidecar::write) prints it in a fixed order of keys and ends
 //! with the seal; [`Sidecar::read`] takes any spelling of the same TOML and tells whether the seal is
-//! intact. Text from outside is always quoted, never pasted.
+//! intact. Text from outside is always quoted, never pasted. [`rewrite`](Sidecar::rewrite) changes a
+//! sidecar and keeps what others have written into it.
 //!
 //! # The seal is a table
 //!
 //! It is written as the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare
 //! `seal = …` would be a key of the last file. It covers every byte before the line `[seal]`.
 
+mod care;
 mod datetime;
 mod error;
 mod metadata;
 mod read;
+mod rewrite;
 mod write;
 
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{Entry, PayloadPath, State, Totals};
 
+pub use care::{Handover, Party, Removal};
 pub use error::SidecarError;
 pub use metadata::{Metadata, MetadataError, TERMS};
 
@@ -51,6 +55,10 @@ pub struct Sidecar {
     pub relations: toml::Table,
     /// Where the item came from.
     pub origin: toml::Table,
+    /// A hand-over of the Original under way.
+    pub handover: Option<Handover>,
+    /// How it came to be deleted.
+    pub removal: Option<Removal>,
     /// Counts and digest of the payload.
     pub payload: Totals,
     /// One entry a file, link or empty directory, sorted by path.

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::care::{RawHandover, RawRemoval};
 use super::{FORMAT, MAX_BYTES, Metadata, Seal, Sidecar, SidecarError, datetime};
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
@@ -29,6 +30,8 @@ struct Raw {
     relations: toml::Table,
     #[serde(default)]
     origin: toml::Table,
+    handover: Option<RawHandover>,
+    removal: Option<RawRemoval>,
     payload: RawPayload,
     #[serde(default)]
     file: Vec<RawEntry>,
@@ -111,6 +114,8 @@ impl Raw {
             metadata: Metadata::as_found(self.metadata),
             relations: self.relations,
             origin: self.origin,
+            handover: self.handover.map(RawHandover::check).transpose()?,
+            removal: self.removal.map(RawRemoval::check).transpose()?,
             payload: Totals {
                 files: self.payload.files,
                 bytes: self.payload.bytes,

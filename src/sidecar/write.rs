@@ -31,6 +31,7 @@ impl Sidecar {
         out.text.push_str(&table("metadata", self.metadata.table()));
         out.text.push_str(&table("relations", &self.relations));
         out.text.push_str(&table("origin", &self.origin));
+        self.write_care(&mut out.text);
         write_totals(&mut out.text, &self.payload);
         for entry in files {
             write_entry(&mut out.text, entry);
@@ -64,6 +65,21 @@ impl Sidecar {
             path_pair(text, "target", target);
         }
         let _ = writeln!(text, "transferable = {}", self.transferable);
+    }
+
+    fn write_care(&self, text: &mut String) {
+        if let Some(handover) = &self.handover {
+            text.push_str("\n[handover]\n");
+            handover.pairs().iter().for_each(|(key, value)| pair(text, key, value));
+        }
+        if let Some(removal) = &self.removal {
+            text.push_str("\n[removal]\n");
+            pair(text, "by", &removal.by);
+            if let Some(reason) = &removal.reason {
+                pair(text, "reason", reason);
+            }
+            pair(text, "was", &removal.was.to_string());
+        }
     }
 }
 

@@ -22,6 +22,8 @@ fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
         metadata,
         relations: toml::Table::new(),
         origin: "source = 'a \"b\" c'".parse().unwrap(),
+        handover: None,
+        removal: None,
         payload: Totals::of(&files),
         files,
     }

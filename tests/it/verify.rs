@@ -103,6 +103,8 @@ impl World {
             metadata: Metadata::default(),
             relations: toml::Table::new(),
             origin: toml::Table::new(),
+            handover: None,
+            removal: None,
             payload: Totals::of(&files),
             files,
         };

@@ -1,0 +1,92 @@
+//! What becomes of an item after its deposit: hand-overs under way, and removals.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::SidecarError;
+use crate::item::State;
+
+/// A hand-over of the Original that has begun and is not yet finished: `[handover]`.
+///
+/// As long as it stands, a reader takes the receiver's sidecar for the Original only if the giver's has
+/// the same token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handover {
+    /// What both sides have in common, made once for each hand-over.
+    pub token: String,
+    /// Who is at the other end.
+    pub party: Party,
+}
+
+/// The other end of a hand-over: a collection by its id, never by a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// The Original comes from this collection.
+    From(String),
+    /// The Original goes to this collection.
+    To(String),
+}
+
+/// How an item came to be deleted: `[removal]` of a tombstone. The date is the sidecar's `timestamp`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// Who removed it, on which machine.
+    pub by: String,
+    /// Why, if that was said.
+    pub reason: Option<String>,
+    /// What it was before.
+    pub was: State,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawHandover {
+    token: String,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawRemoval {
+    by: String,
+    reason: Option<String>,
+    was: String,
+}
+
+impl RawHandover {
+    pub(super) fn check(self) -> Result<Handover, SidecarError> {
+        let party = match (self.from, self.to) {
+            (Some(from), None) => Party::From(from),
+            (None, Some(to)) => Party::To(to),
+            _ => return Err(SidecarError::value("handover", "expected one of `from` and `to`")),
+        };
+        Ok(Handover { token: self.token, party })
+    }
+}
+
+impl RawRemoval {
+    pub(super) fn check(self) -> Result<Removal, SidecarError> {
+        let was = self.was.parse().map_err(|error| SidecarError::value("was", error))?;
+        Ok(Removal { by: self.by, reason: self.reason, was })
+    }
+}
+
+impl Handover {
+    /// The keys and texts of the table.
+    pub(super) fn pairs(&self) -> [(&'static str, &str); 2] {
+        let party = match &self.party {
+            Party::From(id) => ("from", id.as_str()),
+            Party::To(id) => ("to", id.as_str()),
+        };
+        [("token", &self.token), party]
+    }
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Party::From(id) => write!(f, "from collection {id}"),
+            Party::To(id) => write!(f, "to collection {id}"),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Changing a sidecar: what people and later versions have added to it survives.
+
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
+
+use super::read::SEAL_LINE;
+use super::{Seal, Sidecar, SidecarError};
+use crate::digest::Digest;
+
+impl Sidecar {
+    /// The text of this sidecar in place of `before`, whose text is `text`.
+    ///
+    /// A text that urepo wrote is simply written anew. In any other one only what differs between the
+    /// two is changed: comments, unknown keys and the order of keys stay. The result is sealed, and
+    /// was read back.
+    pub fn rewrite(&self, text: &[u8], before: &Sidecar) -> Result<String, SidecarError> {
+        if before.to_text().as_bytes() == text {
+            return Ok(self.to_text());
+        }
+        let text = std::str::from_utf8(text)
+            .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
+        let mut document = parse(text)?;
+        document.remove("seal");
+        let (old, new) = (parse(&before.to_text())?, parse(&self.to_text())?);
+        apply(document.as_table_mut(), Some(old.as_table()), new.as_table());
+        let changed = sealed(document.to_string());
+        match Sidecar::read(changed.as_bytes())? {
+            (read, Seal::Intact) if read == *self => Ok(changed),
+            _ => Err(SidecarError::value("sidecar", "it can not be changed without loss")),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<DocumentMut, SidecarError> {
+    text.parse().map_err(|error: toml_edit::TomlError| SidecarError::Value {
+        key: "sidecar",
+        reason: error.message().to_owned(),
+    })
+}
+
+fn sealed(mut text: String) -> String {
+    if !text.ends_with("\n\n") {
+        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    let seal = Digest::of(text.as_bytes());
+    text.push_str(&format!("{SEAL_LINE}sha256 = \"{seal}\"\n"));
+    text
+}
+
+/// Brings to `target` what differs between `old` and `new`.
+fn apply(target: &mut dyn TableLike, old: Option<&dyn TableLike>, new: &dyn TableLike) {
+    let gone = old.into_iter().flat_map(TableLike::iter).filter(|(key, _)| !new.contains_key(key));
+    for (key, _) in gone {
+        target.remove(key);
+    }
+    for (key, item) in new.iter() {
+        // Written by us, after the change.
+        if key == "seal" {
+            continue;
+        }
+        let before = old.and_then(|old| old.get(key));
+        if before.is_some_and(|before| before.to_string() == item.to_string()) {
+            continue;
+        }
+        let present = target.get_mut(key);
+        match (present, item) {
+            (Some(Item::ArrayOfTables(present)), Item::ArrayOfTables(entries)) => {
+                let old = before.and_then(Item::as_array_of_tables);
+                *present = entries_of(present, old, entries);
+            }
+            (Some(present), item) => change(present, before, item),
+            (None, item) => {
+                target.insert(key, placed_anywhere(item));
+            }
+        }
+    }
+}
+
+fn change(present: &mut Item, before: Option<&Item>, item: &Item) {
+    if let (Some(present), Some(new)) = (present.as_table_like_mut(), item.as_table_like()) {
+        apply(present, before.and_then(Item::as_table_like), new);
+    } else if let (Some(present), Item::Value(value)) = (present.as_value_mut(), item) {
+        // A comment behind a value belongs to its key.
+        let decor = present.decor().clone();
+        *present = value.clone();
+        *present.decor_mut() = decor;
+    } else {
+        *present = placed_anywhere(item);
+    }
+}
+
+/// The entries of `new`, each with what `present` has at the same path.
+fn entries_of(
+    present: &ArrayOfTables,
+    old: Option<&ArrayOfTables>,
+    new: &ArrayOfTables,
+) -> ArrayOfTables {
+    let path = |table: &Table| table.get("path").and_then(Item::as_str).map(str::to_owned);
+    let find = |entries: &ArrayOfTables, wanted: &Option<String>| {
+        entries.iter().find(|entry| path(entry) == *wanted).cloned()
+    };
+    let mut entries = ArrayOfTables::new();
+    for entry in new {
+        let wanted = path(entry);
+        let mut kept = match find(present, &wanted) {
+            Some(mut kept) => {
+                let before = old.and_then(|old| find(old, &wanted));
+                apply(&mut kept, before.as_ref().map(|table| table as &dyn TableLike), entry);
+                kept
+            }
+            None => entry.clone(),
+        };
+        kept.set_position(None);
+        entries.push(kept);
+    }
+    entries
+}
+
+/// A copy without the place it had in its own document.
+fn placed_anywhere(item: &Item) -> Item {
+    let mut item = item.clone();
+    match &mut item {
+        Item::Table(table) => table.set_position(None),
+        Item::ArrayOfTables(tables) => tables.iter_mut().for_each(|table| table.set_position(None)),
+        _ => {}
+    }
+    item
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::State;
+
+    const TEXT: &str = "# kept by hand\nformat = 1\nstate = \"Original\" # for now\n\
+        shelf = 17\nrepository = \"example.org/a/2026/11.21.02.13\"\n\
+        created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n\
+        [metadata]\ntitle = 'A'  # by the author\n\n[payload]\nfiles = 1\nbytes = 3\n\
+        sha256 = \"3ca3f8e5d0a9cfe5ca85fa4ba2df16ff27a1dcf7a3a3d8b3bd1c1d3e9f2c0f11\"\n\n\
+        [[file]]\npath = \"a\"\nbytes = 3\n\
+        sha256 = \"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\"\n\
+        modified = 2026-11-20T18:02:11Z\nmode = \"0644\"\nscanned = true\n";
+
+    fn rewritten(change: impl FnOnce(&mut Sidecar)) -> String {
+        let (before, _) = Sidecar::read(TEXT.as_bytes()).unwrap();
+        let mut after = before.clone();
+        change(&mut after);
+        let text = after.rewrite(TEXT.as_bytes(), &before).unwrap();
+        assert_eq!(Sidecar::read(text.as_bytes()).unwrap(), (after, Seal::Intact));
+        text
+    }
+
+    #[test]
+    fn comments_and_unknown_keys_survive() {
+        let text = rewritten(|sidecar| {
+            sidecar.state = State::Copy;
+            sidecar.origin.insert("collection".into(), "0123".into());
+            sidecar.files.clear();
+        });
+        for kept in
+            ["# kept by hand", "state = \"Copy\" # for now", "shelf = 17", "# by the author"]
+        {
+            assert!(text.contains(kept), "{kept}\n{text}");
+        }
+        assert!(text.contains("[origin]\ncollection = \"0123\"\n"), "{text}");
+        assert!(!text.contains("[[file]]"), "{text}");
+    }
+
+    #[test]
+    fn an_entry_keeps_its_own_keys_and_gets_company() {
+        let text = rewritten(|sidecar| {
+            let mut other = sidecar.files[0].clone();
+            other.path = crate::item::PayloadPath::from_text("b").unwrap();
+            sidecar.files.push(other);
+            sidecar.transferable = false;
+        });
+        assert_eq!(text.matches("scanned = true").count(), 1, "{text}");
+        assert_eq!(text.matches("[[file]]").count(), 2, "{text}");
+        assert!(text.contains("transferable = false"), "{text}");
+    }
+
+    #[test]
+    fn what_urepo_wrote_is_written_anew() {
+        let (before, _) = Sidecar::read(TEXT.as_bytes()).unwrap();
+        let mut after = before.clone();
+        after.state = State::Deleted;
+        assert_eq!(after.rewrite(before.to_text().as_bytes(), &before).unwrap(), after.to_text());
+    }
+}
