@@ -16,6 +16,11 @@ impl Digest {
         hasher.update(bytes);
         hasher.finish()
     }
+
+    /// The first of its bytes: evenly spread over whatever is digested.
+    pub fn first_byte(&self) -> u8 {
+        self.0[0]
+    }
 }
 
 /// Takes bytes piece by piece and gives their digest.

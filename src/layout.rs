@@ -14,6 +14,12 @@ pub const DISTRIBUTOR: &str = "distributor";
 pub const LOCK: &str = "lock";
 /// Items in the making, in [`OWN`].
 pub const STAGING: &str = "staging";
+/// The locks on items, one a stripe, in [`OWN`].
+pub const ITEM_LOCKS: &str = "locks";
+/// Hand-overs under way, in [`OWN`].
+pub const JOURNAL: &str = "journal";
+/// What was deleted or replaced, in [`OWN`].
+pub const TRASH: &str = "trash";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

@@ -94,7 +94,7 @@ fn exit_of(error: &CollectionError) -> Exit {
             Exit::NoCollection
         }
         CollectionError::ExistsAlready { .. } | CollectionError::Nested { .. } => Exit::Conflict,
-        CollectionError::Locked { .. } => Exit::Locked,
+        CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => Exit::Locked,
         CollectionError::NoSuchItem { .. } => Exit::NoItem,
         CollectionError::Sidecar { .. }
         | CollectionError::NoSidecar { .. }
@@ -129,7 +129,7 @@ fn hint_for(error: &CollectionError) -> Option<String> {
         CollectionError::NetworkFileSystem { .. } => "set `network = \"trusted\"` in `urepo.toml` \
              if its locks work between machines"
             .to_owned(),
-        CollectionError::Locked { .. } => {
+        CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => {
             "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
         }
         CollectionError::NoSuchItem { .. } => "`urepo list` shows the names there are".to_owned(),

@@ -114,6 +114,15 @@ pub enum CollectionError {
         #[source]
         cause: crate::disk::HeldBy,
     },
+    /// Another process is changing the item, or one that shares its lock.
+    #[error("an item of the collection `{collection}` is being changed")]
+    ItemLocked {
+        /// The name of the collection.
+        collection: String,
+        /// Who holds the lock.
+        #[source]
+        cause: crate::disk::HeldBy,
+    },
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),

@@ -4,6 +4,7 @@
 //! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
 //! names on disk with memories, `writer` holds the lock under which anything is changed.
 
+mod change;
 pub mod discover;
 mod error;
 mod init;
@@ -11,6 +12,8 @@ mod issue;
 mod item;
 mod list;
 mod settings;
+mod stripe;
+mod trash;
 mod tree;
 mod writer;
 
@@ -26,6 +29,8 @@ pub use item::{FindError, StoredItem};
 pub(crate) use list::Listed;
 pub use list::Names;
 pub use settings::{Durability, Network, Settings, Subsystem};
+pub use stripe::{ItemLocks, lock_items};
+pub use trash::Trashed;
 pub use writer::{LeftOver, Writer, left_overs, recover};
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.
@@ -78,6 +83,16 @@ impl Collection {
     /// Where the root is.
     pub fn path(&self) -> &Path {
         self.root.path()
+    }
+
+    /// What tells this collection from every other.
+    pub fn id(&self) -> &str {
+        &self.settings.id
+    }
+
+    /// urepo's own directory.
+    pub(crate) fn own(&self) -> &Dir {
+        &self.own
     }
 
     /// What `urepo.toml` says.

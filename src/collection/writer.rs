@@ -84,13 +84,14 @@ impl Collection {
         take(LockMode::Shared, wait).map_err(locked)
     }
 
-    fn remove_left_overs(&self, staging: &Dir) -> Result<(), PathError> {
+    fn remove_left_overs(&self, staging: &Dir) -> Result<(), CollectionError> {
+        self.restore_set_aside()?;
         let names = staging.entries()?.collect::<Result<Vec<_>, _>>()?;
         for entry in names {
             staging.remove_tree(Path::new(&entry.name))?;
         }
         self.root().remove_file_if_there(Path::new(&format!("{}.new", layout::SETTINGS)))?;
-        staging.sync()
+        Ok(staging.sync()?)
     }
 }
 

@@ -170,6 +170,21 @@ impl StoredFile {
         self.file.seek(SeekFrom::Start(0)).map(|_| ()).on("read", &self.path)
     }
 
+    /// Makes this empty file share the bytes of `source`, so that none is copied. `false` where the
+    /// file system can not do that.
+    pub fn share_bytes_of(&self, source: &StoredFile) -> Result<bool, PathError> {
+        use rustix::io::Errno;
+        let shared = self.watcher.before(Operation::Write, &self.path).and_then(|()| {
+            match retry_on_intr(|| rustix::fs::ioctl_ficlone(&self.file, &source.file)) {
+                Err(
+                    Errno::OPNOTSUPP | Errno::XDEV | Errno::INVAL | Errno::NOTTY | Errno::NOSYS,
+                ) => Ok(false),
+                outcome => Ok(outcome.map(|()| true)?),
+            }
+        });
+        shared.on("write", &self.path)
+    }
+
     /// Sets mode bits and modification time from `stamp`.
     pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
         self.watcher

@@ -44,6 +44,49 @@ impl Dir {
         Ok(retry_on_intr(|| rustix::fs::renameat(self.descriptor(), from, to.descriptor(), name))?)
     }
 
+    /// Moves `from` of this directory to `name` in `to` in one step, in place of the file that may be
+    /// there. Only the caller's sync of `to` makes it last.
+    pub fn rename_over(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
+        to.step(Operation::Rename, name)
+            .and_then(|()| {
+                Ok(retry_on_intr(|| {
+                    rustix::fs::renameat(self.descriptor(), from, to.descriptor(), name)
+                })?)
+            })
+            .on("replace", to.path_of(name))
+    }
+
+    /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds the one
+    /// or the other. `false` where the file system can not do that.
+    pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
+        let swapped = to.step(Operation::Rename, name).and_then(|()| {
+            let flags = RenameFlags::EXCHANGE;
+            let swapped = retry_on_intr(|| {
+                rustix::fs::renameat_with(self.descriptor(), from, to.descriptor(), name, flags)
+            });
+            match swapped {
+                Err(Errno::INVAL | Errno::NOSYS) => Ok(false),
+                outcome => Ok(outcome.map(|()| true)?),
+            }
+        });
+        swapped.on("swap into place", to.path_of(name))
+    }
+
+    /// Gives the file `from` of this directory a second name, `name` beneath `to`: no byte is copied.
+    /// `false` where the file system can not do that.
+    pub fn link_file(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
+        let linked = to.step(Operation::MakeLink, name).and_then(|()| {
+            let linked = retry_on_intr(|| {
+                rustix::fs::linkat(self.descriptor(), from, to.descriptor(), name, AtFlags::empty())
+            });
+            match linked {
+                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK | Errno::NOSYS) => Ok(false),
+                outcome => Ok(outcome.map(|()| true)?),
+            }
+        });
+        linked.on("link", to.path_of(name))
+    }
+
     /// Replaces the small file `name` by `bytes` so that a reader, or a crash, finds the old or the
     /// new content whole.
     pub fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), PathError> {

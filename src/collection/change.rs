@@ -1,0 +1,77 @@
+//! Changing items that exist, each in one step: a reader, or a crash, finds the old or the new.
+//!
+//! Whoever calls these holds the lock of the item ([`super::lock_items`]).
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Collection, CollectionError, StoredItem, Writer};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// Numbers the files and directories that are staged to change something.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl Writer {
+    /// A new name in the stage.
+    pub(crate) fn fresh_name(&self) -> PathBuf {
+        PathBuf::from(format!("change-{}", NUMBER.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Writes the new sidecar of an item into the stage. It is not synced.
+    pub(crate) fn stage_sidecar(&self, text: &str) -> Result<PathBuf, PathError> {
+        let staged = self.fresh_name();
+        self.stage().create_file(&staged)?.write_all(text.as_bytes())?;
+        Ok(staged)
+    }
+
+    /// Puts a staged and synced sidecar in place of the one that `item` has, and syncs that.
+    pub(crate) fn put_sidecar(&self, staged: &Path, item: &StoredItem) -> Result<(), PathError> {
+        self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))?;
+        item.dir().sync()
+    }
+
+    /// Replaces the sidecar of `item` durably.
+    pub(crate) fn replace_sidecar(&self, item: &StoredItem, text: &str) -> Result<(), PathError> {
+        let staged = self.stage_sidecar(text)?;
+        self.stage().open_file(&staged)?.sync()?;
+        self.put_sidecar(&staged, item)
+    }
+
+    /// Puts a staged and synced item in place of the one of the same name. The old one is then at
+    /// `staged` in the stage.
+    ///
+    /// Where the file system can not swap two names in one step, the old item is set aside first; for
+    /// that moment the name is missing, and recovery puts the old one back after a crash.
+    pub(crate) fn swap_item(
+        &self,
+        collection: &Collection,
+        staged: &Path,
+        name: &RepositoryName,
+    ) -> Result<(), CollectionError> {
+        let (year, leaf) = collection.year_of(name)?;
+        if self.stage().exchange(staged, &year, &leaf)? {
+            year.sync()?;
+            return Ok(());
+        }
+        let (trashed, entry) = collection.set_aside(name, &year, &leaf)?;
+        if let Err(error) = self.stage().rename_new(staged, &year, &leaf) {
+            collection.put_back(&entry, &year, &leaf)?;
+            return Err(error.into());
+        }
+        year.sync()?;
+        collection.move_out_of_trash(&entry, self.stage(), staged)?;
+        Ok(collection.remove_trashed(&trashed)?)
+    }
+}
+
+impl Collection {
+    /// The directory that holds the item `name`, and its name there.
+    pub(crate) fn year_of(&self, name: &RepositoryName) -> Result<(Dir, PathBuf), CollectionError> {
+        let directory = layout::item_directory(name);
+        let year = directory.parent().unwrap_or(Path::new(""));
+        let leaf = PathBuf::from(directory.file_name().unwrap_or_default());
+        Ok((self.root().open_dir(year)?, leaf))
+    }
+}
