@@ -14,10 +14,12 @@
 //! | [`item`] | entries of a payload, states, the manifest | identity, digest |
 //! | [`sidecar`] | `item.toml`: typed, sealed | item |
 //! | [`layout`] | where things are in a collection | identity |
+//! | `flow` | many small jobs in two stages | nothing |
 //! | [`disk`] | descriptors, locks, syncs: the only user of the file system | identity, digest |
 //! | [`distributor`] | dates that are never given twice | disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
+//! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`verify`] | is a collection what its sidecars say? | collection |
 //!
 //! # On disk
@@ -50,10 +52,12 @@ pub mod deposit;
 pub mod digest;
 pub mod disk;
 pub mod distributor;
+mod flow;
 pub mod identity;
 pub mod interrupt;
 pub mod item;
 pub mod layout;
 pub mod progress;
 pub mod sidecar;
+pub mod transfer;
 pub mod verify;

@@ -67,6 +67,15 @@ impl Writer {
 }
 
 impl Collection {
+    /// Opens a directory below the root, made level by level, each synced into the one above.
+    pub(crate) fn ensure_directory(&self, path: &Path) -> Result<Dir, PathError> {
+        let mut dir = self.root().try_clone()?;
+        for component in path {
+            dir = dir.ensure_dir(&component.to_string_lossy())?;
+        }
+        Ok(dir)
+    }
+
     /// The directory that holds the item `name`, and its name there.
     pub(crate) fn year_of(&self, name: &RepositoryName) -> Result<(Dir, PathBuf), CollectionError> {
         let directory = layout::item_directory(name);

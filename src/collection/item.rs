@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError};
-use crate::disk::{Dir, PathError, StoredFile};
+use crate::disk::{Dir, PathError, Stamp, StoredFile};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::item::PayloadPath;
 use crate::layout;
@@ -15,6 +15,15 @@ use crate::sidecar::{self, Seal, Sidecar};
 pub struct StoredItem {
     name: RepositoryName,
     dir: Dir,
+}
+
+/// A sidecar as it was read.
+#[derive(Debug)]
+pub(crate) struct ReadSidecar {
+    pub sidecar: Sidecar,
+    pub seal: Seal,
+    pub text: Vec<u8>,
+    pub stamp: Stamp,
 }
 
 impl StoredItem {
@@ -28,19 +37,35 @@ impl StoredItem {
         &self.dir
     }
 
+    pub(super) fn new(name: RepositoryName, dir: Dir) -> StoredItem {
+        StoredItem { name, dir }
+    }
+
     /// The sidecar and what its seal says.
     pub fn sidecar(&self) -> Result<(Sidecar, Seal), CollectionError> {
+        let ReadSidecar { sidecar, seal, .. } = self.read_sidecar()?;
+        Ok((sidecar, seal))
+    }
+
+    /// The sidecar with its text, and what tells whether it is still the same later.
+    pub(crate) fn read_sidecar(&self) -> Result<ReadSidecar, CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let bytes = file.read_all(sidecar::MAX_BYTES)?;
-        let (sidecar, seal) = Sidecar::read(&bytes)
+        let stamp = file.stamp()?;
+        let text = file.read_all(sidecar::MAX_BYTES)?;
+        let (sidecar, seal) = Sidecar::read(&text)
             .map_err(|cause| CollectionError::Sidecar { name: self.name.clone(), cause })?;
         if sidecar.repository != self.name {
             let (name, found) = (self.name.clone(), sidecar.repository);
             return Err(CollectionError::OtherSidecar { name, found });
         }
-        Ok((sidecar, seal))
+        Ok(ReadSidecar { sidecar, seal, text, stamp })
+    }
+
+    /// Whether the sidecar is still the one that had `stamp`.
+    pub(crate) fn has_sidecar(&self, stamp: &Stamp) -> Result<bool, PathError> {
+        Ok(self.dir.stamp(layout::SIDECAR)?.as_ref() == Some(stamp))
     }
 
     /// Opens a file of the payload.
@@ -105,7 +130,7 @@ impl Collection {
     }
 
     /// The directory at `path`, unless there is none: nothing, or a file somewhere on the way.
-    fn directory(&self, path: &Path) -> Result<Option<Dir>, CollectionError> {
+    pub(super) fn directory(&self, path: &Path) -> Result<Option<Dir>, CollectionError> {
         match self.root().open_dir_if_there(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
             outcome => Ok(outcome?),

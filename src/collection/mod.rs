@@ -4,6 +4,7 @@
 //! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
 //! names on disk with memories, `writer` holds the lock under which anything is changed.
 
+mod bucket;
 mod change;
 pub mod discover;
 mod error;
@@ -11,6 +12,8 @@ mod init;
 mod issue;
 mod item;
 mod list;
+mod lookup;
+mod proof;
 mod settings;
 mod stripe;
 mod trash;
@@ -22,12 +25,16 @@ use std::path::{Path, PathBuf};
 use crate::disk::{Dir, Watcher};
 use crate::layout;
 
+pub(crate) use bucket::Buckets;
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 pub use init::{check_place, init};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
+pub(crate) use item::ReadSidecar;
 pub use item::{FindError, StoredItem};
 pub(crate) use list::Listed;
 pub use list::Names;
+pub(crate) use lookup::Lookup;
+pub(crate) use proof::ProofError;
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
 pub use trash::Trashed;

@@ -2,18 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::flow::{Flow, Message, Taken};
-use super::group::{Publisher, Staged};
+use super::group::{Prepared, Publisher, Staged};
 use super::pipeline::Summary;
 use super::{DepositError, Deposited, OnError, Options, Outcome, SourceRule, removal};
 use crate::collection::Collection;
+use crate::flow::{Flow, Gathered, Size, Taken};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-
-/// A group is published when it has so many items, files or bytes, or when nothing else is under way.
-pub(super) const GROUP_ITEMS: usize = 2048;
-const GROUP_FILES: usize = 32 * 1024;
-const GROUP_BYTES: u64 = 512 * 1024 * 1024;
 
 /// The publishing side: gathers what is staged, publishes it in groups and reports it in order.
 pub(super) struct Ending<'a, R> {
@@ -23,37 +18,7 @@ pub(super) struct Ending<'a, R> {
     pub interrupt: &'a Interrupt,
     pub options: Options,
     pub collection: &'a Collection,
-    pub flow: &'a Flow,
-}
-
-/// What can be published or reported next.
-#[derive(Default)]
-struct Gathered {
-    /// Staged or failed, not yet next in order.
-    early: BTreeMap<usize, Result<Staged, (String, DepositError)>>,
-    /// Next in order.
-    ready: Vec<Result<Staged, (String, DepositError)>>,
-    next: usize,
-    files: usize,
-    bytes: u64,
-}
-
-impl Gathered {
-    fn add(&mut self, (number, result): Message) {
-        self.early.insert(number, result);
-        while let Some(result) = self.early.remove(&self.next) {
-            self.next += 1;
-            if let Ok(staged) = &result {
-                self.files += staged.done.entries.len();
-                self.bytes += staged.plan.bytes;
-            }
-            self.ready.push(result);
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.ready.len() >= GROUP_ITEMS || self.files >= GROUP_FILES || self.bytes >= GROUP_BYTES
-    }
+    pub flow: &'a Flow<Prepared>,
 }
 
 impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
@@ -61,22 +26,16 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
         let mut gathered = Gathered::default();
         while let Some(Taken { messages, idle }) = self.flow.take() {
             for message in messages {
-                gathered.add(message);
+                gathered.add(message, size);
             }
             if gathered.is_full() || idle {
-                let Gathered { ready, early, next, .. } = std::mem::take(&mut gathered);
-                gathered = Gathered { early, next, ..Gathered::default() };
-                self.publish(ready, publisher);
+                self.publish(gathered.take(), publisher);
             }
         }
-        self.publish(gathered.ready, publisher);
+        self.publish(gathered.take(), publisher);
     }
 
-    fn publish(
-        &mut self,
-        ready: Vec<Result<Staged, (String, DepositError)>>,
-        publisher: &mut Publisher<'_, '_>,
-    ) {
+    fn publish(&mut self, ready: Vec<Prepared>, publisher: &mut Publisher<'_, '_>) {
         let count = ready.len();
         let halted = self.summary.fatal.is_some() || self.interrupt.requested();
         let mut outcomes = BTreeMap::new();
@@ -147,5 +106,12 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     fn stop(&mut self, error: DepositError) {
         self.summary.fatal.get_or_insert(error);
         self.flow.stop();
+    }
+}
+
+fn size(prepared: &Prepared) -> Size {
+    match prepared {
+        Ok(staged) => Size { files: staged.done.entries.len(), bytes: staged.plan.bytes },
+        Err(_) => Size::default(),
     }
 }

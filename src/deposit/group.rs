@@ -29,6 +29,9 @@ pub(super) struct Staged {
     pub done: Done,
 }
 
+/// What became of a request in the stage: an item, or the source in words and why there is none.
+pub(super) type Prepared = Result<Staged, (String, DepositError)>;
+
 /// A staged item with its name.
 struct Named {
     staged: Staged,
@@ -138,7 +141,7 @@ impl Publisher<'_, '_> {
         }
         let mut fatal = None;
         for (year, items) in by_year {
-            match self.ensure_year(&year) {
+            match self.collection.ensure_directory(&year) {
                 Ok(dir) => fatal = self.place_in(&dir, items, results).or(fatal),
                 Err(error) => {
                     let left =
@@ -149,15 +152,6 @@ impl Publisher<'_, '_> {
             }
         }
         fatal
-    }
-
-    /// The directory of a year, made level by level, each synced into the one above.
-    fn ensure_year(&self, year: &Path) -> Result<Dir, PathError> {
-        let mut dir = self.collection.root().try_clone()?;
-        for component in year {
-            dir = dir.ensure_dir(&component.to_string_lossy())?;
-        }
-        Ok(dir)
     }
 
     /// Syncs the directories that items were moved out of, so that none is found in both places.

@@ -1,20 +1,20 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
 use super::ending::Ending;
-use super::flow::{EndOnDrop, Flow, StopOnDrop};
 use super::group::Publisher;
 use super::side::StagingSide;
-use super::stage::{Buckets, Staging};
+use super::stage::Staging;
 use super::{DepositError, Options, Outcome, Place, Request};
 use crate::clock::Clock;
-use crate::collection::{Collection, Issuer, Writer};
+use crate::collection::{Buckets, Collection, Issuer, Writer};
 use crate::disk::PathError;
 use crate::distributor::Notice;
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
 /// So many requests are staged, or wait for those before them, at a time.
-const UNDER_WAY: usize = 2 * super::ending::GROUP_ITEMS;
+const UNDER_WAY: usize = 2 * GROUP_ITEMS;
 
 /// Deposits items into a collection.
 pub struct Depositor<'a> {

@@ -5,20 +5,16 @@ use std::path::{Path, PathBuf};
 use super::group::Staged;
 use super::plan::{Planned, PlannedKind};
 use super::root::OpenRoot;
-use crate::collection::{Collection, CollectionError, Label};
-use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
+use crate::collection::{Collection, CollectionError, Label, ProofError};
 use crate::disk::{Dir, PathError, Stamp, Watcher};
 use crate::interrupt::Interrupt;
-use crate::item::Content;
-use crate::layout;
-use crate::progress::NoProgress;
 use crate::sidecar::Seal;
 
 /// Why a source was not removed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum KeptError {
-    #[error("the item does not read back as it was written: `{0}`")]
-    NotProven(String),
+    #[error("the sidecar of the item does not read back as it was written")]
+    NotProven,
     #[error("`{}` has changed since it was deposited", .0.display())]
     Changed(PathBuf),
     #[error("`{}` is not empty: something new is in it", .0.display())]
@@ -26,7 +22,7 @@ pub(super) enum KeptError {
     #[error(transparent)]
     Collection(#[from] CollectionError),
     #[error(transparent)]
-    Copy(#[from] CopyError),
+    Proof(#[from] ProofError),
     #[error(transparent)]
     Disk(#[from] PathError),
 }
@@ -79,20 +75,9 @@ fn prove(
     let item = collection.item(&label.name)?;
     let (sidecar, seal) = item.sidecar()?;
     if seal != Seal::Intact || sidecar.files != staged.done.entries {
-        return Err(KeptError::NotProven(layout::SIDECAR.to_owned()));
+        return Err(KeptError::NotProven);
     }
-    let mut buffer = vec![0; BUFFER_BYTES];
-    for entry in &staged.done.entries {
-        let Content::File { bytes, digest: expected, .. } = entry.content else { continue };
-        let mut file = item.open(&entry.path)?;
-        // What is only in memory proves nothing about the disk.
-        file.let_go(0, bytes);
-        let found = digest(&mut file, &mut buffer, &NoProgress, interrupt)?;
-        if found.digest != expected || found.bytes != bytes {
-            return Err(KeptError::NotProven(entry.path.to_string()));
-        }
-    }
-    Ok(())
+    Ok(item.prove(&staged.done.entries, interrupt)?)
 }
 
 fn remove_entry(

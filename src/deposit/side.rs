@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::flow::Flow;
-use super::group::Staged;
+use super::group::{Prepared, Staged};
 use super::stage::{Done, Draft, Staging, stage_stream};
 use super::{DepositError, Options, Place, Plan, Request, Source};
 use crate::clock::Clock;
+use crate::flow::Flow;
 
 /// Everything the staging threads share.
 pub(super) struct StagingSide<'a> {
@@ -16,7 +16,7 @@ pub(super) struct StagingSide<'a> {
     pub options: Options,
     pub place: &'a Place<'a>,
     pub clock: &'a dyn Clock,
-    pub flow: &'a Flow,
+    pub flow: &'a Flow<Prepared>,
 }
 
 impl StagingSide<'_> {
@@ -37,13 +37,13 @@ impl StagingSide<'_> {
     fn stage<'scope>(&'scope self, number: usize, request: Request, scope: &rayon::Scope<'scope>) {
         let described = request.source.describe();
         if self.staging.interrupt.requested() || self.flow.stopped() {
-            self.flow.deliver((number, Err((described, DepositError::Interrupted))));
+            self.flow.deliver((number, Err((described, DepositError::Interrupted))), 0);
             return;
         }
         match self.begin(number, request) {
-            Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged))),
+            Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
             Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, rest, scope),
-            Err(error) => self.flow.deliver((number, Err((described, error)))),
+            Err(error) => self.flow.deliver((number, Err((described, error))), 0),
         }
     }
 
@@ -128,7 +128,7 @@ impl StagingSide<'_> {
                 done,
             )),
         };
-        self.flow.deliver((number, message));
+        self.flow.deliver((number, message), shared.draft.plan.bytes);
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Planned, PlannedKind};
 use super::root::{OpenRoot, Root};
 use super::{DepositError, Lost};
+use crate::collection::Buckets;
 use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
@@ -18,10 +19,6 @@ use crate::progress::Progress;
 
 /// How often a file that changes while it is read is read.
 const ATTEMPTS: usize = 3;
-
-/// Files are handed to another thread in batches of about this many, or of this many bytes.
-const BATCH_FILES: usize = 64;
-const BATCH_BYTES: u64 = 1024 * 1024;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
@@ -70,22 +67,10 @@ impl Draft {
 
     /// Ranges of `plan.entries` that are copied one after another; different ones at once.
     pub(super) fn batches(&self) -> Vec<std::ops::Range<usize>> {
-        let mut batches = Vec::new();
-        let (mut start, mut files, mut bytes) = (0, 0, 0);
-        for (at, entry) in self.plan.entries.iter().enumerate() {
-            if let PlannedKind::File { bytes: size } = entry.kind {
-                files += 1;
-                bytes += size;
-            }
-            if files == BATCH_FILES || bytes >= BATCH_BYTES {
-                batches.push(start..at + 1);
-                (start, files, bytes) = (at + 1, 0, 0);
-            }
-        }
-        if start < self.plan.entries.len() {
-            batches.push(start..self.plan.entries.len());
-        }
-        batches
+        batches(self.plan.entries.iter().map(|entry| match entry.kind {
+            PlannedKind::File { bytes } => Some(bytes),
+            PlannedKind::Link { .. } | PlannedKind::Directory { .. } => None,
+        }))
     }
 
     /// Makes the directories of the payload.
@@ -192,38 +177,6 @@ impl Draft {
 
     fn staged_path(&self, path: &PayloadPath) -> PathBuf {
         self.item.join(layout::PAYLOAD).join(path.as_path())
-    }
-}
-
-/// Directories of the stage for items, made as they are needed.
-///
-/// A file system is quicker with small directories, and threads do not wait for each other when each
-/// has its own.
-pub(super) struct Buckets {
-    /// How many items each thread has begun.
-    begun: Vec<AtomicUsize>,
-}
-
-/// So many items share a directory of the stage.
-const BUCKET_ITEMS: usize = 256;
-
-impl Buckets {
-    pub(super) fn new(threads: usize) -> Buckets {
-        Buckets { begun: (0..threads.max(1)).map(|_| AtomicUsize::new(0)).collect() }
-    }
-
-    /// Makes the directories of a new item and says where they are in the stage.
-    pub(super) fn make_item(&self, stage: &Dir) -> Result<PathBuf, PathError> {
-        let thread = rayon::current_thread_index().unwrap_or(0) % self.begun.len();
-        let number = self.begun[thread].fetch_add(1, Ordering::Relaxed);
-        let bucket = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
-        if number.is_multiple_of(BUCKET_ITEMS) {
-            stage.make_dir(&bucket)?;
-        }
-        let item = bucket.join(number.to_string());
-        stage.make_dir(&item)?;
-        stage.make_dir(item.join(layout::PAYLOAD))?;
-        Ok(item)
     }
 }
 

@@ -1,21 +1,28 @@
-//! What passes between the side that stages and the side that publishes, bounded.
+//! Many small jobs in two stages: threads work on them in any order, one side takes what they made in
+//! the order of the jobs, in groups. What lies between the two is bounded.
+//!
+//! [`Flow`] passes results on, [`Gathered`] puts them in order and says when they make a group,
+//! [`batches`] cuts one large job into shares.
+
+mod batch;
+mod gather;
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::DepositError;
-use super::group::Staged;
+pub(crate) use batch::batches;
+pub(crate) use gather::{GROUP_ITEMS, Gathered, Size};
 
-/// A request's number and what became of it in the stage.
-pub(super) type Message = (usize, Result<Staged, (String, DepositError)>);
+/// The number of a job, from 0, and what became of it.
+pub(crate) type Message<R> = (usize, R);
 
 /// The publishing side is woken for so many messages, or bytes, or when nothing else is under way:
 /// waking it for each of many small items would cost more than staging them.
 const NEWS: usize = 256;
 const NEWS_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How many requests are under way, so that neither memory nor the stage grow without bound.
-pub(super) struct Flow {
-    state: Mutex<State>,
+/// How many jobs are under way, so that neither memory nor the stage grow without bound.
+pub(crate) struct Flow<R> {
+    state: Mutex<State<R>>,
     limit: usize,
     /// Fewer are under way, or no more are wanted.
     room: Condvar,
@@ -23,19 +30,18 @@ pub(super) struct Flow {
     news: Condvar,
 }
 
-#[derive(Default)]
-struct State {
+struct State<R> {
     /// Begun and not yet reported.
     under_way: usize,
     /// Of these, taken by the publishing side.
     held: usize,
-    arrived: Vec<Message>,
+    arrived: Vec<Message<R>>,
     arrived_bytes: u64,
     stopped: bool,
     ended: bool,
 }
 
-impl State {
+impl<R> State<R> {
     fn is_idle(&self) -> bool {
         self.held + self.arrived.len() == self.under_way
     }
@@ -49,25 +55,32 @@ impl State {
 }
 
 /// What the publishing side takes at a time.
-pub(super) struct Taken {
-    pub messages: Vec<Message>,
+pub(crate) struct Taken<R> {
+    pub messages: Vec<Message<R>>,
     /// Nothing else is under way: what was taken need not wait for more.
     pub idle: bool,
 }
 
-impl Flow {
-    /// A flow of at most `limit` requests at a time.
-    pub(super) fn new(limit: usize) -> Flow {
-        let state = Mutex::default();
+impl<R> Flow<R> {
+    /// A flow of at most `limit` jobs at a time.
+    pub(crate) fn new(limit: usize) -> Flow<R> {
+        let state = Mutex::new(State {
+            under_way: 0,
+            held: 0,
+            arrived: Vec::new(),
+            arrived_bytes: 0,
+            stopped: false,
+            ended: false,
+        });
         Flow { state, limit, room: Condvar::new(), news: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for room for one more; `false` when nothing more is wanted.
-    pub(super) fn enter(&self) -> bool {
+    pub(crate) fn enter(&self) -> bool {
         let mut state = self.state();
         while state.under_way >= self.limit && !state.stopped {
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -76,12 +89,10 @@ impl Flow {
         !state.stopped
     }
 
-    /// Hands over what became of a request.
-    pub(super) fn deliver(&self, message: Message) {
+    /// Hands over what became of a job, of so many bytes.
+    pub(crate) fn deliver(&self, message: Message<R>, bytes: u64) {
         let mut state = self.state();
-        if let Ok(staged) = &message.1 {
-            state.arrived_bytes += staged.plan.bytes;
-        }
+        state.arrived_bytes += bytes;
         state.arrived.push(message);
         if state.is_news() {
             self.news.notify_one();
@@ -89,7 +100,7 @@ impl Flow {
     }
 
     /// Waits for messages; nothing when the staging side has ended and all were taken.
-    pub(super) fn take(&self) -> Option<Taken> {
+    pub(crate) fn take(&self) -> Option<Taken<R>> {
         let mut state = self.state();
         while !state.is_news() {
             state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -101,8 +112,8 @@ impl Flow {
         (!messages.is_empty()).then_some(Taken { messages, idle })
     }
 
-    /// `count` requests that were taken have been reported.
-    pub(super) fn leave(&self, count: usize) {
+    /// `count` jobs that were taken have been reported.
+    pub(crate) fn leave(&self, count: usize) {
         let mut state = self.state();
         state.under_way -= count;
         state.held -= count;
@@ -110,12 +121,12 @@ impl Flow {
     }
 
     /// Nothing more is wanted.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.state().stopped = true;
         self.room.notify_one();
     }
 
-    pub(super) fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.state().stopped
     }
 
@@ -126,18 +137,18 @@ impl Flow {
 }
 
 /// Lets the staging side end when nobody takes what it stages, even after a panic.
-pub(super) struct StopOnDrop<'a>(pub &'a Flow);
+pub(crate) struct StopOnDrop<'a, R>(pub &'a Flow<R>);
 
-impl Drop for StopOnDrop<'_> {
+impl<R> Drop for StopOnDrop<'_, R> {
     fn drop(&mut self) {
         self.0.stop();
     }
 }
 
 /// Lets the publishing side end when nothing more will be staged, even after a panic.
-pub(super) struct EndOnDrop<'a>(pub &'a Flow);
+pub(crate) struct EndOnDrop<'a, R>(pub &'a Flow<R>);
 
-impl Drop for EndOnDrop<'_> {
+impl<R> Drop for EndOnDrop<'_, R> {
     fn drop(&mut self) {
         self.0.end();
     }

@@ -1,0 +1,100 @@
+//! What is to be done with one item: the table of states, as a function [design: state rules].
+
+use super::{Refusal, Rules, Verb};
+use crate::item::State;
+use crate::sidecar::Sidecar;
+
+/// What is done with one item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The destination has it already, the same: nothing is done.
+    Skip,
+    /// The destination gets a Copy.
+    Copy(Over),
+    /// The Original is handed over.
+    HandOver(Over),
+    /// The Copy goes to the destination, which has none.
+    MoveCopy,
+    /// The destination has the same Copy: once that is proven, this one goes.
+    DropCopy,
+}
+
+/// What the new item at the destination takes the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Nothing.
+    Nothing,
+    /// A Copy, of the same content or older.
+    Copy,
+    /// A tombstone.
+    Tombstone,
+}
+
+/// Decides about one item: what `from` has, what the destination has, and what is wanted.
+pub(super) fn decide(
+    verb: Verb,
+    rules: Rules,
+    from: &Sidecar,
+    to: Option<&Sidecar>,
+) -> Result<Step, Refusal> {
+    let state = from.state;
+    if state == State::Deleted {
+        return Err(Refusal::SourceDeleted);
+    }
+    if from.handover.is_some() || to.is_some_and(|to| to.handover.is_some()) {
+        return Err(Refusal::HandoverPending);
+    }
+    if verb == Verb::Migrate && state == State::Original && !from.transferable {
+        return Err(Refusal::NotTransferable);
+    }
+    let over = match to {
+        None => Over::Nothing,
+        Some(to) => match (state, to.state) {
+            (_, State::Deleted) if rules.revive => Over::Tombstone,
+            (_, State::Deleted) => return Err(Refusal::Tombstone),
+            (State::Original, State::Original) => return Err(Refusal::TwoOriginals),
+            (State::Original, _) => return over_copy(verb, rules, from, to),
+            (_, held) => return beside(verb, held, from, to),
+        },
+    };
+    Ok(match (verb, state) {
+        (Verb::Copy, _) => Step::Copy(over),
+        (Verb::Migrate, State::Original) => Step::HandOver(over),
+        (Verb::Migrate, _) if over == Over::Nothing => Step::MoveCopy,
+        (Verb::Migrate, _) => return Err(Refusal::Tombstone),
+    })
+}
+
+/// The Original meets a Copy of itself.
+fn over_copy(verb: Verb, rules: Rules, from: &Sidecar, to: &Sidecar) -> Result<Step, Refusal> {
+    let behind = to.timestamp < from.timestamp;
+    if !behind && !is_same_content(from, to) {
+        return Err(Refusal::OtherContent);
+    }
+    match verb {
+        Verb::Migrate => Ok(Step::HandOver(Over::Copy)),
+        Verb::Copy if !behind => Ok(Step::Skip),
+        Verb::Copy if rules.refresh => Ok(Step::Copy(Over::Copy)),
+        Verb::Copy => Err(Refusal::Stale),
+    }
+}
+
+/// A Copy meets what the destination holds as `held`. A Copy is refreshed from its Original only, so
+/// either both are the same or nothing is done.
+fn beside(verb: Verb, held: State, from: &Sidecar, to: &Sidecar) -> Result<Step, Refusal> {
+    let same = is_same_content(from, to);
+    let behind = to.timestamp < from.timestamp;
+    match (verb, held) {
+        (Verb::Migrate, State::Original) => Err(Refusal::HoldsOriginal),
+        (Verb::Migrate, _) if same => Ok(Step::DropCopy),
+        (Verb::Copy, _) if same && !behind => Ok(Step::Skip),
+        (Verb::Copy, State::Original) if !behind => Ok(Step::Skip),
+        (_, State::Copy) if behind => Err(Refusal::OnlyFromOriginal),
+        _ => Err(Refusal::OtherContent),
+    }
+}
+
+/// Whether two sidecars describe the same payload.
+fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
+    a.payload == b.payload && a.files == b.files
+}

@@ -1,0 +1,306 @@
+//! One item on its way: read on both sides, decided upon, copied into the stage.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::decide::{Over, Step, decide};
+use super::payload::{Old, Route};
+use super::run::{Ready, Shared};
+use super::{Depth, Refusal, TransferError, Transferred, paper};
+use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use crate::disk::Stamp;
+use crate::flow::batches;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::layout;
+use crate::sidecar::Seal;
+
+/// Directories and sidecar of an item, in inodes.
+const INODES_OF_AN_ITEM: u64 = 3;
+
+/// An item that is whole in the stage, with the sidecar it will have.
+#[derive(Clone, Debug)]
+pub(super) struct Staged {
+    /// The name as the source spells it.
+    pub name: RepositoryName,
+    pub step: Step,
+    /// Its directory in the stage.
+    pub item: PathBuf,
+    /// Where it belongs: the year, relative to the root of the destination, and the name in it.
+    pub place: (PathBuf, PathBuf),
+    /// The sidecars it was decided by: at the source, and at the destination if there is one.
+    pub source: Stamp,
+    pub replaced: Option<Stamp>,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+impl Staged {
+    /// What is told of it once it is in place.
+    pub(super) fn transferred(&self, root: &Path) -> Transferred {
+        let (year, leaf) = &self.place;
+        let place = root.join(year).join(leaf);
+        Transferred { step: self.step, place, files: self.files, bytes: self.bytes }
+    }
+}
+
+/// An item that several threads copy.
+pub(super) struct Draft {
+    number: usize,
+    from: StoredItem,
+    source: ReadSidecar,
+    to: Option<(StoredItem, ReadSidecar)>,
+    staged: Staged,
+    failure: Mutex<Option<TransferError>>,
+    left: AtomicUsize,
+}
+
+impl Shared<'_> {
+    /// Reads, decides and copies one item; what becomes of it goes into the flow.
+    pub(super) fn work<'scope>(
+        &'scope self,
+        number: usize,
+        name: RepositoryName,
+        scope: &rayon::Scope<'scope>,
+    ) {
+        if self.interrupt.requested() || self.flow.stopped() {
+            self.deliver(number, Ready::Failed(name, TransferError::Interrupted));
+            return;
+        }
+        match self.begin(number, &name) {
+            Ok(Begun::Ready(ready)) => self.deliver(number, ready),
+            Ok(Begun::Draft(draft)) => self.copy(draft, scope),
+            Err(error) => self.deliver(number, Ready::Failed(name, error)),
+        }
+    }
+
+    fn begin(&self, number: usize, name: &RepositoryName) -> Result<Begun, TransferError> {
+        let Some(from) = self.source_items.item(name)? else {
+            let (name, path) = (name.to_string(), self.from.path().to_path_buf());
+            return Err(CollectionError::NoSuchItem { name, path }.into());
+        };
+        let source = self.read(&from, self.from.path())?;
+        if self.options.state.is_some_and(|state| state != source.sidecar.state) {
+            return Ok(Begun::Ready(Ready::Passed));
+        }
+        let to = match self.destination_items.item(name)? {
+            None => None,
+            Some(item) => {
+                let sidecar = self.read(&item, self.to.path())?;
+                Some((item, sidecar))
+            }
+        };
+        let step = decide(
+            self.options.verb,
+            self.options.rules,
+            &source.sidecar,
+            to.as_ref().map(|(_, read)| &read.sidecar),
+        )
+        .map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
+        let place = match &to {
+            Some((item, _)) => split(item.name()),
+            None => self.destination_items.place_of(from.name())?,
+        };
+        let (files, bytes) = (source.sidecar.payload.files, source.sidecar.payload.bytes);
+        let staged = Staged {
+            name: from.name().clone(),
+            step,
+            item: PathBuf::new(),
+            place,
+            source: source.stamp,
+            replaced: to.as_ref().map(|(_, read)| read.stamp),
+            files,
+            bytes,
+        };
+        if self.options.depth == Depth::Plan {
+            return Ok(Begun::Ready(Ready::Planned(staged)));
+        }
+        self.start(number, from, source, to, staged)
+    }
+
+    /// Begins what was decided.
+    fn start(
+        &self,
+        number: usize,
+        from: StoredItem,
+        source: ReadSidecar,
+        to: Option<(StoredItem, ReadSidecar)>,
+        mut staged: Staged,
+    ) -> Result<Begun, TransferError> {
+        match staged.step {
+            Step::Skip => {
+                if let (true, Some((item, read))) = (self.options.rules.checksum, &to) {
+                    self.progress.expect(0, staged.bytes);
+                    self.prove(item, &read.sidecar.files)?;
+                    self.progress.advance(staged.bytes);
+                }
+                return Ok(Begun::Ready(Ready::Planned(staged)));
+            }
+            Step::DropCopy => return Ok(Begun::Ready(Ready::Drop(staged))),
+            Step::HandOver(Over::Nothing) | Step::MoveCopy
+                if self.one_file_system && !self.options.rules.leave_copy =>
+            {
+                return Ok(Begun::Ready(Ready::Move(staged)));
+            }
+            Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy => {}
+        }
+        self.check_room(&staged, source.sidecar.files.len() as u64)?;
+        self.progress.expect(1, staged.bytes);
+        staged.item = self.buckets.make_item(self.writer.stage())?;
+        let draft = Draft {
+            number,
+            from,
+            source,
+            to,
+            staged,
+            failure: Mutex::default(),
+            left: AtomicUsize::new(0),
+        };
+        match draft.route(self).make_directories(&draft.source.sidecar.files) {
+            Ok(()) => Ok(Begun::Draft(Box::new(draft))),
+            Err(error) => {
+                let _ = self.writer.stage().remove_tree(&draft.staged.item);
+                Err(error.into())
+            }
+        }
+    }
+
+    fn read(&self, item: &StoredItem, root: &Path) -> Result<ReadSidecar, TransferError> {
+        let read = item.read_sidecar()?;
+        let detail = match read.seal {
+            Seal::Intact => return Ok(read),
+            Seal::Broken { .. } => "it was changed after it was sealed",
+            Seal::Missing => "it has no seal",
+        };
+        Err(TransferError::Damaged {
+            path: item.dir().path_of(layout::SIDECAR),
+            detail: detail.to_owned(),
+            name: item.name().clone(),
+            collection: root.to_path_buf(),
+        })
+    }
+
+    fn check_room(&self, staged: &Staged, entries: u64) -> Result<(), TransferError> {
+        let room = self.to.root().room()?;
+        let (bytes, inodes) = (staged.bytes, entries + INODES_OF_AN_ITEM);
+        let (needed, unit, free) = if bytes > room.bytes && !self.one_file_system {
+            (bytes, "bytes", room.bytes)
+        } else if inodes > room.inodes {
+            (inodes, "inodes", room.inodes)
+        } else {
+            return Ok(());
+        };
+        let (name, collection) = (staged.name.clone(), self.to.path().to_path_buf());
+        Err(TransferError::NoRoom { name, needed, unit, free, collection })
+    }
+
+    /// Copies the batches of a draft on as many threads as are free; the last to end hands it on.
+    fn copy<'scope>(&'scope self, mut draft: Box<Draft>, scope: &rayon::Scope<'scope>) {
+        use crate::item::Content;
+        let batches = batches(draft.source.sidecar.files.iter().map(|entry| match entry.content {
+            Content::File { bytes, .. } => Some(bytes),
+            Content::Link { .. } | Content::EmptyDirectory { .. } => None,
+        }));
+        draft.left = AtomicUsize::new(batches.len().max(1));
+        let draft: Arc<Draft> = draft.into();
+        let mut batches = batches.into_iter();
+        let own = batches.next().unwrap_or(0..0);
+        for batch in batches {
+            let draft = Arc::clone(&draft);
+            scope.spawn(move |_| self.copy_batch(draft, batch));
+        }
+        self.copy_batch(draft, own);
+    }
+
+    fn copy_batch(&self, draft: Arc<Draft>, batch: std::ops::Range<usize>) {
+        if draft.failure().is_none()
+            && let Err(error) = draft.route(self).copy(&draft.source.sidecar.files[batch])
+        {
+            draft.failure().get_or_insert(error);
+        }
+        if draft.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        let failure = draft.failure().take();
+        let finished = match failure {
+            Some(error) => Err(error),
+            None => draft.finish(self),
+        };
+        // Whoever counted down to the end is the last to hold it, but for those who are just leaving.
+        let (number, name) = (draft.number, draft.staged.name.clone());
+        match finished {
+            Ok(staged) => self.deliver(number, Ready::Staged(staged)),
+            Err(error) => {
+                let _ = self.writer.stage().remove_tree(&draft.staged.item);
+                self.deliver(number, Ready::Failed(name, error));
+            }
+        }
+    }
+}
+
+enum Begun {
+    Ready(Ready),
+    Draft(Box<Draft>),
+}
+
+impl Draft {
+    fn failure(&self) -> MutexGuard<'_, Option<TransferError>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn route<'a>(&'a self, shared: &'a Shared<'_>) -> Route<'a> {
+        let old = match &self.to {
+            Some((item, read)) if read.sidecar.state != State::Deleted => {
+                Some(Old { item, entries: &read.sidecar.files })
+            }
+            _ => None,
+        };
+        Route {
+            from: &self.from,
+            root: shared.from.path(),
+            old,
+            stage: shared.writer.stage(),
+            item: &self.staged.item,
+            progress: shared.progress,
+            interrupt: shared.interrupt,
+        }
+    }
+
+    /// Gives the staged item its directories' attributes and its sidecar.
+    fn finish(&self, shared: &Shared<'_>) -> Result<Staged, TransferError> {
+        self.route(shared).finish_directories(&self.source.sidecar.files)?;
+        let now = shared.clock.now();
+        let mut copy = paper::copy(&self.source.sidecar, shared.from, now);
+        if let Step::HandOver(_) = self.staged.step {
+            copy = paper::received(copy, &shared.token, shared.from);
+        }
+        let text = paper::text(&self.staged.name, &self.source, &copy)?;
+        let path = self.staged.item.join(layout::SIDECAR);
+        shared.writer.stage().create_file(&path)?.write_all(text.as_bytes())?;
+        if !self.from.has_sidecar(&self.source.stamp)? {
+            return Err(TransferError::Changed { name: self.staged.name.clone() });
+        }
+        Ok(self.staged.clone())
+    }
+}
+
+/// A name as the year it is in and the rest.
+fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
+    let path = Path::new(name.as_str());
+    let year = path.parent().unwrap_or(Path::new(""));
+    (year.to_path_buf(), path.file_name().unwrap_or_default().into())
+}
+
+fn refused(
+    from: &StoredItem,
+    to: Option<&(StoredItem, ReadSidecar)>,
+    refusal: Refusal,
+) -> TransferError {
+    TransferError::Refused {
+        name: from.name().clone(),
+        refusal,
+        from: from.dir().path().to_path_buf(),
+        to: to.map(|(item, _)| item.dir().path().to_path_buf()),
+    }
+}

@@ -1,0 +1,172 @@
+//! Why an item was not transferred.
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::disk::copy::CopyError;
+use crate::identity::RepositoryName;
+use crate::sidecar::SidecarError;
+
+/// Why an item was not transferred. Unless it says otherwise, both sides are as they were.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// The states on both sides do not allow it.
+    #[error("`{name}`: {refusal}")]
+    Refused {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        refusal: Refusal,
+        /// The item at the source.
+        from: PathBuf,
+        /// The item at the destination, if it is there.
+        to: Option<PathBuf>,
+    },
+    /// What is at the source, or at the destination, is not what its sidecar says.
+    #[error("`{}` is damaged: {detail}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+        /// The item.
+        name: RepositoryName,
+        /// The root of the collection in which it is damaged.
+        collection: PathBuf,
+    },
+    /// What was written does not read back.
+    #[error("`{}` does not read back as it was written", path.display())]
+    NotProven {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is less room than the item takes.
+    #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", collection.display())]
+    NoRoom {
+        /// The item.
+        name: RepositoryName,
+        /// What it takes.
+        needed: u64,
+        /// Bytes or inodes.
+        unit: &'static str,
+        /// What there is.
+        free: u64,
+        /// The destination.
+        collection: PathBuf,
+    },
+    /// Somebody else changed the item meanwhile.
+    #[error("`{name}` was changed by another process meanwhile")]
+    Changed {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// The item is in place, but the disk did not confirm it.
+    #[error("`{name}` was put in place, but the disk did not confirm it")]
+    NotDurable {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        #[source]
+        source: PathError,
+    },
+    /// The hand-over has begun and was not finished; recovery does that.
+    #[error("the hand-over of `{name}` is not finished")]
+    Unfinished {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        #[source]
+        source: Box<TransferError>,
+    },
+    /// Both collections are one.
+    #[error("source and destination are one collection: `{}`", .0.display())]
+    SameCollection(PathBuf),
+    /// One collection is a copy of the other made by hand: nothing tells the two apart.
+    #[error("`{}` and `{}` have the same collection id", from.display(), to.display())]
+    SameId {
+        /// The source.
+        from: PathBuf,
+        /// The destination.
+        to: PathBuf,
+    },
+    /// A record of a hand-over can not be used.
+    #[error("cannot use the journal `{}`", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        cause: JournalError,
+    },
+    /// A sidecar can not be changed.
+    #[error("cannot change the sidecar of `{name}`")]
+    Sidecar {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        #[source]
+        cause: SidecarError,
+    },
+    /// A stop was asked for.
+    #[error("interrupted before it was transferred")]
+    Interrupted,
+    /// An earlier failure of the whole group or run took this one with it.
+    #[error("not transferred, because of the failure before it")]
+    GroupFailed,
+    /// Whoever listens to the outcomes has gone.
+    #[error("nobody listens any more")]
+    NobodyListens,
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+/// What is wrong with a record of a hand-over, or with what it is about.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct JournalError(pub String);
+
+/// Why the states of an item do not allow what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The source has a tombstone.
+    #[error("it is deleted")]
+    SourceDeleted,
+    /// Both sides say Original.
+    #[error("both collections say that they hold the Original")]
+    TwoOriginals,
+    /// The destination has a tombstone.
+    #[error("it was deleted at the destination")]
+    Tombstone,
+    /// The Copy at the destination is behind its Original.
+    #[error("the Copy at the destination is older than its Original")]
+    Stale,
+    /// The Copy at the destination is behind another Copy.
+    #[error("the Copy at the destination is older, but a Copy is refreshed from its Original only")]
+    OnlyFromOriginal,
+    /// The same name stands for other files, and neither side is known to be the older one.
+    #[error("the destination has other content under this name")]
+    OtherContent,
+    /// A Copy does not move to where the Original is.
+    #[error("the destination holds the Original")]
+    HoldsOriginal,
+    /// The Original may not migrate.
+    #[error("it is marked as not transferable")]
+    NotTransferable,
+    /// A hand-over has begun.
+    #[error("a hand-over of it has begun and is not finished")]
+    HandoverPending,
+}
+
+impl From<CopyError> for TransferError {
+    fn from(error: CopyError) -> TransferError {
+        match error {
+            CopyError::Disk(error) => TransferError::Disk(error),
+            CopyError::Interrupted => TransferError::Interrupted,
+        }
+    }
+}

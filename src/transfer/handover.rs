@@ -1,0 +1,205 @@
+//! Handing Originals over: never two of them, never none [protocol: migrate].
+//!
+//! 1. Both sides' locks are taken, and what was decided is looked at again.
+//! 2. A record goes to the giver's journal.
+//! 3. The receiver gets Copies with a mark; they are read back from its disk.
+//! 4. The giver's sidecars say Copy, with the same mark. *From here on the Originals are at the
+//!    receiver*, for whoever knows the mark.
+//! 5. The receiver's sidecars say Original. 6. The giver's copies go, or lose their mark; then the record
+//!    goes.
+//!
+//! Each of these is one step for many items, synced before the next. From 4 on the work is the same as
+//! after a crash: [`settle`](super::recovery::settle) does it in both cases. A crash before 4 leaves the
+//! Originals where they were.
+
+use super::draft::Staged;
+use super::journal::{self, Record};
+use super::publish::{Group, Items};
+use super::recovery::{Settled, Sides, settle};
+use super::run::Shared;
+use super::{TransferError, paper};
+use crate::collection::{CollectionError, StoredItem, Writer};
+use crate::disk::PathError;
+
+impl Shared<'_> {
+    /// Hands a group over. If one item is locked by another process, the others go one by one.
+    pub(super) fn hand_over(&self, items: Items, group: &mut Group) {
+        let Some(giver) = self.source_writer else { return };
+        if items.is_empty() {
+            return;
+        }
+        let both = items.iter().flat_map(|(_, it)| [(self.from, &it.name), (self.to, &it.name)]);
+        match self.lock(both) {
+            Ok(_locks) => self.hand_over_locked(giver, items, group),
+            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
+                for item in items {
+                    self.hand_over(vec![item], group);
+                }
+            }
+            Err(error) => {
+                if let [(at, staged)] = items.as_slice() {
+                    group.failed(*at, staged, error.into());
+                } else {
+                    group.all_failed(&items, error.into());
+                }
+            }
+        }
+    }
+
+    fn hand_over_locked(&self, giver: &Writer, items: Items, group: &mut Group) {
+        let items = keep(items, group, |staged| self.at_source(staged).map(|_| ()));
+        let record = Record {
+            token: self.token.clone(),
+            to: self.to.id().to_owned(),
+            to_path: self.to.path().to_path_buf(),
+            leave_copy: self.options.rules.leave_copy,
+            items: items.iter().map(|(_, staged)| staged.name.clone()).collect(),
+        };
+        let journal = match record.begin(self.from) {
+            Ok(journal) => journal,
+            Err(error) => return group.all_failed(&items, error.into()),
+        };
+        let all = items.clone();
+        let ready = self.show_and_prove(items, group);
+        self.give(giver, &ready, group);
+        let sides =
+            Sides { from: self.from, to: self.to, giver, receiver: self.writer, clock: self.clock };
+        let settled = settle(&sides, &record);
+        let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
+        for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
+            match outcome {
+                Ok(Settled::HandedOver) => group.done(*at, staged, self.to.path()),
+                Ok(Settled::Withdrawn) => group.failed_unless_told(*at, staged),
+                Err(error) => {
+                    let (name, source) = (staged.name.clone(), Box::new(error));
+                    group.failed(*at, staged, TransferError::Unfinished { name, source });
+                }
+            }
+        }
+        if clean && let Err(error) = journal::end(self.from, &journal) {
+            group.fatal.get_or_insert(error.into());
+        }
+    }
+
+    /// Puts the marked Copies in place and reads them back.
+    fn show_and_prove(&self, items: Items, group: &mut Group) -> Items {
+        if items.is_empty() {
+            return items;
+        }
+        if let Err(error) = self.writer.stage().sync_file_system() {
+            group.all_failed(&items, error.into());
+            return Items::new();
+        }
+        let placed = self.place(items, group, false);
+        let share = placed.len().div_ceil(self.options.jobs.max(1)).max(1);
+        let proofs: Vec<Result<(), TransferError>> = std::thread::scope(|threads| {
+            let shares: Vec<_> = placed
+                .chunks(share)
+                .map(|share| {
+                    threads.spawn(|| {
+                        share.iter().map(|(_, staged)| self.prove_received(staged)).collect()
+                    })
+                })
+                .collect();
+            shares.into_iter().flat_map(join::<Vec<_>>).collect()
+        });
+        let mut proven = Items::new();
+        for ((at, staged), proof) in placed.into_iter().zip(proofs) {
+            match proof {
+                Ok(()) => proven.push((at, staged)),
+                Err(error) => {
+                    let withdrawn = self.withdraw(&staged);
+                    group.failed(at, &staged, error);
+                    if let Err(error) = withdrawn {
+                        group.fatal.get_or_insert(error);
+                    }
+                }
+            }
+        }
+        proven
+    }
+
+    /// Reads a received Copy back and compares it with what the giver's sidecar says.
+    fn prove_received(&self, staged: &Staged) -> Result<(), TransferError> {
+        let giving = self.at_source(staged)?.read_sidecar()?.sidecar;
+        let changed = || TransferError::Changed { name: staged.name.clone() };
+        let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        let received = item.read_sidecar()?.sidecar;
+        if received.files != giving.files || received.payload != giving.payload {
+            return Err(changed());
+        }
+        self.prove(&item, &giving.files)
+    }
+
+    /// Takes a received Copy back out, or puts what it replaced back.
+    fn withdraw(&self, staged: &Staged) -> Result<(), TransferError> {
+        let Some(item) = self.destination_items.item(&staged.name)? else { return Ok(()) };
+        if staged.replaced.is_some() {
+            return Ok(self.writer.swap_item(self.to, &staged.item, item.name())?);
+        }
+        Ok(super::retire::retire(self.to, self.writer, &[item])?)
+    }
+
+    /// The point of no return: the giver's sidecars say Copy.
+    fn give(&self, giver: &Writer, items: &Items, group: &mut Group) {
+        let mut texts = Vec::new();
+        let now = self.clock.now();
+        for (at, staged) in items {
+            let text = self.at_source(staged).and_then(|item| {
+                let before = item.read_sidecar()?;
+                let given = paper::given(&before.sidecar, &self.token, self.to, now);
+                Ok((item, paper::text(&staged.name, &before, &given)?))
+            });
+            match text {
+                Ok(text) => texts.push(text),
+                Err(error) => group.failed(*at, staged, error),
+            }
+        }
+        // How far it came is for the sidecars to say.
+        if let Err(error) = replace_all(giver, texts) {
+            group.fatal.get_or_insert(error.into());
+        }
+    }
+}
+
+/// Keeps the items for which `check` succeeds.
+fn keep(
+    items: Items,
+    group: &mut Group,
+    mut check: impl FnMut(&Staged) -> Result<(), TransferError>,
+) -> Items {
+    let mut kept = Items::new();
+    for (at, staged) in items {
+        match check(&staged) {
+            Ok(()) => kept.push((at, staged)),
+            Err(error) => group.failed(at, &staged, error),
+        }
+    }
+    kept
+}
+
+/// Replaces the sidecars of many items durably, with two syncs in all.
+pub(super) fn replace_all(
+    writer: &Writer,
+    texts: Vec<(StoredItem, String)>,
+) -> Result<(), PathError> {
+    if let [(item, text)] = texts.as_slice() {
+        return writer.replace_sidecar(item, text);
+    }
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let staged = texts.iter().map(|(_, text)| writer.stage_sidecar(text));
+    let staged = staged.collect::<Result<Vec<_>, _>>()?;
+    writer.stage().sync_file_system()?;
+    for (staged, (item, _)) in staged.iter().zip(&texts) {
+        let sidecar = std::path::Path::new(crate::layout::SIDECAR);
+        writer.stage().rename_over(staged, item.dir(), sidecar)?;
+    }
+    writer.stage().sync_file_system()
+}
+
+/// What a thread returned; its panic goes on in this one.
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

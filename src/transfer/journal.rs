@@ -1,0 +1,152 @@
+//! Hand-overs under way: a record of each, on the disk before anything of it shows.
+//!
+//! A file in `.urepo/journal` of the giver. It names the collections by their ids; the path of the
+//! receiver is only a hint where to look for it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{JournalError, TransferError};
+use crate::collection::Collection;
+use crate::disk::{IoContext, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// The start of the names of these files: other records may lie beside them.
+const PREFIX: &str = "handover-";
+
+/// A record larger than this is none: a group has at most some thousand names.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Items that are being handed over together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// What the marks in the sidecars have in common with this.
+    pub token: String,
+    /// The id of the receiver.
+    pub to: String,
+    /// Where the receiver was.
+    pub to_path: PathBuf,
+    /// Whether the giver keeps a Copy.
+    pub leave_copy: bool,
+    pub items: Vec<RepositoryName>,
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    format: u32,
+    token: String,
+    to: String,
+    to_path: String,
+    leave_copy: bool,
+    items: Vec<String>,
+}
+
+/// A token of a run: no two are the same.
+pub(super) fn token(place: &Path) -> Result<String, PathError> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| std::io::Error::other(error.to_string()))
+        .on("draw a random token for", place)?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+impl Record {
+    /// Puts the record on the disk of the giver and returns its name there.
+    pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
+        let journal = giver.own().ensure_dir(layout::JOURNAL)?;
+        let name = format!("{PREFIX}{}.toml", token(journal.path())?);
+        journal.replace_file(&name, self.to_text().as_bytes())?;
+        Ok(name)
+    }
+
+    fn to_text(&self) -> String {
+        use std::os::unix::ffi::OsStrExt;
+        let items = self.items.iter().map(|name| name.as_str().into()).collect();
+        let path = crate::item::escape(self.to_path.as_os_str().as_bytes()).into_owned();
+        let mut table = toml::Table::new();
+        table.insert("format".to_owned(), 1.into());
+        table.insert("token".to_owned(), self.token.as_str().into());
+        table.insert("to".to_owned(), self.to.as_str().into());
+        table.insert("to_path".to_owned(), path.into());
+        table.insert("leave_copy".to_owned(), self.leave_copy.into());
+        table.insert("items".to_owned(), toml::Value::Array(items));
+        table.to_string()
+    }
+
+    fn read(text: &str) -> Result<Record, String> {
+        use std::os::unix::ffi::OsStringExt;
+        let raw: Raw = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        if raw.format != 1 {
+            return Err(format!("it has format {}; this urepo reads format 1", raw.format));
+        }
+        let path = crate::item::unescape(&raw.to_path).ok_or("`to_path` has a stray backslash")?;
+        let items = raw.items.iter().map(|name| {
+            let read = RepositoryName::parse_as_found(name);
+            read.map(|(name, _)| name).map_err(|error| error.to_string())
+        });
+        Ok(Record {
+            token: raw.token,
+            to: raw.to,
+            to_path: std::ffi::OsString::from_vec(path).into(),
+            leave_copy: raw.leave_copy,
+            items: items.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Takes a record away: its hand-overs are finished.
+pub(super) fn end(giver: &Collection, name: &str) -> Result<(), PathError> {
+    let journal = giver.own().open_dir(layout::JOURNAL)?;
+    journal.remove_file_if_there(Path::new(name))?;
+    journal.sync()
+}
+
+/// The names of the records there are.
+pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
+    let Some(journal) = giver.own().open_dir_if_there(layout::JOURNAL)? else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for entry in journal.entries()? {
+        if let Some(name) = entry?.name.to_str()
+            && name.starts_with(PREFIX)
+            && name.ends_with(".toml")
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The record `name`, unless it has been taken away since.
+pub(super) fn read(giver: &Collection, name: &str) -> Result<Option<Record>, TransferError> {
+    let journal = giver.own().open_dir(layout::JOURNAL)?;
+    let Some(mut file) = journal.open_file_if_there(name)? else { return Ok(None) };
+    let bytes = file.read_all(MAX_BYTES)?;
+    let text = String::from_utf8(bytes).map_err(|error| error.to_string());
+    text.and_then(|text| Record::read(&text)).map(Some).map_err(|cause| TransferError::Journal {
+        path: file.path().to_path_buf(),
+        cause: JournalError(cause),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let record = Record {
+            token: "0123".into(),
+            to: "ab".into(),
+            to_path: Path::new("/mnt/with \"quotes\"").into(),
+            leave_copy: true,
+            items: vec!["example.org/a/2026/11.21.02.13".parse().unwrap()],
+        };
+        assert_eq!(Record::read(&record.to_text()).unwrap(), record);
+        assert!(Record::read("format = 2").is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! Copying and migrating items between collections.
+//!
+//! [`Transfer::run`] takes the names of items and does with each what `decide` says of its states on
+//! both sides: pure, the table of the design. A dry run ends there. The rest is like depositing:
+//!
+//! | file | subject |
+//! |---|---|
+//! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
+//! | `draft` | an item on its way: read, decided upon, copied into the stage by several threads |
+//! | `payload` | its files: read once, compared with the source's sidecar on the way |
+//! | `paper` | its sidecars: what a Copy says, what an Original says that was handed over |
+//! | `run` | many items: threads stage them, one side publishes them in groups, in order |
+//! | `publish` | a group of Copies: one sync, then each in one step |
+//! | `handover` | a group of Originals, by the protocol of hand-overs |
+//! | `journal`, `recovery` | hand-overs that were cut short |
+//! | `retire` | what leaves the source, once the destination is proven |
+//!
+//! # Locks, and why a copy takes none
+//!
+//! A copy only reads its source, which may be on a read-only disk, and makes a new name, which only
+//! one can take. It looks again before it publishes whether the source's sidecar is still the one it
+//! copied by. What changes an item that exists takes its lock ([`lock_items`]), on both sides at once.
+//!
+//! # What makes a Copy stale
+//!
+//! A Copy keeps the `timestamp` of its original. So it is behind when the Original's is later; if the
+//! content differs without that, something else is wrong and nothing is touched.
+//!
+//! [`lock_items`]: crate::collection::lock_items
+
+mod decide;
+mod draft;
+mod error;
+mod handover;
+mod journal;
+mod paper;
+mod payload;
+mod publish;
+mod recovery;
+mod retire;
+mod run;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Collection, Writer};
+use crate::identity::{Instant, RepositoryName};
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::progress::Progress;
+
+pub use decide::{Over, Step};
+pub use error::{JournalError, Refusal, TransferError};
+pub use recovery::{Finished, finish_pending, has_pending};
+pub use run::Feed;
+
+/// What is done with items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// The destination gets Copies.
+    Copy,
+    /// The Originals go to the destination, and Copies do.
+    Migrate,
+}
+
+/// What is allowed beyond the ordinary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own that may be given")]
+pub struct Rules {
+    /// Copies that are behind are brought up to date.
+    pub refresh: bool,
+    /// A tombstone at the destination is no obstacle.
+    pub revive: bool,
+    /// A migrated Original leaves a Copy.
+    pub leave_copy: bool,
+    /// What is there already is read, to see that it is whole.
+    pub checksum: bool,
+}
+
+/// How far it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Only decides.
+    Plan,
+    /// Does it.
+    Act,
+}
+
+/// How items are transferred.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What is done.
+    pub verb: Verb,
+    /// What is allowed.
+    pub rules: Rules,
+    /// How far it goes.
+    pub depth: Depth,
+    /// Only items that the source has in this state.
+    pub state: Option<State>,
+    /// How many files are copied at a time.
+    pub jobs: usize,
+    /// Whether the first failure ends the run.
+    pub on_error: OnError,
+    /// Items of so many bytes keep what has been copied of them when a run is cut short.
+    pub resume_bytes: u64,
+}
+
+/// What a failed item means for the ones after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// They are transferred all the same.
+    #[default]
+    Continue,
+    /// Nothing more is started.
+    Stop,
+}
+
+/// Transfers items from one collection to another.
+pub struct Transfer<'a> {
+    /// The source.
+    pub from: &'a Collection,
+    /// The destination.
+    pub to: &'a Collection,
+    /// The right to write at the destination.
+    pub writer: Writer,
+    /// The right to write at the source; only migrating needs it.
+    pub source_writer: Option<Writer>,
+    /// How items are transferred.
+    pub options: Options,
+    /// Who does it.
+    pub agent: &'a Agent,
+    /// How long to wait for the lock of an item.
+    pub wait: Duration,
+    /// The clock.
+    pub clock: &'a dyn Clock,
+    /// Hears how far it has come.
+    pub progress: &'a dyn Progress,
+    /// Asks for a stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// An item that was looked at, and what was done, or would be.
+#[derive(Clone, Debug)]
+pub struct Transferred {
+    /// What.
+    pub step: Step,
+    /// Where it is at the destination.
+    pub place: PathBuf,
+    /// Its files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What became of one item.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The item, as it was asked for.
+    pub name: RepositoryName,
+    /// What was done, or why not.
+    pub result: Result<Transferred, TransferError>,
+}
+
+/// How a run ended.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Items that were transferred, or would be.
+    pub transferred: u64,
+    /// Items that were there already.
+    pub skipped: u64,
+    /// Items that failed or were refused.
+    pub failed: u64,
+    /// Files of the transferred items.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What ended the run before its time, or went wrong after its last item.
+    pub fatal: Option<TransferError>,
+}
+
+/// Which items are wanted of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Only those of this prefix.
+    pub names: crate::collection::Names,
+    /// Only those named since then.
+    pub since: Option<Instant>,
+}

@@ -1,0 +1,82 @@
+//! What the sidecars of transferred items say.
+
+use toml::Value;
+
+use super::TransferError;
+use crate::collection::{Collection, ReadSidecar};
+use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::item::State;
+use crate::sidecar::{Handover, Party, Sidecar};
+
+/// The sidecar of a Copy of what `source` describes in `from`.
+///
+/// `[origin]` names the collection of the Original, and where the Copy came from if that was a Copy.
+pub(super) fn copy(source: &Sidecar, from: &Collection, now: Instant) -> Sidecar {
+    let mut copy = Sidecar { state: State::Copy, handover: None, ..source.clone() };
+    let from = Value::String(from.id().to_owned());
+    if source.state == State::Original {
+        copy.origin.insert("collection".to_owned(), from);
+        copy.origin.remove("through");
+    } else {
+        copy.origin.insert("through".to_owned(), from);
+    }
+    copy.origin.insert("copied".to_owned(), date(now));
+    copy
+}
+
+/// The Copy that stands for an Original while it is handed over.
+pub(super) fn received(copy: Sidecar, token: &str, from: &Collection) -> Sidecar {
+    let party = Party::From(from.id().to_owned());
+    Sidecar { handover: Some(Handover { token: token.to_owned(), party }), ..copy }
+}
+
+/// What the giver says from the moment of the hand-over: a Copy of what `to` has.
+pub(super) fn given(original: &Sidecar, token: &str, to: &Collection, now: Instant) -> Sidecar {
+    let party = Party::To(to.id().to_owned());
+    let handover = Some(Handover { token: token.to_owned(), party });
+    let mut given = Sidecar { state: State::Copy, handover, ..original.clone() };
+    given.origin.insert("collection".to_owned(), Value::String(to.id().to_owned()));
+    given.origin.insert("copied".to_owned(), date(now));
+    given
+}
+
+/// The Original that a received Copy becomes. The hand-over goes to its history.
+pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sidecar {
+    let mut original = Sidecar { state: State::Original, handover: None, ..received.clone() };
+    for key in ["collection", "copied", "through"] {
+        original.origin.remove(key);
+    }
+    if let Some(Handover { party: Party::From(from), .. }) = &received.handover {
+        let mut entry = toml::Table::new();
+        entry.insert("from".to_owned(), Value::String(from.clone()));
+        entry.insert("to".to_owned(), Value::String(to.id().to_owned()));
+        entry.insert("date".to_owned(), date(now));
+        let history =
+            original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(history) = history {
+            history.push(Value::Table(entry));
+        }
+    }
+    original
+}
+
+/// The same without the mark of a hand-over.
+pub(super) fn unmarked(marked: &Sidecar) -> Sidecar {
+    Sidecar { handover: None, ..marked.clone() }
+}
+
+/// The text of `after` in place of what was read.
+pub(super) fn text(
+    name: &RepositoryName,
+    before: &ReadSidecar,
+    after: &Sidecar,
+) -> Result<String, TransferError> {
+    after
+        .rewrite(&before.text, &before.sidecar)
+        .map_err(|cause| TransferError::Sidecar { name: name.clone(), cause })
+}
+
+fn date(now: Instant) -> Value {
+    let text = now.floor(SECOND).to_string();
+    text.parse().map_or(Value::String(text), Value::Datetime)
+}

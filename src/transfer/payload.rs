@@ -1,0 +1,195 @@
+//! Copying the payload of an item into the stage, each byte read once and compared on the way.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::TransferError;
+use crate::collection::StoredItem;
+use crate::digest::Digest;
+use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest, digest};
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::identity::Instant;
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, PayloadPath};
+use crate::layout;
+use crate::progress::Progress;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
+}
+
+/// Where a payload comes from and goes to.
+pub(super) struct Route<'a> {
+    pub from: &'a StoredItem,
+    /// The root of the source, for messages.
+    pub root: &'a Path,
+    /// What the destination has of it already.
+    pub old: Option<Old<'a>>,
+    pub stage: &'a Dir,
+    /// The new item in the stage; it has its payload directory.
+    pub item: &'a Path,
+    pub progress: &'a dyn Progress,
+    pub interrupt: &'a Interrupt,
+}
+
+/// An older state of the item at the destination, whose unchanged files are taken over.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'a> {
+    pub item: &'a StoredItem,
+    /// Its entries, sorted by path.
+    pub entries: &'a [Entry],
+}
+
+impl Route<'_> {
+    /// Makes every directory that `entries` name or imply.
+    pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
+        for directory in directories(entries) {
+            self.stage.make_dir(self.staged(directory))?;
+        }
+        Ok(())
+    }
+
+    /// Copies the files and links of some entries.
+    pub(super) fn copy(&self, entries: &[Entry]) -> Result<(), TransferError> {
+        for entry in entries {
+            match &entry.content {
+                Content::EmptyDirectory { .. } => {}
+                Content::Link { target } => {
+                    let text = std::ffi::OsStr::from_bytes(target);
+                    self.stage.make_link(text, &self.staged(entry.path.as_path()))?;
+                }
+                Content::File { bytes, digest, modified, mode } => {
+                    if !self.take_over(entry, *bytes)? {
+                        let wanted = Wanted {
+                            path: &entry.path,
+                            bytes: *bytes,
+                            digest: *digest,
+                            modified: *modified,
+                            mode: *mode,
+                        };
+                        self.copy_file(&wanted)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a file of the old item a second name in the new one, if it is the same there.
+    fn take_over(&self, entry: &Entry, bytes: u64) -> Result<bool, PathError> {
+        let Some(Old { item, entries }) = self.old else { return Ok(false) };
+        let at = entries.binary_search_by(|old| old.path.cmp(&entry.path));
+        if at.ok().map(|at| &entries[at]) != Some(entry) {
+            return Ok(false);
+        }
+        let path = Path::new(layout::PAYLOAD).join(entry.path.as_path());
+        match item.dir().stamp(&path)? {
+            Some(Stamp { kind: Kind::File, bytes: found, .. }) if found == bytes => {
+                item.dir().link_file(&path, self.stage, &self.staged(entry.path.as_path()))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn copy_file(&self, wanted: &Wanted<'_>) -> Result<(), TransferError> {
+        let mut source = match self.from.open(wanted.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(self.damaged(wanted.path, "it is missing"));
+            }
+            outcome => outcome?,
+        };
+        let found = source.stamp()?;
+        if found.kind != Kind::File {
+            return Err(self.damaged(wanted.path, "it is no file"));
+        }
+        if found.bytes != wanted.bytes {
+            let detail = format!("{} bytes, in the sidecar {}", found.bytes, wanted.bytes);
+            return Err(self.damaged(wanted.path, detail));
+        }
+        let path = self.staged(wanted.path.as_path());
+        let mut copy = self.stage.create_file_with_mode(&path, wanted.mode)?;
+        let measured = self.fill(&mut copy, &mut source, wanted.bytes)?;
+        if measured.digest != wanted.digest || measured.bytes != wanted.bytes {
+            let detail = format!("sha256 {}, in the sidecar {}", measured.digest, wanted.digest);
+            return Err(self.damaged(wanted.path, detail));
+        }
+        Ok(copy.set_attributes(&Stamp { mode: wanted.mode, modified: wanted.modified, ..found })?)
+    }
+
+    /// Fills a copy: sharing the bytes where the file system can, and reading them in either case.
+    fn fill(
+        &self,
+        copy: &mut StoredFile,
+        source: &mut StoredFile,
+        bytes: u64,
+    ) -> Result<Measured, TransferError> {
+        let (progress, interrupt) = (self.progress, self.interrupt);
+        BUFFER.with_borrow_mut(|buffer| {
+            if bytes > 0 && copy.share_bytes_of(source)? {
+                return Ok(digest(copy, buffer, progress, interrupt)?);
+            }
+            Ok(copy_and_digest(source, copy, bytes, buffer, progress, interrupt)?)
+        })
+    }
+
+    /// Gives directories the modes and times they have at the source, now that nothing more is put
+    /// into them.
+    pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
+        let payload = Path::new(layout::PAYLOAD);
+        // Deepest first: a directory sorts before everything below it.
+        for directory in directories(entries).into_iter().rev() {
+            let mut stamp = self.from.dir().open_dir(payload.join(directory))?.own_stamp()?;
+            let bytes = directory.as_os_str().as_bytes();
+            let at = entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes));
+            if let Ok(Content::EmptyDirectory { modified, mode }) =
+                at.map(|at| &entries[at].content)
+            {
+                stamp = Stamp { modified: *modified, mode: *mode, ..stamp };
+            }
+            self.stage.open_dir(self.staged(directory))?.set_attributes(&stamp)?;
+        }
+        let stamp = self.from.dir().open_dir(payload)?.own_stamp()?;
+        self.stage.open_dir(self.item.join(payload))?.set_attributes(&stamp)
+    }
+
+    fn staged(&self, path: &Path) -> PathBuf {
+        self.item.join(layout::PAYLOAD).join(path)
+    }
+
+    fn damaged(&self, path: &PayloadPath, detail: impl Into<String>) -> TransferError {
+        TransferError::Damaged {
+            path: self.from.payload_path().join(path.as_path()),
+            detail: detail.into(),
+            name: self.from.name().clone(),
+            collection: self.root.to_path_buf(),
+        }
+    }
+}
+
+/// A file as the sidecar has it.
+struct Wanted<'a> {
+    path: &'a PayloadPath,
+    bytes: u64,
+    digest: Digest,
+    modified: Instant,
+    mode: u32,
+}
+
+/// Every directory below `doc/` that `entries` name or imply, each after the one it is in.
+fn directories(entries: &[Entry]) -> BTreeSet<&Path> {
+    let mut found = BTreeSet::new();
+    for Entry { path, content } in entries {
+        if let Content::EmptyDirectory { .. } = content {
+            found.insert(path.as_path());
+        }
+        for above in path.parents() {
+            // Those above it are there as well then.
+            if !found.insert(above) {
+                break;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,206 @@
+//! Publishing a group: one sync, then every item in one step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::draft::Staged;
+use super::run::{Ready, Shared};
+use super::{Outcome, Over, Step, TransferError, Transferred};
+use crate::collection::{Collection, CollectionError, ItemLocks, StoredItem, lock_items};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+
+/// The outcomes of a group, in its order, and what went wrong for all.
+pub(super) struct Group {
+    outcomes: BTreeMap<usize, Outcome>,
+    pub fatal: Option<TransferError>,
+}
+
+/// Staged items with their places in the group.
+pub(super) type Items = Vec<(usize, Staged)>;
+
+impl Group {
+    pub(super) fn done(&mut self, at: usize, staged: &Staged, root: &Path) {
+        let outcome = Outcome { name: staged.name.clone(), result: Ok(staged.transferred(root)) };
+        self.outcomes.insert(at, outcome);
+    }
+
+    pub(super) fn failed(&mut self, at: usize, staged: &Staged, error: TransferError) {
+        let outcome = Outcome { name: staged.name.clone(), result: Err(error) };
+        self.outcomes.insert(at, outcome);
+    }
+
+    /// The item was not transferred, for a reason that may have been told.
+    pub(super) fn failed_unless_told(&mut self, at: usize, staged: &Staged) {
+        if !self.outcomes.contains_key(&at) {
+            self.failed(at, staged, TransferError::GroupFailed);
+        }
+    }
+
+    /// Every one of `items` fails because of `error`, which later groups would meet as well.
+    pub(super) fn all_failed(&mut self, items: &Items, error: TransferError) {
+        for (at, staged) in items {
+            self.failed(*at, staged, TransferError::GroupFailed);
+        }
+        self.fatal.get_or_insert(error);
+    }
+}
+
+impl Shared<'_> {
+    /// Publishes a group: everything in it is durable when this returns, or has its reason why not.
+    ///
+    /// The error is one that later groups would meet as well.
+    pub(super) fn publish(&self, ready: Vec<Ready>) -> (Vec<Outcome>, Option<TransferError>) {
+        let mut group = Group { outcomes: BTreeMap::new(), fatal: None };
+        let (mut copies, mut handovers) = (Items::new(), Items::new());
+        let (mut moves, mut drops) = (Items::new(), Items::new());
+        for (at, ready) in ready.into_iter().enumerate() {
+            match ready {
+                Ready::Passed => {}
+                Ready::Planned(staged) => group.done(at, &staged, self.to.path()),
+                Ready::Failed(name, error) => {
+                    group.outcomes.insert(at, Outcome { name, result: Err(error) });
+                }
+                Ready::Staged(staged) => match staged.step {
+                    Step::HandOver(_) => handovers.push((at, staged)),
+                    _ => copies.push((at, staged)),
+                },
+                Ready::Move(staged) => moves.push((at, staged)),
+                Ready::Drop(staged) => drops.push((at, staged)),
+            }
+        }
+        self.publish_copies(copies, &mut group);
+        self.hand_over(handovers, &mut group);
+        self.move_all(&moves, &mut group);
+        self.drop_all(&drops, &mut group);
+        (group.outcomes.into_values().collect(), group.fatal)
+    }
+
+    fn publish_copies(&self, copies: Items, group: &mut Group) {
+        if copies.is_empty() {
+            return;
+        }
+        if let Err(error) = self.writer.stage().sync_file_system() {
+            // What failed once is not tried again: the kernel may have dropped the bytes.
+            return group.all_failed(&copies, error.into());
+        }
+        let placed = self.place(copies, group, true);
+        let mut moved = Items::new();
+        for (at, staged) in placed {
+            match staged.step {
+                Step::MoveCopy => moved.push((at, staged)),
+                _ => group.done(at, &staged, self.to.path()),
+            }
+        }
+        self.drop_all(&moved, group);
+    }
+
+    /// Puts synced items in place and syncs the directories that got them. Returns those that are
+    /// there for good.
+    ///
+    /// What takes the place of something needs its lock, which is taken here if `lock` says so.
+    pub(super) fn place(&self, items: Items, group: &mut Group, lock: bool) -> Items {
+        let mut by_year: BTreeMap<PathBuf, Items> = BTreeMap::new();
+        for (at, staged) in items {
+            by_year.entry(staged.place.0.clone()).or_default().push((at, staged));
+        }
+        let mut placed = Items::new();
+        for (year, items) in by_year {
+            match self.to.ensure_directory(&year) {
+                Ok(year) => placed.extend(self.place_in(&year, items, group, lock)),
+                Err(error) => group.all_failed(&items, error.into()),
+            }
+        }
+        placed.sort_by_key(|(at, _)| *at);
+        placed
+    }
+
+    fn place_in(&self, year: &Dir, items: Items, group: &mut Group, lock: bool) -> Items {
+        let mut placed = Items::new();
+        for (at, staged) in items {
+            match self.put(year, &staged, lock) {
+                Ok(()) => placed.push((at, staged)),
+                Err(error) => group.failed(at, &staged, error),
+            }
+        }
+        match year.sync().and_then(|()| self.sync_buckets(&placed)) {
+            Ok(()) => placed,
+            Err(error) => {
+                for (at, staged) in &placed {
+                    group.failed(*at, staged, not_durable(&staged.name, &error));
+                }
+                group.fatal.get_or_insert(error.into());
+                Items::new()
+            }
+        }
+    }
+
+    /// Puts one item in place.
+    fn put(&self, year: &Dir, staged: &Staged, lock: bool) -> Result<(), TransferError> {
+        let stage = self.writer.stage();
+        let (Step::Copy(over) | Step::HandOver(over)) = staged.step else {
+            return self.put_new(stage, year, staged);
+        };
+        if over == Over::Nothing {
+            return self.put_new(stage, year, staged);
+        }
+        let _lock = if lock { Some(self.lock([(self.to, &staged.name)])?) } else { None };
+        let item = self.at_destination(staged)?;
+        self.writer.swap_item(self.to, &staged.item, item.name())?;
+        Ok(())
+    }
+
+    fn put_new(&self, stage: &Dir, year: &Dir, staged: &Staged) -> Result<(), TransferError> {
+        match stage.rename_new(&staged.item, year, &staged.place.1) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(TransferError::Changed { name: staged.name.clone() })
+            }
+            outcome => Ok(outcome?),
+        }
+    }
+
+    /// The item that is to be replaced, if it is still the one it was decided by.
+    pub(super) fn at_destination(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
+        let changed = || TransferError::Changed { name: staged.name.clone() };
+        let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        match staged.replaced {
+            Some(stamp) if !item.has_sidecar(&stamp)? => Err(changed()),
+            _ => Ok(item),
+        }
+    }
+
+    /// The item at the source, if it is still the one it was decided by.
+    pub(super) fn at_source(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
+        let changed = || TransferError::Changed { name: staged.name.clone() };
+        let item = self.source_items.item(&staged.name)?.ok_or_else(changed)?;
+        if item.has_sidecar(&staged.source)? { Ok(item) } else { Err(changed()) }
+    }
+
+    /// Syncs the directories that items were moved out of, so that none is found in both places.
+    fn sync_buckets(&self, placed: &Items) -> Result<(), PathError> {
+        let buckets: BTreeSet<_> = placed.iter().filter_map(|(_, it)| it.item.parent()).collect();
+        buckets.iter().try_for_each(|bucket| self.writer.stage().open_dir(bucket)?.sync())
+    }
+
+    pub(super) fn lock<'a>(
+        &self,
+        items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
+    ) -> Result<ItemLocks, CollectionError> {
+        lock_items(items, self.agent, self.clock, self.wait)
+    }
+}
+
+fn not_durable(name: &RepositoryName, error: &PathError) -> TransferError {
+    let source = std::io::Error::new(error.kind(), error.to_string());
+    TransferError::NotDurable {
+        name: name.clone(),
+        source: PathError::new("sync", error.path(), source),
+    }
+}
+
+impl Transferred {
+    /// Whether anything was done, or would be.
+    pub fn is_change(&self) -> bool {
+        self.step != Step::Skip
+    }
+}

@@ -1,0 +1,270 @@
+//! Hand-overs that were begun: finished or withdrawn, whichever the sidecars say.
+
+use std::time::Duration;
+
+use super::handover::replace_all;
+use super::journal::{self, Record};
+use super::retire::retire;
+use super::{JournalError, TransferError, paper};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Writer, lock_items};
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{Handover, Party, Sidecar};
+
+/// Both sides of a hand-over, with the right to write on each.
+pub(super) struct Sides<'a> {
+    pub from: &'a Collection,
+    pub to: &'a Collection,
+    pub giver: &'a Writer,
+    pub receiver: &'a Writer,
+    pub clock: &'a dyn Clock,
+}
+
+/// How the hand-over of an item ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The receiver has the Original.
+    HandedOver,
+    /// The giver still has it.
+    Withdrawn,
+}
+
+/// A hand-over that was found unfinished, and how it ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// The item.
+    pub name: RepositoryName,
+    /// How it ended, or why it can not be ended now.
+    pub result: Result<Settled, TransferError>,
+}
+
+/// An item as one side has it.
+type Held = Option<(StoredItem, ReadSidecar)>;
+
+/// What an item's sidecars call for.
+enum Next {
+    /// The receiver's sidecar is to say Original, then the giver's copy ends.
+    Receive { received: (StoredItem, ReadSidecar), given: (StoredItem, ReadSidecar) },
+    /// The giver's copy is to end.
+    End { given: (StoredItem, ReadSidecar) },
+    /// The receiver's Copy is to lose its mark.
+    Withdraw { received: (StoredItem, ReadSidecar) },
+    /// Nothing more.
+    Nothing(Settled),
+}
+
+/// Brings every item of `record` to an end. The locks of all are held.
+///
+/// May be cut short anywhere and repeated.
+pub(super) fn settle(
+    sides: &Sides<'_>,
+    record: &Record,
+) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    let mut outcomes = Vec::new();
+    let (mut received, mut given) = (Vec::new(), Vec::new());
+    for name in &record.items {
+        let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
+            let next = next(sides, record, name, at_giver, at_receiver)?;
+            prepare(sides, record, name, next, &mut received, &mut given)
+        });
+        outcomes.push((name.clone(), plan));
+    }
+    // Every receiver's sidecar is on the disk before any giver's copy ends.
+    let ended = replace_all(sides.receiver, received)
+        .map_err(TransferError::from)
+        .and_then(|()| end_copies(sides, record, given));
+    if let Err(error) = ended {
+        return fail(outcomes, error);
+    }
+    outcomes
+}
+
+fn fail(
+    outcomes: Vec<(RepositoryName, Result<Settled, TransferError>)>,
+    error: TransferError,
+) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    let mut error = Some(error);
+    let told = |(name, outcome): (RepositoryName, Result<Settled, TransferError>)| {
+        let outcome = outcome.and_then(|_| Err(error.take().unwrap_or(TransferError::GroupFailed)));
+        (name, outcome)
+    };
+    outcomes.into_iter().map(told).collect()
+}
+
+fn look(sides: &Sides<'_>, name: &RepositoryName) -> Result<(Held, Held), TransferError> {
+    let held = |collection: &Collection| -> Result<Held, TransferError> {
+        match collection.item(name) {
+            Ok(item) => {
+                let read = item.read_sidecar()?;
+                Ok(Some((item, read)))
+            }
+            Err(CollectionError::NoSuchItem { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    };
+    Ok((held(sides.from)?, held(sides.to)?))
+}
+
+/// What is to be done, by what both sidecars say.
+fn next(
+    sides: &Sides<'_>,
+    record: &Record,
+    name: &RepositoryName,
+    at_giver: Held,
+    at_receiver: Held,
+) -> Result<Next, TransferError> {
+    let marked = |sidecar: &Sidecar, party: Party| {
+        sidecar.handover == Some(Handover { token: record.token.clone(), party })
+    };
+    let is_received = |sidecar: &Sidecar| {
+        sidecar.state == State::Copy && marked(sidecar, Party::From(sides.from.id().to_owned()))
+    };
+    let is_given = |sidecar: &Sidecar| {
+        sidecar.state == State::Copy && marked(sidecar, Party::To(sides.to.id().to_owned()))
+    };
+    let is_original =
+        |held: &Held| held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original);
+    let other_original = is_original(&at_receiver);
+    Ok(match (at_giver, at_receiver) {
+        (Some(given), Some(received))
+            if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
+        {
+            Next::Receive { received, given }
+        }
+        (Some(given), _) if is_given(&given.1.sidecar) && other_original => Next::End { given },
+        // Without the mark the giver never said that it handed the item over.
+        (giver, Some(received)) if is_received(&received.1.sidecar) && is_original(&giver) => {
+            Next::Withdraw { received }
+        }
+        (giver, _) if is_original(&giver) => Next::Nothing(Settled::Withdrawn),
+        (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
+        _ => {
+            let cause = format!("neither side has the Original of `{name}`, nor the marks of it");
+            let path = sides.from.path().to_path_buf();
+            return Err(TransferError::Journal { path, cause: JournalError(cause) });
+        }
+    })
+}
+
+/// Adds what is to be written to the lists, and says how it will have ended.
+fn prepare(
+    sides: &Sides<'_>,
+    record: &Record,
+    name: &RepositoryName,
+    next: Next,
+    received: &mut Vec<(StoredItem, String)>,
+    given: &mut Vec<(StoredItem, Option<String>)>,
+) -> Result<Settled, TransferError> {
+    let ending = |item: StoredItem, read: &ReadSidecar| {
+        let text =
+            record.leave_copy.then(|| paper::text(name, read, &paper::unmarked(&read.sidecar)));
+        Ok::<_, TransferError>((item, text.transpose()?))
+    };
+    match next {
+        Next::Nothing(settled) => Ok(settled),
+        Next::Withdraw { received: (item, read) } => {
+            received.push((item, paper::text(name, &read, &paper::unmarked(&read.sidecar))?));
+            Ok(Settled::Withdrawn)
+        }
+        Next::End { given: (item, read) } => {
+            given.push(ending(item, &read)?);
+            Ok(Settled::HandedOver)
+        }
+        Next::Receive { received: (item, read), given: (left, left_read) } => {
+            let original = paper::original(&read.sidecar, sides.to, sides.clock.now());
+            let text = paper::text(name, &read, &original)?;
+            given.push(ending(left, &left_read)?);
+            received.push((item, text));
+            Ok(Settled::HandedOver)
+        }
+    }
+}
+
+/// Ends the giver's copies: those with a text stay and get it, the others go.
+fn end_copies(
+    sides: &Sides<'_>,
+    record: &Record,
+    given: Vec<(StoredItem, Option<String>)>,
+) -> Result<(), TransferError> {
+    if record.leave_copy {
+        let texts = given.into_iter().filter_map(|(item, text)| Some((item, text?))).collect();
+        return Ok(replace_all(sides.giver, texts)?);
+    }
+    let items: Vec<_> = given.into_iter().map(|(item, _)| item).collect();
+    Ok(retire(sides.from, sides.giver, &items)?)
+}
+
+/// Whether hand-overs from `giver` wait to be finished.
+pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
+    Ok(!journal::names(giver)?.is_empty())
+}
+
+/// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
+/// left to it.
+///
+/// The receivers are looked for among `others` by their ids, then where they were.
+pub fn finish_pending(
+    giver: &Collection,
+    others: &[&Collection],
+    agent: &Agent,
+    clock: &dyn Clock,
+    wait: Duration,
+) -> Result<Vec<Finished>, TransferError> {
+    let mut finished = Vec::new();
+    for name in journal::names(giver)? {
+        let Some(record) = journal::read(giver, &name)? else { continue };
+        let opened;
+        let receiver = match others.iter().find(|other| other.id() == record.to) {
+            Some(receiver) => *receiver,
+            None => match open_receiver(giver, &record) {
+                Ok(receiver) => {
+                    opened = receiver;
+                    &opened
+                }
+                Err(error) => {
+                    finished.extend(unreachable(&record, error));
+                    continue;
+                }
+            },
+        };
+        let both = record.items.iter().flat_map(|item| [(giver, item), (receiver, item)]);
+        let _locks = match lock_items(both, agent, clock, Duration::ZERO) {
+            Ok(locks) => locks,
+            Err(CollectionError::ItemLocked { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        // Finished meanwhile by whoever had the locks.
+        let Some(record) = journal::read(giver, &name)? else { continue };
+        let (from, to) = (giver.writer(agent, clock, wait)?, receiver.writer(agent, clock, wait)?);
+        let sides = Sides { from: giver, to: receiver, giver: &from, receiver: &to, clock };
+        let outcomes = settle(&sides, &record);
+        if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
+            journal::end(giver, &name)?;
+        }
+        finished.extend(outcomes.into_iter().map(|(name, result)| Finished { name, result }));
+        from.finish()?;
+        to.finish()?;
+    }
+    Ok(finished)
+}
+
+fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, TransferError> {
+    let receiver = Collection::open(&record.to_path, &giver.root().watcher())?;
+    if receiver.id() == record.to {
+        return Ok(receiver);
+    }
+    let cause = format!("the collection {} is not there any more, but another one", record.to);
+    Err(TransferError::Journal { path: record.to_path.clone(), cause: JournalError(cause) })
+}
+
+/// The outcomes of a record whose receiver can not be reached: the first tells why.
+fn unreachable(record: &Record, error: TransferError) -> Vec<Finished> {
+    let mut error = Some(error);
+    let tell = |name: &RepositoryName| Finished {
+        name: name.clone(),
+        result: Err(error.take().unwrap_or(TransferError::GroupFailed)),
+    };
+    record.items.iter().map(tell).collect()
+}

@@ -1,0 +1,123 @@
+//! What leaves the source: moved as it is within one file system, or gone once the destination is
+//! proven.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::TransferError;
+use super::draft::Staged;
+use super::publish::{Group, Items};
+use super::run::Shared;
+use crate::collection::{Collection, StoredItem, Writer};
+use crate::disk::{Dir, PathError};
+
+impl Shared<'_> {
+    /// Moves items as they are: each by one rename. Nothing of them is read.
+    pub(super) fn move_all(&self, items: &Items, group: &mut Group) {
+        if items.is_empty() {
+            return;
+        }
+        let _locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
+            Ok(locks) => locks,
+            Err(error) => return group.all_failed(items, error.into()),
+        };
+        let mut years = Years::default();
+        let mut moved = Vec::new();
+        for (at, staged) in items {
+            match self.move_one(staged, &mut years) {
+                Ok(()) => moved.push((*at, staged)),
+                Err(error) => group.failed(*at, staged, error),
+            }
+        }
+        match years.sync() {
+            Ok(()) => moved.iter().for_each(|(at, staged)| group.done(*at, staged, self.to.path())),
+            Err(error) => {
+                for (at, staged) in moved {
+                    group.failed(at, staged, TransferError::GroupFailed);
+                }
+                group.fatal.get_or_insert(error.into());
+            }
+        }
+    }
+
+    fn move_one(&self, staged: &Staged, years: &mut Years) -> Result<(), TransferError> {
+        let item = self.at_source(staged)?;
+        let from = Path::new(item.name().as_str());
+        let (year, leaf) = (from.parent().unwrap_or(from), from.file_name().unwrap_or_default());
+        let to = years.of(self.to, &staged.place.0)?;
+        let from = years.of(self.from, year)?;
+        match years.dirs[from].rename_new(Path::new(leaf), &years.dirs[to], &staged.place.1) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(TransferError::Changed { name: staged.name.clone() })
+            }
+            outcome => Ok(outcome?),
+        }
+    }
+
+    /// Takes Copies away from the source, after the same Copies at the destination were read back.
+    pub(super) fn drop_all(&self, items: &Items, group: &mut Group) {
+        let Some(writer) = self.source_writer else { return };
+        for (at, staged) in items {
+            match self.drop_one(writer, staged) {
+                Ok(()) => group.done(*at, staged, self.to.path()),
+                Err(error) => group.failed(*at, staged, error),
+            }
+        }
+    }
+
+    fn drop_one(&self, writer: &Writer, staged: &Staged) -> Result<(), TransferError> {
+        let _locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
+        let leaving = self.at_source(staged)?;
+        let changed = || TransferError::Changed { name: staged.name.clone() };
+        let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        let files = leaving.read_sidecar()?.sidecar.files;
+        if staying.read_sidecar()?.sidecar.files != files {
+            return Err(changed());
+        }
+        self.prove(&staying, &files)?;
+        retire(self.from, writer, &[leaving])?;
+        Ok(())
+    }
+}
+
+/// Moves items out of `collection` in one step each, synced. Their bytes go with the stage.
+pub(super) fn retire(
+    collection: &Collection,
+    writer: &Writer,
+    items: &[StoredItem],
+) -> Result<(), PathError> {
+    let mut years = Years::default();
+    for item in items {
+        let path = Path::new(item.name().as_str());
+        let year = years.of(collection, path.parent().unwrap_or(path))?;
+        let leaf = Path::new(path.file_name().unwrap_or_default());
+        years.dirs[year].rename_new(leaf, writer.stage(), &writer.fresh_name())?;
+    }
+    years.sync()
+}
+
+/// Directories that items are moved out of or into, each opened once and synced at the end.
+#[derive(Default)]
+struct Years {
+    dirs: Vec<Dir>,
+    /// Where each stands, by collection and path.
+    at: BTreeMap<(String, PathBuf), usize>,
+}
+
+impl Years {
+    /// Where the directory `year` of `collection` stands; it is made if it is missing.
+    fn of(&mut self, collection: &Collection, year: &Path) -> Result<usize, PathError> {
+        let key = (collection.id().to_owned(), year.to_path_buf());
+        if let Some(at) = self.at.get(&key) {
+            return Ok(*at);
+        }
+        let dir = collection.ensure_directory(year)?;
+        self.dirs.push(dir);
+        self.at.insert(key, self.dirs.len() - 1);
+        Ok(self.dirs.len() - 1)
+    }
+
+    fn sync(&self) -> Result<(), PathError> {
+        self.dirs.iter().try_for_each(Dir::sync)
+    }
+}

@@ -1,0 +1,321 @@
+//! Many items: staged by several threads, published in groups, reported in order.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::draft::Staged;
+use super::{
+    Depth, Listing, OnError, Options, Outcome, Step, Summary, Transfer, TransferError, Transferred,
+};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Buckets, Collection, Lookup, ProofError, StoredItem, Writer};
+use crate::disk::{IoContext, PathError};
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Gathered, Size, StopOnDrop, Taken};
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::Entry;
+use crate::progress::Progress;
+
+/// So many items are worked on, or wait for those before them, at a time.
+const UNDER_WAY: usize = 2 * GROUP_ITEMS;
+
+/// Hands the names of items to the function it is given, until that has enough.
+pub type Feed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError>
+    + Send
+    + 'a;
+
+impl Listing {
+    /// All items of `collection` that are wanted, as a feed.
+    pub fn feed<'a>(&'a self, collection: &'a Collection) -> Box<Feed<'a>> {
+        Box::new(|take| {
+            collection.visit_names(&self.names, |name| {
+                let wanted = self.since.is_none_or(|since| name.instant() >= since);
+                Ok(if wanted { take(name) } else { ControlFlow::Continue(()) })
+            })
+        })
+    }
+}
+
+/// What has become of an item before its group is published.
+#[derive(Debug)]
+pub(super) enum Ready {
+    /// It is not wanted.
+    Passed,
+    /// Nothing is to be done, or only to be told.
+    Planned(Staged),
+    /// It is in the stage.
+    Staged(Staged),
+    /// It is to be moved as it is, within one file system.
+    Move(Staged),
+    /// It is to go from the source, once the Copy at the destination is proven.
+    Drop(Staged),
+    /// There is nothing to publish.
+    Failed(RepositoryName, TransferError),
+}
+
+/// What the threads share.
+pub(super) struct Shared<'a> {
+    pub from: &'a Collection,
+    pub to: &'a Collection,
+    pub source_items: Lookup<'a>,
+    pub destination_items: Lookup<'a>,
+    pub writer: &'a Writer,
+    pub source_writer: Option<&'a Writer>,
+    pub options: Options,
+    pub agent: &'a Agent,
+    pub wait: std::time::Duration,
+    pub clock: &'a dyn Clock,
+    pub progress: &'a dyn Progress,
+    pub interrupt: &'a Interrupt,
+    pub buckets: Buckets,
+    pub flow: Flow<Ready>,
+    /// Whether items can be moved from one collection to the other by renaming.
+    pub one_file_system: bool,
+    /// What the hand-overs of this run have in common.
+    pub token: String,
+}
+
+impl Shared<'_> {
+    pub(super) fn deliver(&self, number: usize, ready: Ready) {
+        let bytes = size(&ready).bytes;
+        self.flow.deliver((number, ready), bytes);
+    }
+
+    /// Reads an item back.
+    pub(super) fn prove(&self, item: &StoredItem, entries: &[Entry]) -> Result<(), TransferError> {
+        item.prove(entries, self.interrupt).map_err(|error| match error {
+            ProofError::NotProven(path) => {
+                TransferError::NotProven { path: item.payload_path().join(path.as_path()) }
+            }
+            ProofError::Copy(error) => error.into(),
+        })
+    }
+}
+
+impl Transfer<'_> {
+    /// Transfers the items that `feed` names and calls `report` with the outcomes, in order, group by
+    /// group.
+    ///
+    /// Every item reported as transferred is durable. `report` says whether to go on: it fails when
+    /// nobody listens.
+    pub fn run(
+        self,
+        feed: Box<Feed<'_>>,
+        mut report: impl FnMut(Vec<Outcome>) -> Result<(), TransferError>,
+    ) -> Summary {
+        let mut summary = Summary::default();
+        if let Err(error) = self.carry_out(feed, &mut summary, &mut report) {
+            summary.fatal.get_or_insert(error);
+        }
+        let mut finished = self.writer.finish();
+        if let Some(writer) = self.source_writer {
+            finished = finished.and(writer.finish());
+        }
+        if let Err(error) = finished {
+            summary.fatal.get_or_insert(error.into());
+        }
+        summary
+    }
+
+    fn carry_out(
+        &self,
+        feed: Box<Feed<'_>>,
+        summary: &mut Summary,
+        report: &mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
+    ) -> Result<(), TransferError> {
+        check_apart(self.from, self.to)?;
+        let starting = "start threads for";
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.options.jobs)
+            .build()
+            .map_err(std::io::Error::other)
+            .on(starting, self.to.path())?;
+        let shared = self.shared()?;
+        std::thread::scope(|threads| {
+            let feeding = std::thread::Builder::new()
+                .spawn_scoped(threads, || {
+                    let _end = EndOnDrop(&shared.flow);
+                    pool.in_place_scope(|scope| shared.feed(feed, scope))
+                })
+                .on(starting, self.to.path())?;
+            {
+                let _stop = StopOnDrop(&shared.flow);
+                let mut ending = Ending { shared: &shared, summary, report };
+                ending.collect();
+            }
+            match feeding.join() {
+                Ok(listed) => Ok(listed?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    fn shared(&self) -> Result<Shared<'_>, PathError> {
+        let one_file_system = match &self.source_writer {
+            None => false,
+            Some(source) => can_rename(source, &self.writer)?,
+        };
+        Ok(Shared {
+            from: self.from,
+            to: self.to,
+            source_items: Lookup::new(self.from),
+            destination_items: Lookup::new(self.to),
+            writer: &self.writer,
+            source_writer: self.source_writer.as_ref(),
+            options: self.options,
+            agent: self.agent,
+            wait: self.wait,
+            clock: self.clock,
+            progress: self.progress,
+            interrupt: self.interrupt,
+            buckets: Buckets::new(self.options.jobs),
+            flow: Flow::new(UNDER_WAY),
+            one_file_system,
+            token: super::journal::token(self.to.path())?,
+        })
+    }
+}
+
+impl Shared<'_> {
+    /// Hands names to the threads, as fast as the publishing side takes what they make.
+    fn feed<'scope>(
+        &'scope self,
+        feed: Box<Feed<'_>>,
+        scope: &rayon::Scope<'scope>,
+    ) -> Result<(), PathError> {
+        let mut number = 0;
+        feed(&mut |name| {
+            if self.interrupt.requested() || !self.flow.enter() {
+                return ControlFlow::Break(());
+            }
+            let current = number;
+            number += 1;
+            scope.spawn(move |scope| self.work(current, name, scope));
+            ControlFlow::Continue(())
+        })
+    }
+}
+
+/// The publishing side.
+struct Ending<'a> {
+    shared: &'a Shared<'a>,
+    summary: &'a mut Summary,
+    report: &'a mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
+}
+
+impl Ending<'_> {
+    fn collect(&mut self) {
+        let mut gathered = Gathered::default();
+        while let Some(Taken { messages, idle }) = self.shared.flow.take() {
+            for message in messages {
+                gathered.add(message, size);
+            }
+            if gathered.is_full() || idle {
+                self.publish(gathered.take());
+            }
+        }
+        self.publish(gathered.take());
+    }
+
+    fn publish(&mut self, group: Vec<Ready>) {
+        let count = group.len();
+        let halted = match &self.summary.fatal {
+            Some(_) => Some(TransferError::GroupFailed),
+            None if self.shared.interrupt.requested() => Some(TransferError::Interrupted),
+            None => None,
+        };
+        let (outcomes, fatal) = match halted {
+            Some(reason) => (halt(group, &reason), None),
+            None => self.shared.publish(group),
+        };
+        if let Some(error) = fatal {
+            self.stop(error);
+        }
+        for outcome in &outcomes {
+            self.count(outcome);
+        }
+        if !outcomes.is_empty()
+            && let Err(error) = (self.report)(outcomes)
+        {
+            self.stop(error);
+        }
+        self.shared.flow.leave(count);
+    }
+
+    fn count(&mut self, Outcome { name, result }: &Outcome) {
+        match result {
+            Ok(Transferred { step: Step::Skip, .. }) => self.summary.skipped += 1,
+            Ok(Transferred { files, bytes, .. }) => {
+                self.summary.transferred += 1;
+                self.summary.files += files;
+                self.summary.bytes += bytes;
+            }
+            Err(_) => {
+                self.summary.failed += 1;
+                if self.shared.options.on_error == OnError::Stop {
+                    self.shared.flow.stop();
+                }
+            }
+        }
+        if self.shared.options.depth == Depth::Act {
+            self.shared.progress.finish_item(name.as_str());
+        }
+    }
+
+    fn stop(&mut self, error: TransferError) {
+        self.summary.fatal.get_or_insert(error);
+        self.shared.flow.stop();
+    }
+}
+
+/// The outcomes of a group that is not published any more.
+fn halt(group: Vec<Ready>, reason: &TransferError) -> Vec<Outcome> {
+    let error = || match reason {
+        TransferError::Interrupted => TransferError::Interrupted,
+        _ => TransferError::GroupFailed,
+    };
+    let outcome = |ready| match ready {
+        Ready::Passed => None,
+        Ready::Failed(name, error) => Some(Outcome { name, result: Err(error) }),
+        Ready::Planned(staged)
+        | Ready::Staged(staged)
+        | Ready::Move(staged)
+        | Ready::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),
+    };
+    group.into_iter().filter_map(outcome).collect()
+}
+
+fn size(ready: &Ready) -> Size {
+    match ready {
+        Ready::Staged(staged) => {
+            Size { files: usize::try_from(staged.files).unwrap_or(usize::MAX), bytes: staged.bytes }
+        }
+        _ => Size::default(),
+    }
+}
+
+/// Makes sure that the two are not one.
+fn check_apart(from: &Collection, to: &Collection) -> Result<(), TransferError> {
+    if from.root().own_stamp()?.identity == to.root().own_stamp()?.identity {
+        return Err(TransferError::SameCollection(from.path().to_path_buf()));
+    }
+    if from.id() == to.id() {
+        let (from, to) = (from.path().to_path_buf(), to.path().to_path_buf());
+        return Err(TransferError::SameId { from, to });
+    }
+    Ok(())
+}
+
+/// Whether things can be moved between two stages. Tried, since devices alone do not tell.
+fn can_rename(from: &Writer, to: &Writer) -> Result<bool, PathError> {
+    let probe = from.fresh_name();
+    from.stage().make_dir(&probe)?;
+    match from.stage().rename_new(&probe, to.stage(), Path::new("probe")) {
+        Ok(()) => to.stage().remove_dir(Path::new("probe")).map(|()| true),
+        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
+            from.stage().remove_dir(&probe).map(|()| false)
+        }
+        Err(error) => Err(error),
+    }
+}
