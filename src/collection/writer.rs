@@ -91,7 +91,20 @@ impl Collection {
             staging.remove_tree(Path::new(&entry.name))?;
         }
         self.root().remove_file_if_there(Path::new(&format!("{}.new", layout::SETTINGS)))?;
+        self.remove_unfinished_records()?;
         Ok(staging.sync()?)
+    }
+
+    /// Removes records that were never put into the journal: nothing had begun then.
+    fn remove_unfinished_records(&self) -> Result<(), PathError> {
+        let Some(journal) = self.own.open_dir_if_there(layout::JOURNAL)? else { return Ok(()) };
+        for entry in journal.entries()?.collect::<Result<Vec<_>, _>>()? {
+            let name = Path::new(&entry.name);
+            if name.extension().is_some_and(|extension| extension == "new") {
+                journal.remove_file_if_there(name)?;
+            }
+        }
+        Ok(())
     }
 }
 

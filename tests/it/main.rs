@@ -16,4 +16,5 @@ mod readme;
 mod sidecar;
 mod support;
 mod tidy;
+mod transfer;
 mod verify;

@@ -1,0 +1,221 @@
+//! A transfer that fails or is killed at any file operation, on either side: exactly one Original, all
+//! digests right, and a rerun completes it.
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use urepo::collection::{Collection, recover};
+use urepo::disk::Watcher;
+use urepo::identity::RepositoryName;
+use urepo::transfer::{Rules, Verb, finish_pending};
+
+use super::support::{Pair, State, copy_rules, records};
+use crate::support::{Faults, Mode, PATIENCE, agent, staged, whole_items};
+
+/// What is done, and to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Case {
+    verb: Verb,
+    rules: Rules,
+    /// The destination has a Copy before.
+    copied: bool,
+    /// The source is changed after that.
+    changed: bool,
+    across: bool,
+}
+
+const COPY: Case =
+    Case { verb: Verb::Copy, rules: PLAIN, copied: false, changed: false, across: false };
+const MIGRATE: Case = Case { verb: Verb::Migrate, ..COPY };
+const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false, checksum: false };
+
+fn every_operation(case: Case, mode: Mode) {
+    let mut strikes = 0;
+    for at in 1.. {
+        let pair = if case.across { Pair::across() } else { Pair::new() };
+        let name = pair.deposit_tree();
+        if case.copied {
+            pair.run(Verb::Copy, PLAIN);
+        }
+        if case.changed {
+            pair.edit_source(&name, "a.txt", b"changed");
+        }
+        let wanted = pair.sidecar_at_source(&name).files;
+        let faults = Arc::new(Faults::new(pair.root(0), at, mode));
+        let mut reported = false;
+        let mut told = false;
+        if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
+            let summary = pair.try_between(&from, &to, case.verb, case.rules, |outcome| {
+                reported |= outcome.result.is_ok();
+                told |= outcome.result.is_err();
+            });
+            told |= summary.fatal.is_some();
+        } else {
+            told = true;
+        }
+        let struck = faults.struck();
+        let context = format!("{case:?} {mode:?} {at}: {struck:?}");
+        assert!(reported || told, "a failure was not told: {context}");
+        check(&pair, &name, reported && case.verb == Verb::Migrate, &context);
+        finish(&pair, case, &context);
+        let holder = if case.verb == Verb::Migrate { pair.to() } else { pair.from() };
+        let original = holder.item(&name).unwrap().sidecar().unwrap().0;
+        assert_eq!((original.state, &original.files), (State::Original, &wanted), "{context}");
+        assert!(pair.is_clean(), "{context}");
+        assert_eq!(pair.journals(), 0, "{context}");
+        if struck.is_none() {
+            assert!(reported && !told, "{context}");
+            break;
+        }
+        strikes += 1;
+    }
+    assert!(strikes > 30, "only {strikes} operations were made to fail");
+}
+
+/// What holds at any time, however a run ended: every item is whole, and one is the Original.
+fn check(pair: &Pair, name: &RepositoryName, migrated: bool, context: &str) {
+    let (from, to) = (pair.from(), pair.to());
+    whole_items(&from);
+    whole_items(&to);
+    let held =
+        |collection: &Collection| collection.item(name).ok().map(|item| item.sidecar().unwrap().0);
+    let (here, there) = (held(&from), held(&to));
+    let says = |held: &Option<urepo::sidecar::Sidecar>| {
+        held.as_ref().is_some_and(|sidecar| sidecar.state == State::Original)
+    };
+    // The rule for readers: a Copy whose mark the giver's Copy has as well is the Original.
+    let token = |held: &Option<urepo::sidecar::Sidecar>| {
+        held.as_ref()
+            .filter(|sidecar| sidecar.state == State::Copy)
+            .and_then(|sidecar| sidecar.handover.as_ref().map(|handover| handover.token.clone()))
+    };
+    let handed_over = token(&here).is_some() && token(&here) == token(&there);
+    let originals = [says(&here), says(&there), handed_over];
+    let count = originals.iter().filter(|is_original| **is_original).count();
+    assert_eq!(count, 1, "{originals:?} {context}");
+    if migrated {
+        assert!(says(&there), "it was reported: {context}");
+    }
+}
+
+/// The next run finishes what was begun, and then does the rest.
+fn finish(pair: &Pair, case: Case, context: &str) {
+    let (agent, clock) = (agent(), &pair.clock);
+    let (from, to) = (pair.from(), pair.to());
+    for finished in finish_pending(&from, &[&to], &agent, clock, PATIENCE).unwrap() {
+        finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
+    }
+    if from.item(&first(&from, &to)).is_ok() {
+        let summary = pair.try_between(&from, &to, case.verb, case.rules, |_| ());
+        assert!(summary.fatal.is_none(), "{summary:?} {context}");
+    }
+    for collection in [from, to] {
+        recover(&collection, &agent, clock, PATIENCE).unwrap();
+        assert_eq!(staged(collection.path()), [""; 0], "{context}");
+        assert_eq!(records(collection.path()), [""; 0], "{context}");
+    }
+}
+
+fn first(from: &Collection, to: &Collection) -> RepositoryName {
+    let names = [from, to].map(whole_items).concat();
+    names[0].parse().unwrap()
+}
+
+#[test]
+fn copy_killed() {
+    every_operation(COPY, Mode::Killed);
+    every_operation(Case { across: true, ..COPY }, Mode::Killed);
+}
+
+#[test]
+fn refresh_killed() {
+    let rules = copy_rules(true, false);
+    every_operation(Case { copied: true, changed: true, rules, ..COPY }, Mode::Killed);
+}
+
+#[test]
+fn migrate_killed_within_a_file_system() {
+    every_operation(MIGRATE, Mode::Killed);
+}
+
+#[test]
+fn migrate_killed_across_file_systems() {
+    every_operation(Case { across: true, ..MIGRATE }, Mode::Killed);
+}
+
+#[test]
+fn migrate_killed_that_leaves_a_copy() {
+    let rules = Rules { leave_copy: true, ..PLAIN };
+    every_operation(Case { rules, ..MIGRATE }, Mode::Killed);
+}
+
+#[test]
+fn migrate_killed_onto_a_copy() {
+    every_operation(Case { copied: true, ..MIGRATE }, Mode::Killed);
+    every_operation(Case { copied: true, changed: true, ..MIGRATE }, Mode::Killed);
+}
+
+#[test]
+fn errors_at_any_operation() {
+    for errno in [Errno::IO, Errno::NOSPC, Errno::ROFS] {
+        every_operation(COPY, Mode::Once(errno));
+        every_operation(MIGRATE, Mode::Once(errno));
+        every_operation(Case { across: true, ..MIGRATE }, Mode::Once(errno));
+        every_operation(Case { copied: true, changed: true, ..MIGRATE }, Mode::Once(errno));
+    }
+}
+
+/// Finishing may be killed at any operation and be repeated.
+#[test]
+fn recovery_killed_at_any_operation() {
+    // Long enough for the giver to have put its name to the hand-over, or nearly so.
+    for cut in (60..220).step_by(4) {
+        for at in 1.. {
+            let pair = Pair::across();
+            let name = pair.deposit_tree();
+            let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
+            let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
+            let _ = pair.try_between(&from, &to, Verb::Migrate, PLAIN, |_| ());
+            if pair.journals() == 0 {
+                break;
+            }
+            let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
+            if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
+                let _ = finish_pending(&from, &[&to], &agent(), &pair.clock, PATIENCE);
+            }
+            let context = format!("{cut} {at}: {:?}", faults.struck());
+            check(&pair, &name, false, &context);
+            finish(&pair, MIGRATE, &context);
+            assert!(pair.is_clean(), "{context}");
+            if faults.struck().is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// Without the receiver nothing is finished, and nothing is lost.
+#[test]
+fn a_receiver_out_of_reach_leaves_the_journal() {
+    let pair = Pair::across();
+    let name = pair.deposit_tree();
+    for cut in 60.. {
+        let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
+        let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
+        let _ = pair.try_between(&from, &to, Verb::Migrate, PLAIN, |_| ());
+        if pair.journals() > 0 {
+            break;
+        }
+    }
+    let away = pair.root(1).with_file_name("away");
+    std::fs::rename(pair.root(1), &away).unwrap();
+    let from = pair.from();
+    let finished = finish_pending(&from, &[], &agent(), &pair.clock, PATIENCE).unwrap();
+    assert!(finished[0].result.is_err());
+    assert_eq!(pair.journals(), 1);
+    let moved = Collection::open(&away, &Watcher::default()).unwrap();
+    let finished = finish_pending(&from, &[&moved], &agent(), &pair.clock, PATIENCE).unwrap();
+    assert_eq!(finished[0].name, name);
+    assert!(finished[0].result.is_ok(), "{finished:?}");
+    assert_eq!(pair.journals(), 0);
+}

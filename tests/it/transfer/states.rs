@@ -1,0 +1,159 @@
+//! Every cell of the table of states [design 3]: what the source has, what the destination has, what
+//! is asked for, and what comes of it.
+
+use urepo::transfer::{Over, Refusal, Rules, Step, TransferError, Verb};
+
+use super::support::{Pair, State, copy_rules, edit, rewrite};
+
+/// What the destination has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum There {
+    Nothing,
+    /// In this state, with the same content.
+    Same(State),
+    /// In this state, with the content before the last change.
+    Older(State),
+    /// In this state, later than the source, with other content.
+    Other(State),
+}
+
+/// Makes both sides as they are to be.
+fn arrange(from: State, there: There) -> Pair {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    if let There::Same(_) | There::Older(_) | There::Other(_) = there {
+        pair.run(Verb::Copy, Rules::default());
+    }
+    match there {
+        There::Older(_) => pair.edit_source(&name, "a.txt", b"later"),
+        There::Other(_) => edit(&pair.to(), &name, "a.txt", b"other"),
+        There::Same(_) | There::Nothing => {}
+    }
+    let set = |collection: &urepo::collection::Collection, state: State| {
+        if state == State::Deleted {
+            std::fs::remove_dir_all(collection.item(&name).unwrap().payload_path()).unwrap();
+        }
+        rewrite(collection, &name, |sidecar| sidecar.state = state);
+    };
+    set(&pair.from(), from);
+    if let There::Same(state) | There::Older(state) | There::Other(state) = there {
+        set(&pair.to(), state);
+    }
+    pair
+}
+
+fn outcome(from: State, there: There, verb: Verb, rules: Rules) -> Result<Step, Refusal> {
+    let pair = arrange(from, there);
+    let before = pair_state(&pair);
+    let outcome = pair.run(verb, rules).remove(0).result;
+    match outcome {
+        Ok(transferred) => Ok(transferred.step),
+        Err(TransferError::Refused { refusal, .. }) => {
+            assert_eq!(pair_state(&pair), before, "a refusal touches nothing");
+            Err(refusal)
+        }
+        Err(error) => panic!("{from:?} {there:?} {verb:?}: {error:?}"),
+    }
+}
+
+/// Everything in both collections but their own directories.
+fn pair_state(pair: &Pair) -> Vec<String> {
+    let roots = [pair.root(0), pair.root(1)];
+    let lines = roots.iter().flat_map(|root| crate::support::tree(root));
+    lines.filter(|line| !line.starts_with(".urepo")).collect()
+}
+
+#[test]
+fn every_cell() {
+    use Refusal as No;
+    use State::{Copy, Deleted, Original};
+    use Step::{Copy as Get, DropCopy, HandOver, MoveCopy, Skip};
+    use There::{Nothing, Older, Other, Same};
+    use Verb::{Copy as Cp, Migrate as Mv};
+    let plain = Rules::default();
+    let refresh = copy_rules(true, false);
+    let revive = copy_rules(false, true);
+    for (from, there, verb, rules, expected) in [
+        (Original, Nothing, Cp, plain, Ok(Get(Over::Nothing))),
+        (Original, Nothing, Mv, plain, Ok(HandOver(Over::Nothing))),
+        (Original, Same(Copy), Cp, plain, Ok(Skip)),
+        (Original, Same(Copy), Mv, plain, Ok(HandOver(Over::Copy))),
+        (Original, Older(Copy), Cp, plain, Err(No::Stale)),
+        (Original, Older(Copy), Cp, refresh, Ok(Get(Over::Copy))),
+        (Original, Older(Copy), Mv, plain, Ok(HandOver(Over::Copy))),
+        (Original, Other(Copy), Cp, refresh, Err(No::OtherContent)),
+        (Original, Other(Copy), Mv, plain, Err(No::OtherContent)),
+        (Original, Same(Original), Cp, plain, Err(No::TwoOriginals)),
+        (Original, Same(Original), Mv, plain, Err(No::TwoOriginals)),
+        (Original, Older(Original), Cp, refresh, Err(No::TwoOriginals)),
+        (Original, Same(Deleted), Cp, plain, Err(No::Tombstone)),
+        (Original, Same(Deleted), Mv, plain, Err(No::Tombstone)),
+        (Original, Same(Deleted), Cp, revive, Ok(Get(Over::Tombstone))),
+        (Original, Same(Deleted), Mv, revive, Ok(HandOver(Over::Tombstone))),
+        (Copy, Nothing, Cp, plain, Ok(Get(Over::Nothing))),
+        (Copy, Nothing, Mv, plain, Ok(MoveCopy)),
+        (Copy, Same(Copy), Cp, plain, Ok(Skip)),
+        (Copy, Same(Copy), Mv, plain, Ok(DropCopy)),
+        (Copy, Older(Copy), Cp, refresh, Err(No::OnlyFromOriginal)),
+        (Copy, Older(Copy), Mv, plain, Err(No::OnlyFromOriginal)),
+        (Copy, Other(Copy), Cp, refresh, Err(No::OtherContent)),
+        (Copy, Same(Original), Cp, plain, Ok(Skip)),
+        (Copy, Other(Original), Cp, plain, Ok(Skip)),
+        (Copy, Older(Original), Cp, refresh, Err(No::OtherContent)),
+        (Copy, Same(Original), Mv, plain, Err(No::HoldsOriginal)),
+        (Copy, Same(Deleted), Cp, plain, Err(No::Tombstone)),
+        (Copy, Same(Deleted), Cp, revive, Ok(Get(Over::Tombstone))),
+        (Copy, Same(Deleted), Mv, revive, Err(No::Tombstone)),
+        (Deleted, Nothing, Cp, plain, Err(No::SourceDeleted)),
+        (Deleted, Nothing, Mv, plain, Err(No::SourceDeleted)),
+        (Deleted, Same(Copy), Cp, plain, Err(No::SourceDeleted)),
+        (Deleted, Same(Original), Mv, revive, Err(No::SourceDeleted)),
+        (Deleted, Same(Deleted), Cp, revive, Err(No::SourceDeleted)),
+    ] {
+        let found = outcome(from, there, verb, rules);
+        assert_eq!(found, expected, "{from:?} -> {there:?}, {verb:?}, {rules:?}");
+    }
+}
+
+#[test]
+fn what_may_not_migrate_stays() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    rewrite(&pair.from(), &name, |sidecar| sidecar.transferable = false);
+    let Err(TransferError::Refused { refusal, .. }) =
+        pair.run(Verb::Migrate, Rules::default()).remove(0).result
+    else {
+        panic!("it migrated")
+    };
+    assert_eq!(refusal, Refusal::NotTransferable);
+    assert!(pair.run(Verb::Copy, Rules::default()).remove(0).result.is_ok());
+}
+
+/// After each step, both sides are whole, and there is one Original.
+#[test]
+fn whatever_is_done_leaves_both_sides_whole() {
+    use State::{Copy, Deleted, Original};
+    use There::{Nothing, Older, Same};
+    for leave_copy in [false, true] {
+        for (from, there, verb) in [
+            (Original, Nothing, Verb::Copy),
+            (Original, Older(Copy), Verb::Copy),
+            (Original, Same(Deleted), Verb::Copy),
+            (Original, Nothing, Verb::Migrate),
+            (Original, Same(Copy), Verb::Migrate),
+            (Original, Older(Copy), Verb::Migrate),
+            (Original, Same(Deleted), Verb::Migrate),
+            (Copy, Nothing, Verb::Migrate),
+            (Copy, Same(Copy), Verb::Migrate),
+        ] {
+            let pair = arrange(from, there);
+            let rules = Rules { refresh: true, revive: true, leave_copy, checksum: false };
+            pair.run(verb, rules).remove(0).result.unwrap();
+            assert!(pair.is_clean(), "{from:?} -> {there:?} {verb:?}");
+            assert_eq!(pair.journals(), 0);
+            for root in [pair.root(0), pair.root(1)] {
+                assert_eq!(crate::support::staged(root), [""; 0]);
+            }
+        }
+    }
+}

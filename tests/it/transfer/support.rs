@@ -1,0 +1,277 @@
+//! Two collections, and what is done between them.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use urepo::collection::{Collection, Names, Subsystem, init};
+use urepo::disk::{Watch, Watcher};
+use urepo::identity::RepositoryName;
+use urepo::interrupt::Interrupt;
+pub(super) use urepo::item::State;
+use urepo::progress::NoProgress;
+use urepo::sidecar::Sidecar;
+use urepo::transfer::{
+    Depth, Listing, OnError, Options, Outcome, Rules, Step, Summary, Transfer, TransferError, Verb,
+};
+use urepo::verify::{self, Report, Scope};
+
+use crate::support::{
+    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch,
+};
+
+/// Two collections, on one file system or on two.
+pub(super) struct Pair {
+    _scratch: Vec<tempfile::TempDir>,
+    roots: [PathBuf; 2],
+    sources: PathBuf,
+    turned: AtomicBool,
+    pub clock: TestClock,
+}
+
+pub(super) fn copy_rules(refresh: bool, revive: bool) -> Rules {
+    Rules { refresh, revive, ..Rules::default() }
+}
+
+pub(super) fn step(outcome: &Outcome) -> Step {
+    match &outcome.result {
+        Ok(transferred) => transferred.step,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+impl Pair {
+    pub(super) fn new() -> Pair {
+        let scratch = scratch();
+        let roots = ["from", "to"].map(|name| scratch.path().join(name));
+        Pair::at(roots, vec![scratch])
+    }
+
+    /// The destination is on another file system, where there are two.
+    pub(super) fn across() -> Pair {
+        let (one, other) = (scratch(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+        let roots = [one.path().join("from"), other.path().join("to")];
+        Pair::at(roots, vec![one, other])
+    }
+
+    fn at(roots: [PathBuf; 2], scratch: Vec<tempfile::TempDir>) -> Pair {
+        let sources = scratch[0].path().join("sources");
+        make_sources(&sources);
+        make_collection(&roots[0]);
+        let subsystem = Subsystem::new("mirror.example.org".parse().unwrap());
+        init(&roots[1], "mirror", subsystem, &Watcher::default()).unwrap();
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        Pair { _scratch: scratch, roots, sources, turned: AtomicBool::new(false), clock }
+    }
+
+    pub(super) fn root(&self, at: usize) -> &Path {
+        &self.roots[at ^ usize::from(self.turned.load(Ordering::Relaxed))]
+    }
+
+    fn open(&self, at: usize) -> Collection {
+        Collection::open(self.root(at), &Watcher::default()).unwrap()
+    }
+
+    pub(super) fn from(&self) -> Collection {
+        self.open(0)
+    }
+
+    pub(super) fn to(&self) -> Collection {
+        self.open(1)
+    }
+
+    pub(super) fn third(&self) -> Collection {
+        let root = self.roots[0].with_file_name("third");
+        let subsystem = Subsystem::new("third.example.org".parse().unwrap());
+        init(&root, "third", subsystem, &Watcher::default()).unwrap()
+    }
+
+    /// Source and destination change places.
+    pub(super) fn turn(&self) {
+        self.turned.fetch_xor(true, Ordering::Relaxed);
+    }
+
+    /// Deposits a directory with everything that is kept.
+    pub(super) fn deposit_tree(&self) -> RepositoryName {
+        let requests = vec![request(self.sources.join("dir"))];
+        let (mut outcomes, _) =
+            deposit(&self.from(), requests, options(), &self.clock, |_| ()).unwrap();
+        outcomes.remove(0).result.unwrap().label.name
+    }
+
+    pub(super) fn sidecar_at_source(&self, name: &RepositoryName) -> Sidecar {
+        self.from().item(name).unwrap().sidecar().unwrap().0
+    }
+
+    pub(super) fn sidecar_at_destination(&self, name: &RepositoryName) -> Sidecar {
+        self.to().item(name).unwrap().sidecar().unwrap().0
+    }
+
+    /// Changes a file of an item at the source, as a later version of it.
+    pub(super) fn edit_source(&self, name: &RepositoryName, path: &str, bytes: &[u8]) {
+        edit(&self.from(), name, path, bytes);
+    }
+
+    pub(super) fn run(&self, verb: Verb, rules: Rules) -> Vec<Outcome> {
+        self.run_between(&self.from(), &self.to(), verb, rules)
+    }
+
+    /// Transfers everything, with nothing wrong beyond single items.
+    pub(super) fn run_between(
+        &self,
+        from: &Collection,
+        to: &Collection,
+        verb: Verb,
+        rules: Rules,
+    ) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        let summary = self.try_between(from, to, verb, rules, |outcome| outcomes.push(outcome));
+        assert!(summary.fatal.is_none(), "{summary:?}");
+        outcomes
+    }
+
+    pub(super) fn try_between(
+        &self,
+        from: &Collection,
+        to: &Collection,
+        verb: Verb,
+        rules: Rules,
+        mut each: impl FnMut(Outcome),
+    ) -> Summary {
+        match self.transfer(from, to, verb, rules, &mut each) {
+            Ok(summary) => summary,
+            Err(error) => Summary { fatal: Some(error), ..Summary::default() },
+        }
+    }
+
+    fn transfer(
+        &self,
+        from: &Collection,
+        to: &Collection,
+        verb: Verb,
+        rules: Rules,
+        each: &mut impl FnMut(Outcome),
+    ) -> Result<Summary, TransferError> {
+        let (agent, interrupt) = (agent(), Interrupt::default());
+        let source_writer = match verb {
+            Verb::Copy => None,
+            Verb::Migrate => Some(from.writer(&agent, &self.clock, PATIENCE)?),
+        };
+        let transfer = Transfer {
+            from,
+            to,
+            writer: to.writer(&agent, &self.clock, PATIENCE)?,
+            source_writer,
+            options: Options {
+                verb,
+                rules,
+                depth: Depth::Act,
+                state: None,
+                jobs: 1,
+                on_error: OnError::Continue,
+                resume_bytes: u64::MAX,
+            },
+            agent: &agent,
+            wait: PATIENCE,
+            clock: &self.clock,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        };
+        let listing = Listing::default();
+        Ok(transfer.run(listing.feed(from), |outcomes| {
+            outcomes.into_iter().for_each(&mut *each);
+            Ok(())
+        }))
+    }
+
+    /// Both collections with every operation on them watched.
+    pub(super) fn watched(&self, watch: Arc<dyn Watch>) -> Option<(Collection, Collection)> {
+        let watcher = Watcher::new(watch);
+        let from = Collection::open(self.root(0), &watcher).ok()?;
+        Some((from, Collection::open(self.root(1), &watcher).ok()?))
+    }
+
+    /// Whether verification finds nothing at all in either collection.
+    pub(super) fn is_clean(&self) -> bool {
+        [self.from(), self.to()].iter().all(|collection| findings(collection).is_empty())
+    }
+
+    /// How many hand-overs are recorded as unfinished, on either side.
+    pub(super) fn journals(&self) -> usize {
+        let is_whole = |name: &&String| name.ends_with(".toml");
+        let count = |root: &PathBuf| records(root).iter().filter(is_whole).count();
+        self.roots.iter().map(count).sum()
+    }
+}
+
+/// What is in the journal of the collection at `root`.
+pub(super) fn records(root: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+    let Ok(entries) = std::fs::read_dir(root.join(".urepo/journal")) else { return Vec::new() };
+    entries.map(|entry| name(entry).into_string().unwrap()).collect()
+}
+
+/// What verification finds, as lines.
+pub(super) fn findings(collection: &Collection) -> Vec<String> {
+    let mut found = Vec::new();
+    let options = verify::Options { depth: verify::Depth::Full, jobs: 1 };
+    let interrupt = Interrupt::default();
+    let names = Names::default();
+    verify::verify(collection, Scope::All(&names), options, &NoProgress, &interrupt, |report| {
+        match report {
+            Report::Item(item) => {
+                let lines = item.findings.as_slice().iter();
+                found.extend(lines.map(|it| format!("{} {} {}", item.name, it.code, it.detail)));
+            }
+            Report::Tree(finding) => found.push(format!("{} {}", finding.code, finding.detail)),
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    found
+}
+
+fn make_sources(sources: &Path) {
+    std::fs::create_dir_all(sources.join("dir/sub/empty")).unwrap();
+    std::fs::write(sources.join("dir/a.txt"), "a").unwrap();
+    std::fs::write(sources.join("dir/sub/b.bin"), vec![7; 300_000]).unwrap();
+    std::os::unix::fs::symlink("sub/b.bin", sources.join("dir/link")).unwrap();
+    let times = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    std::fs::File::open(sources.join("dir/sub")).unwrap().set_modified(times).unwrap();
+}
+
+/// Changes a file of an item, as a later version of it: new digest, later timestamp.
+pub(super) fn edit(collection: &Collection, name: &RepositoryName, path: &str, bytes: &[u8]) {
+    use urepo::item::{Content, Totals};
+    let item = collection.item(name).unwrap();
+    let file = item.payload_path().join(path);
+    std::fs::write(&file, bytes).unwrap();
+    let changed = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let since = changed.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    rewrite(collection, name, |sidecar| {
+        for entry in &mut sidecar.files {
+            if let Content::File { bytes: size, digest, modified, .. } = &mut entry.content
+                && entry.path.to_text() == path
+            {
+                *size = bytes.len() as u64;
+                *digest = urepo::digest::Digest::of(bytes);
+                *modified = urepo::identity::Instant::from_nanoseconds(since.try_into().unwrap());
+            }
+        }
+        sidecar.payload = Totals::of(&sidecar.files);
+        sidecar.timestamp = sidecar.timestamp.checked_add(urepo::identity::SECOND).unwrap();
+    });
+}
+
+/// Changes the sidecar of an item, sealed.
+pub(super) fn rewrite(
+    collection: &Collection,
+    name: &RepositoryName,
+    change: impl FnOnce(&mut Sidecar),
+) {
+    let item = collection.item(name).unwrap();
+    let (mut sidecar, _) = item.sidecar().unwrap();
+    change(&mut sidecar);
+    std::fs::write(item.dir().path().join("item.toml"), sidecar.to_text()).unwrap();
+}
