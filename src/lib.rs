@@ -19,6 +19,7 @@
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
 //! | [`verify`] | is a collection what its sidecars say? | collection |
+//! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //!
 //! # On disk
 //!
@@ -50,6 +51,7 @@ pub mod deposit;
 pub mod digest;
 pub mod disk;
 pub mod distributor;
+pub mod holdings;
 pub mod identity;
 pub mod interrupt;
 pub mod item;
