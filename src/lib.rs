@@ -21,6 +21,7 @@
 //! | [`deposit`] | files become items | collection |
 //! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`verify`] | is a collection what its sidecars say? | collection |
+//! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //!
 //! # On disk
 //!
@@ -53,6 +54,7 @@ pub mod digest;
 pub mod disk;
 pub mod distributor;
 mod flow;
+pub mod holdings;
 pub mod identity;
 pub mod interrupt;
 pub mod item;

@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Manifest(command::manifest::Manifest),
     #[command(visible_aliases = ["check", "fsck"])]
     Verify(command::verify::Verify),
+    Status(command::status::Status),
+    Whereis(command::whereis::Whereis),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

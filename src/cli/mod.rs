@@ -11,6 +11,7 @@ mod exit;
 mod explain;
 mod failure;
 mod human;
+mod known;
 mod printer;
 mod progress;
 mod record;
@@ -58,6 +59,8 @@ fn run(args: Args) -> Done {
         Command::Cat(_) => ("cat", None),
         Command::Manifest(_) => ("manifest", None),
         Command::Verify(_) => ("verify", None),
+        Command::Status(_) => ("status", None),
+        Command::Whereis(_) => ("whereis", None),
         Command::Id(_) => ("id", None),
         Command::Mint(mint) => ("mint", mint.max_wait),
         Command::Recover(_) => ("recover", None),
@@ -77,6 +80,8 @@ fn run(args: Args) -> Done {
         Command::Cat(cat) => cat.run(&context),
         Command::Manifest(manifest) => manifest.run(&context),
         Command::Verify(verify) => verify.run(&context),
+        Command::Status(status) => status.run(&context),
+        Command::Whereis(whereis) => whereis.run(&context),
         Command::Id(id) => id.run(&context),
         Command::Mint(mint) => mint.run(&context),
         Command::Recover(recover) => recover.run(&context),

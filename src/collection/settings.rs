@@ -30,6 +30,11 @@ pub struct Settings {
     /// Whether names may be issued on a network file system.
     #[serde(default)]
     pub network: Network,
+    /// How many Copies each Original of this collection should have in other collections.
+    ///
+    /// A wish, not a rule: nothing is refused where there are fewer, but they are told.
+    #[serde(default)]
+    pub copies: u32,
     /// Who hands out names here, the first one by preference.
     #[serde(default, rename = "subsystem")]
     pub subsystems: Vec<Subsystem>,
@@ -136,6 +141,7 @@ impl Settings {
             name,
             durability: Durability::Full,
             network: Network::Refuse,
+            copies: 0,
             subsystems: vec![subsystem],
         }
     }
@@ -183,6 +189,9 @@ impl Settings {
             self.id,
             self.name.to_toml_value(),
         );
+        if self.copies > 0 {
+            let _ = writeln!(text, "copies = {}  # of each Original, elsewhere", self.copies);
+        }
         for subsystem in &self.subsystems {
             let Subsystem { host, port, ip, ip_port, granularity, .. } = subsystem;
             let _ = write!(text, "\n[[subsystem]]  # hands out names\nhost = \"{host}\"\n");

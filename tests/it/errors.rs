@@ -358,6 +358,60 @@ hint: `urepo init [WORLD]/nowhere/at/all --host FQDN` makes one
 "#]]);
     }
 
+    /// Commands over all known collections say what they looked for, and where.
+    #[test]
+    fn that_are_known() {
+        let (world, name) = world_with_item();
+        refuses(&world, "status", 10).tells(str![[r#"
+error: `[WORLD]` is not in a collection
+hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
+
+"#]]);
+        refuses(&world, "-c archive status --with nowhere", 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+        refuses(&world, &format!("-c nowhere whereis {name}"), 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+        refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
+error: no item `01.01.00.00` in 1 known collection
+hint: `urepo config` shows which are known; `--with ROOT` adds one
+
+"#]]);
+        let other = name.replace("archive", "maps");
+        refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
+error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
+hint: `urepo config` shows which are known; `--with ROOT` adds one
+
+"#]]);
+        refuses_args(&world, ["-c", "archive", "whereis", "no such thing"], 1).tells(str![[r#"
+error: invalid identifier `no such thing`
+  no such thing
+  ^^^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
+hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+
+"#]]);
+        world.write(".config/urepo/config.toml", "[collections]\nsafe = \"/no/disk\"\n");
+        refuses(&world, "whereis 11.21.02.13", 21).tells(str![[r#"
+warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
+error: no item `11.21.02.13` in 0 known collections
+caused by: `safe` is not opened and may hold it
+hint: `urepo config` shows which are known; `--with ROOT` adds one
+
+"#]]);
+        refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
+warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
+error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
+caused by: `safe` is not opened and may hold it
+hint: `urepo config` shows which are known; `--with ROOT` adds one
+
+"#]]);
+    }
+
     #[test]
     fn one_in_another() {
         let world = World::with_collection();
@@ -443,7 +497,14 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
         settings(&format!("colour = 3\n{whole}"));
         refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `subsystem`
+caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `copies`, `subsystem`
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+        settings(&format!("copies = -1\n{whole}"));
+        refuses(&world, "-c archive status", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 1: invalid value: integer `-1`, expected u32
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);
@@ -1913,6 +1974,8 @@ Commands:
   manifest     Print digests in the form that `sha256sum -c` checks
   verify       Check items: structure, sidecars, and every byte against its digest [aliases: check,
                fsck]
+  status       Compare all known collections: Copies that are missing or stale, second Originals
+  whereis      Show which collections hold items, and whether their Copies are current
   id           Read an identifier in any spelling and print what it says
   mint         Give permanent names without depositing anything
   recover      Remove what killed runs left, and raise the memories to the newest names

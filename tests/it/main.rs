@@ -8,6 +8,7 @@ mod deposit;
 mod distributor;
 mod errors;
 mod faults;
+mod holdings;
 mod identity;
 mod manual;
 mod memory;

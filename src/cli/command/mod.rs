@@ -14,4 +14,6 @@ pub(crate) mod new;
 pub(crate) mod path;
 pub(crate) mod recover;
 pub(crate) mod show;
+pub(crate) mod status;
 pub(crate) mod verify;
+pub(crate) mod whereis;

@@ -34,6 +34,8 @@ fn of_every_command() {
         format!("id {name}"),
         "config".to_owned(),
         "verify".to_owned(),
+        "status".to_owned(),
+        format!("whereis {item}"),
         "completions bash".to_owned(),
         "man new".to_owned(),
     ] {

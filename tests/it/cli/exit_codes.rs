@@ -39,6 +39,8 @@ fn success_is_0() {
     ends(0, nothing, "-c archive new a.txt");
     ends(0, nothing, "-c archive verify");
     ends(0, nothing, "-c archive config");
+    ends(0, nothing, "-c archive status");
+    ends(0, nothing, "whereis ITEM --with archive");
     ends(0, nothing, "id 8JMKD3MGP8W/34PGRBS");
 }
 
@@ -62,6 +64,12 @@ fn usage_is_2() {
 #[test]
 fn a_part_is_3() {
     ends(3, nothing, "-c archive new --each a.txt missing.txt");
+    ends(3, nothing, "-c archive whereis ITEM example.org/maps/2009/02.16.17.46");
+    let wish = |world: &World, _: &str| {
+        let text = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+        world.write("archive/urepo.toml", format!("copies = 1\n{text}"));
+    };
+    ends(3, wish, "-c archive status");
     ends(3, damage_sidecar, "-c archive list --long");
 }
 
@@ -70,6 +78,8 @@ fn no_collection_is_10() {
     ends(10, nothing, "list");
     ends(10, nothing, "-c nowhere verify");
     ends(10, nothing, "-c nowhere new a.txt");
+    ends(10, nothing, "status");
+    ends(10, nothing, "-c archive whereis ITEM --with nowhere");
 }
 
 #[test]
@@ -115,6 +125,7 @@ fn no_item_is_21() {
     ends(21, nothing, "-c archive path 8JMKD3MGP8W/34PGRBS");
     ends(21, nothing, "-c archive show example.org/maps/2009/02.16.17.46");
     ends(21, nothing, "-c archive cat ITEM b.txt");
+    ends(21, nothing, "-c archive whereis example.org/maps/2009/02.16.17.46");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A world of its own for each test: a scratch directory, a clock, collections, the program.
 
+mod copies;
 mod program;
 mod watch;
 
@@ -20,6 +21,7 @@ use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
+pub(crate) use copies::{change_item, copy_item};
 pub(crate) use program::{Ran, World};
 pub(crate) use watch::{Faults, Mode, Trace};
 

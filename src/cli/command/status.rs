@@ -1,0 +1,132 @@
+//! `urepo status`: are all Originals copied as they should be?
+
+mod tally;
+mod tell;
+
+use std::ops::ControlFlow;
+
+use urepo::collection::Names;
+use urepo::holdings::{Holdings, Report, Survey, Weight};
+use urepo::identity::Prefix;
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::human;
+use crate::cli::known::Known;
+use crate::cli::printer::Verbosity;
+
+use tally::Tally;
+
+/// Compare all known collections: Copies that are missing or stale, second Originals
+///
+/// Prints a line for whatever is not as it should be, then one for each collection: its name, its
+/// path, how many items it holds in which state, and their bytes. An Original should have as many
+/// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
+/// unless it says so. Copies whose Original is in none of the collections are told, but are no fault.
+///
+/// The collections are those named in the settings, the one of -c or around the current directory,
+/// and those of --with. Sidecars are compared and no file is read: that is for `urepo verify`. The
+/// exit code is 0 if all is as it should be, 3 if something is lacking or a collection could not be
+/// looked into, and 23 if an item has two Originals. With --quiet only what is lacking is printed.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo status
+  urepo status --prefix example.org/archive
+  urepo -q status || echo 'the Copies need a look'")]
+pub(crate) struct Status {
+    /// Compare with this collection as well, by path or name; may be repeated
+    #[arg(long, value_name = "ROOT")]
+    with: Vec<String>,
+    /// Only names of this prefix: subdomain/word[.port]
+    #[arg(long)]
+    prefix: Option<Prefix>,
+}
+
+impl Status {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let known = context.known(&self.with)?;
+        let mut tally = Tally::new(&known);
+        let names = Names { prefix: self.prefix.clone() };
+        let survey = Survey {
+            collections: &known.collections,
+            names: &names,
+            jobs: context.config.jobs.value,
+            interrupt: &context.interrupt,
+        };
+        let mut unwritten = None;
+        let ended = survey.run(|report| {
+            let written = match report {
+                Report::Item(holdings) => look_at(context, &known, &mut tally, &holdings),
+                Report::Unlisted { collection, error } => {
+                    let reason = Failure::from(error).in_one_line();
+                    context.printer.error(&reason);
+                    tally.unlisted(&known, collection, reason);
+                    Ok(())
+                }
+            };
+            match written {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    unwritten = Some(Failure::of_stdout(&error));
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        if let Some(failure) = unwritten {
+            return Err(failure);
+        }
+        let ended = match ended {
+            ControlFlow::Continue(()) => tally.judge(),
+            ControlFlow::Break(()) => {
+                let items = human::count(tally.items, "item");
+                let message = format!("interrupted; {items} compared before it");
+                Err(Failure::new(Exit::Interrupted, message))
+            }
+        };
+        finish(context, &known, &tally, &ended).map_err(|error| Failure::of_stdout(&error))?;
+        ended
+    }
+}
+
+/// Counts an item and tells what is not as it should be with it.
+fn look_at(
+    context: &Context,
+    known: &Known,
+    tally: &mut Tally,
+    holdings: &Holdings,
+) -> std::io::Result<()> {
+    let concerns = holdings.concerns(|at| known.collections[at].settings().copies);
+    tally.count(known, holdings, &concerns);
+    for concern in &concerns {
+        if context.printer.json {
+            context.printer.record(&tell::record(known, holdings, concern))?;
+        } else if concern.weight() > Weight::Notice || context.printer.verbosity > Verbosity::Quiet
+        {
+            context.printer.line(&tell::line(known, holdings, concern))?;
+        }
+    }
+    Ok(())
+}
+
+/// The collections come last: their counts are known only now, and whoever looks sees them.
+fn finish(context: &Context, known: &Known, tally: &Tally, ended: &Done) -> std::io::Result<()> {
+    let printer = &context.printer;
+    let exit = ended.as_ref().err().map_or(Exit::Success, |failure| failure.exit);
+    if printer.json {
+        for record in tell::collections(known, tally) {
+            printer.record(&record)?;
+        }
+        return printer.record(&tell::summary(known, tally, exit));
+    }
+    if printer.verbosity > Verbosity::Quiet && exit != Exit::Interrupted {
+        printer.lines(&tell::table(known, tally))?;
+    }
+    if ended.is_ok() {
+        let items = human::count(tally.items, "item");
+        printer.note(&format!("{items}: all as it should be"));
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! What was seen in all collections, counted.
+
+use urepo::holdings::{Concern, Holding, Holdings};
+use urepo::item::State;
+
+use crate::cli::Done;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::known::Known;
+
+/// What was seen.
+pub(super) struct Tally {
+    pub(super) items: u64,
+    /// One for each known collection.
+    pub(super) collections: Vec<Counts>,
+    /// Collections that could not be opened or listed, and what became of them.
+    unseen: Vec<String>,
+    /// How often each kind of concern was met that is more than a notice, in order of urgency.
+    pub(super) concerns: [(Kind, u64); 7],
+    pub(super) notices: u64,
+    /// The rank of the most urgent concern, and what to type next.
+    first: Option<(usize, String)>,
+}
+
+/// What was seen of one collection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) originals: u64,
+    pub(super) copies: u64,
+    pub(super) deleted: u64,
+    pub(super) unreadable: u64,
+    /// Of Originals and Copies.
+    pub(super) bytes: u64,
+    /// Why it could not be listed to its end.
+    pub(super) unlisted: Option<String>,
+}
+
+/// A kind of concern, how it is counted, and what to type next: `NAME` stands for an item, `PATH` for
+/// the collection.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    one: &'static str,
+    many: &'static str,
+    hint: &'static str,
+}
+
+/// In order of urgency.
+const KINDS: [Kind; 7] = [
+    Kind {
+        name: "two-originals",
+        one: "item with two Originals",
+        many: "items with two Originals",
+        hint: "`urepo whereis NAME` shows where they are",
+    },
+    Kind {
+        name: "handover",
+        one: "hand-over under way",
+        many: "hand-overs under way",
+        hint: "`urepo recover`, in the collection that gives, finishes what was begun",
+    },
+    Kind {
+        name: "unreadable",
+        one: "unreadable sidecar",
+        many: "unreadable sidecars",
+        hint: "`urepo -c PATH verify --quick NAME` lists what is wrong",
+    },
+    Kind {
+        name: "unsealed",
+        one: "broken seal",
+        many: "broken seals",
+        hint: "`urepo -c PATH verify NAME` lists what is wrong",
+    },
+    Kind {
+        name: "few-copies",
+        one: "item with too few Copies",
+        many: "items with too few Copies",
+        hint: "`urepo copy --policy --to ROOT` makes those that are missing",
+    },
+    Kind {
+        name: "stale",
+        one: "stale Copy",
+        many: "stale Copies",
+        hint: "`urepo refresh` brings them up to their Originals",
+    },
+    Kind {
+        name: "different",
+        one: "different Copy",
+        many: "different Copies",
+        hint: "`urepo whereis NAME` shows both; `urepo verify` tells whether one is damaged",
+    },
+];
+
+/// The place of a concern in [`KINDS`], unless it is only a notice.
+fn rank(concern: &Concern) -> Option<usize> {
+    Some(match concern {
+        Concern::TwoOriginals(_) => CONFLICT,
+        Concern::Handover(_) => 1,
+        Concern::Unreadable(_) => 2,
+        Concern::Unsealed(_) => 3,
+        Concern::FewCopies { .. } => 4,
+        Concern::Stale(_) => 5,
+        Concern::Different(_) => 6,
+        Concern::Orphan(_) | Concern::Left { .. } => return None,
+    })
+}
+
+/// The place of what excludes each other.
+const CONFLICT: usize = 0;
+
+impl Tally {
+    pub(super) fn new(known: &Known) -> Tally {
+        Tally {
+            items: 0,
+            collections: vec![Counts::default(); known.collections.len()],
+            unseen: known
+                .missing
+                .iter()
+                .map(|missing| format!("`{}` not opened", missing.name))
+                .collect(),
+            concerns: KINDS.map(|kind| (kind, 0)),
+            notices: 0,
+            first: None,
+        }
+    }
+
+    pub(super) fn count(&mut self, known: &Known, holdings: &Holdings, concerns: &[Concern]) {
+        self.items += 1;
+        for holding in &holdings.all {
+            self.collections[holding.collection].count(holding);
+        }
+        for concern in concerns {
+            let Some(rank) = rank(concern) else {
+                self.notices += 1;
+                continue;
+            };
+            self.concerns[rank].1 += 1;
+            if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
+                let path = concern.collections().first().map_or_else(String::new, |at| {
+                    known.collections[*at].path().display().to_string()
+                });
+                let hint = KINDS[rank].hint.replace("NAME", holdings.name.as_str());
+                self.first = Some((rank, hint.replace("PATH", &path)));
+            }
+        }
+    }
+
+    pub(super) fn unlisted(&mut self, known: &Known, collection: usize, reason: String) {
+        self.collections[collection].unlisted = Some(reason);
+        let name = &known.collections[collection].settings().name;
+        self.unseen.push(format!("`{name}` not listed to its end"));
+    }
+
+    /// Whether there may be more than was seen.
+    pub(super) fn is_incomplete(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+
+    /// Whether all is as it should be.
+    pub(super) fn judge(&self) -> Done {
+        let seen = self.concerns.iter().filter(|(_, count)| *count > 0);
+        let mut parts: Vec<_> = seen
+            .map(|(kind, count)| {
+                let noun = if *count == 1 { kind.one } else { kind.many };
+                format!("{count} {noun}")
+            })
+            .collect();
+        parts.extend(self.unseen.iter().cloned());
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let exit = match self.first {
+            Some((CONFLICT, _)) => Exit::Conflict,
+            _ => Exit::Partial,
+        };
+        let hint = match &self.first {
+            Some((_, hint)) => hint,
+            None => "`urepo config` shows where the collections should be",
+        };
+        let message = format!("not all is as it should be: {}", parts.join(", "));
+        Err(Failure::new(exit, message).hint(hint))
+    }
+}
+
+impl Counts {
+    fn count(&mut self, holding: &Holding) {
+        let Ok(record) = &holding.record else {
+            self.unreadable += 1;
+            return;
+        };
+        match record.state {
+            State::Original => self.originals += 1,
+            State::Copy => self.copies += 1,
+            State::Deleted => self.deleted += 1,
+        }
+        if record.state != State::Deleted {
+            // A hostile sidecar may say anything.
+            self.bytes = self.bytes.saturating_add(record.payload.bytes);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `urepo whereis`: which collections hold an item.
+
+use serde_json::{Value, json};
+use urepo::holdings::{Holding, Holdings, holdings};
+use urepo::sidecar::{Handover, Party, Seal};
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::known::Known;
+use crate::cli::{Done, escape, human, record};
+
+/// Show which collections hold items, and whether their Copies are current
+///
+/// Prints one line a holding: the state, how it stands to what the other collections hold, the
+/// collection, and the path. A Copy is current, stale (behind its Original), different (with other
+/// content, though not behind), an orphan (its Original is in none of the collections), or disputed
+/// (there are two Originals, which makes the exit code 23).
+///
+/// The collections are those named in the settings, the one of -c or around the current directory,
+/// and those of --with. ITEM is a repository name, an IBIp, a link or path with one of them in it, or
+/// the end of a name where only one item has it.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo whereis 11.21.02.13
+  urepo whereis --json example.org/archive/2026/11.21.02.13")]
+pub(crate) struct Whereis {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// Look into this collection as well, by path or name; may be repeated
+    #[arg(long, value_name = "ROOT")]
+    with: Vec<String>,
+}
+
+impl Whereis {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let known = context.known(&self.with)?;
+        let mut tally = Tally::default();
+        let mut ended = Ok(());
+        for text in &self.items {
+            let done = known.resolve(text).and_then(|name| {
+                let found = holdings(&name, &known.collections);
+                tell(context, &known, &found).map_err(|error| Failure::of_stdout(&error))?;
+                tally.holdings += found.all.len();
+                judge(&known, text, &found)
+            });
+            match done {
+                Err(failure) if failure.ends_the_run() => return Err(failure),
+                Err(failure) => {
+                    tally.failed += 1;
+                    tally.conflict |= failure.exit == Exit::Conflict;
+                    if let [_] = self.items[..] {
+                        ended = Err(failure);
+                    } else {
+                        failure.tell(&context.printer);
+                    }
+                }
+                Ok(()) => {}
+            }
+        }
+        if ended.is_ok() && tally.failed > 0 {
+            let exit = if tally.conflict { Exit::Conflict } else { Exit::Partial };
+            let of = human::count(self.items.len() as u64, "item");
+            ended = Err(Failure::new(
+                exit,
+                format!("{} of {of} are not as they should be", tally.failed),
+            ));
+        }
+        if context.printer.json {
+            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+            let record = json!({
+                "type": "summary", "version": 1, "items": self.items.len(),
+                "holdings": tally.holdings, "failed": tally.failed,
+                "incomplete": !known.missing.is_empty(),
+                "missing": known.missing.iter().map(|missing| &missing.name).collect::<Vec<_>>(),
+                "exit_code": code,
+            });
+            context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        }
+        ended
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    holdings: usize,
+    failed: u64,
+    conflict: bool,
+}
+
+/// What is wrong with the answer itself.
+fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
+    let name = &found.name;
+    if found.all.is_empty() {
+        return Err(known.no_item(text));
+    }
+    if let [first, second, ..] = found.originals()[..] {
+        return Err(two_originals(known, name.as_str(), [first, second]));
+    }
+    for holding in &found.all {
+        if let Err(error) = &holding.record {
+            let path = known.collections[holding.collection].path().display();
+            let message = format!("what `{path}` holds of `{name}` cannot be read");
+            return Err(Failure::new(Exit::Partial, message)
+                .caused_by(Failure::of(Exit::Partial, error).in_one_line())
+                .hint(format!("`urepo -c {path} verify --quick {name}` lists what is wrong")));
+        }
+    }
+    Ok(())
+}
+
+/// That an item has more than one Original.
+fn two_originals(known: &Known, name: &str, at: [usize; 2]) -> Failure {
+    let [first, second] = at.map(|at| known.collections[at].path().display().to_string());
+    Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
+        .caused_by(format!("`{first}` and `{second}` both say that they hold it"))
+        .hint(format!(
+            "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
+        ))
+}
+
+fn tell(context: &Context, known: &Known, found: &Holdings) -> std::io::Result<()> {
+    if context.printer.json {
+        return found
+            .all
+            .iter()
+            .try_for_each(|holding| context.printer.record(&fields(known, found, holding)));
+    }
+    let names: Vec<_> = known
+        .collections
+        .iter()
+        .map(|collection| escape::one_line(&collection.settings().name))
+        .collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for holding in &found.all {
+        let state = state(holding).unwrap_or_else(|| "-".to_owned());
+        let (name, path) = (&names[holding.collection], holding.path.display());
+        let standing = holding.standing;
+        context.printer.line(&format!("{state:<8}  {standing:<10}  {name:<width$}  {path}"))?;
+    }
+    Ok(())
+}
+
+fn state(holding: &Holding) -> Option<String> {
+    holding.record.as_ref().ok().map(|record| record.state.to_string())
+}
+
+fn fields(known: &Known, found: &Holdings, holding: &Holding) -> Value {
+    let settings = known.collections[holding.collection].settings();
+    let mut fields = json!({
+        "type": "holding", "version": 1, "id": found.name.as_str(),
+        "collection": settings.name, "collection_id": settings.id,
+        "state": state(holding), "standing": holding.standing.to_string(),
+        "ok": holding.record.is_ok(),
+    });
+    record::add_path(&mut fields, "path", &holding.path);
+    match &holding.record {
+        Ok(found) => record::extend(
+            &mut fields,
+            json!({
+                "ibip": found.ibip.as_ref().map(ToString::to_string),
+                "timestamp": found.timestamp.to_string(),
+                "files": found.payload.files, "bytes": found.payload.bytes,
+                "digest": format!("sha256:{}", found.payload.digest),
+                "sealed": found.seal == Seal::Intact,
+                "handover": found.handover.as_ref().map(handover),
+            }),
+        ),
+        Err(error) => {
+            let failure = Failure::of(Exit::Damage, error);
+            let error = json!({ "code": failure.exit.code(), "message": failure.in_one_line() });
+            record::extend(&mut fields, json!({ "error": error }));
+        }
+    }
+    fields
+}
+
+fn handover(handover: &Handover) -> Value {
+    match &handover.party {
+        Party::From(id) => json!({ "token": handover.token, "from": id }),
+        Party::To(id) => json!({ "token": handover.token, "to": id }),
+    }
+}

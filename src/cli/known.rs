@@ -1,0 +1,144 @@
+//! The collections that are known: the one that is meant, those named in the settings, and those
+//! given on the command line.
+
+use std::path::PathBuf;
+
+use urepo::collection::{Collection, CollectionError, FindError, discover};
+use urepo::disk::Watcher;
+use urepo::identity::{Identifier, RepositoryName};
+
+use super::config::Origin;
+use super::context::Context;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::human;
+
+/// Collections that can be compared: each with an id of its own.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// The one that is meant first, if there is one, then those of the settings by name, then those given.
+    pub(crate) collections: Vec<Collection>,
+    /// Those of the settings that can not be opened: a disk may not be mounted. They were warned of.
+    pub(crate) missing: Vec<Missing>,
+}
+
+/// A collection of the settings that can not be opened.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+}
+
+impl Context {
+    /// Opens every known collection, with those at `extra`, by path or name, besides.
+    ///
+    /// What is given on the command line or in a variable has to be there. What the settings name
+    /// may be missing.
+    pub(crate) fn known(&self, extra: &[String]) -> Result<Known, Failure> {
+        let mut known = Known { collections: Vec::new(), missing: Vec::new() };
+        match &self.config.collection {
+            Some(named) if matches!(named.origin, Origin::File(_)) => {
+                known.add_named(self, &named.value, self.collection_path(&named.value))?;
+            }
+            Some(_) => known.add(self, self.collection()?)?,
+            None => match discover::enclosing(&self.current) {
+                Ok(path) => known.add(self, Collection::open(&path, &Watcher::default())?)?,
+                Err(CollectionError::NotInACollection { .. }) => {}
+                Err(error) => return Err(error.into()),
+            },
+        }
+        for (name, found) in &self.config.collections {
+            known.add_named(self, name, found.value.clone())?;
+        }
+        for text in extra {
+            let path = self.collection_path(text);
+            known.add(self, Collection::open(&path, &Watcher::default())?)?;
+        }
+        if known.collections.is_empty() && known.missing.is_empty() {
+            return Err(CollectionError::NotInACollection { path: self.current.clone() }.into());
+        }
+        Ok(known)
+    }
+}
+
+impl Known {
+    /// Adds a collection that the settings name, or notes that it is missing.
+    fn add_named(&mut self, context: &Context, name: &str, path: PathBuf) -> Result<(), Failure> {
+        match Collection::open(&path, &Watcher::default()) {
+            Ok(collection) => self.add(context, collection),
+            // The same one may be named twice.
+            Err(_) if self.missing.iter().any(|missing| missing.path == path) => Ok(()),
+            Err(error) => {
+                let reason = Failure::from(error).in_one_line();
+                let text = format!("the collection `{name}` cannot be opened: {reason}");
+                context.printer.warning(&text);
+                self.missing.push(Missing { name: name.to_owned(), path, reason });
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a collection, unless one of its id is there: then it is that one, or a clone of it, which
+    /// says nothing that the first one does not say.
+    fn add(&mut self, context: &Context, collection: Collection) -> Result<(), Failure> {
+        let id = &collection.settings().id;
+        let Some(first) = self.collections.iter().find(|known| known.settings().id == *id) else {
+            self.collections.push(collection);
+            return Ok(());
+        };
+        if first.root().own_stamp()?.identity != collection.root().own_stamp()?.identity {
+            context.printer.warning(&format!(
+                "`{}` has the same id as `{}` and is left aside",
+                collection.path().display(),
+                first.path().display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The name that `text` means: itself if it is one, else what any of the collections finds by it.
+    ///
+    /// That they all are asked tells an end of a name that stands for one item here and for another
+    /// there.
+    pub(crate) fn resolve(&self, text: &str) -> Result<RepositoryName, Failure> {
+        if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
+            return Ok(name);
+        }
+        let mut found: Vec<RepositoryName> = Vec::new();
+        let mut failed = None;
+        for collection in &self.collections {
+            let names = match collection.find(text) {
+                Ok(item) => vec![item.name().clone()],
+                Err(FindError::Ambiguous { names, .. }) => names,
+                Err(FindError::Collection(CollectionError::NoSuchItem { .. })) => continue,
+                Err(error) => {
+                    failed = failed.or(Some(error));
+                    continue;
+                }
+            };
+            found.extend(names);
+        }
+        found.sort_unstable();
+        found.dedup();
+        match (found.pop(), failed) {
+            (Some(name), _) if found.is_empty() => Ok(name),
+            (Some(name), _) => {
+                found.push(name);
+                Err(FindError::Ambiguous { text: text.to_owned(), names: found }.into())
+            }
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Err(self.no_item(text)),
+        }
+    }
+
+    /// That none of the collections has an item.
+    pub(crate) fn no_item(&self, text: &str) -> Failure {
+        let searched = human::count(self.collections.len() as u64, "known collection");
+        let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"))
+            .hint("`urepo config` shows which are known; `--with ROOT` adds one");
+        self.missing.iter().fold(failure, |failure, missing| {
+            failure.caused_by(format!("`{}` is not opened and may hold it", missing.name))
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! What is not as it should be with the holdings of one item. Pure.
+
+use super::{Holding, Holdings, Standing};
+use crate::sidecar::Seal;
+
+/// Something that is not as it should be. Collections are told by their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Concern {
+    /// Several collections say that they hold the Original.
+    TwoOriginals(Vec<usize>),
+    /// A sidecar can not be read.
+    Unreadable(usize),
+    /// A sidecar is not as it was sealed; a Copy like that is not counted.
+    Unsealed(usize),
+    /// A hand-over of the Original has begun and is not finished; told by one side or both.
+    Handover(Vec<usize>),
+    /// The Original has fewer current Copies than it should.
+    FewCopies {
+        /// Where the Original is.
+        original: usize,
+        /// How many there are.
+        current: u32,
+        /// How many there should be.
+        wanted: u32,
+    },
+    /// A Copy is behind its Original.
+    Stale(usize),
+    /// A Copy has other content than its Original, though it is not behind it.
+    Different(usize),
+    /// A Copy whose Original is in none of these collections.
+    Orphan(usize),
+    /// A Copy of an item that was deleted.
+    Left {
+        /// Where the Copy is.
+        copy: usize,
+        /// Where the tombstone is.
+        deleted: usize,
+    },
+}
+
+/// How much a concern matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Good to know; it may well be meant.
+    Notice,
+    /// Something should be done.
+    Lack,
+    /// Two things that exclude each other are both said.
+    Conflict,
+}
+
+impl Concern {
+    /// How much it matters.
+    pub fn weight(&self) -> Weight {
+        match self {
+            Concern::TwoOriginals(_) => Weight::Conflict,
+            Concern::Orphan(_) | Concern::Left { .. } => Weight::Notice,
+            _ => Weight::Lack,
+        }
+    }
+
+    /// A word for it, which never changes its meaning.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Concern::TwoOriginals(_) => "two-originals",
+            Concern::Unreadable(_) => "unreadable",
+            Concern::Unsealed(_) => "unsealed",
+            Concern::Handover(_) => "handover",
+            Concern::FewCopies { .. } => "few-copies",
+            Concern::Stale(_) => "stale",
+            Concern::Different(_) => "different",
+            Concern::Orphan(_) => "orphan",
+            Concern::Left { .. } => "left",
+        }
+    }
+
+    /// The collections that it is about.
+    pub fn collections(&self) -> Vec<usize> {
+        match self {
+            Concern::TwoOriginals(all) | Concern::Handover(all) => all.clone(),
+            Concern::Left { copy, deleted } => vec![*copy, *deleted],
+            Concern::FewCopies { original: at, .. }
+            | Concern::Unreadable(at)
+            | Concern::Unsealed(at)
+            | Concern::Stale(at)
+            | Concern::Different(at)
+            | Concern::Orphan(at) => vec![*at],
+        }
+    }
+}
+
+impl Holdings {
+    /// The collections that hold the Original: one if all is well.
+    pub fn originals(&self) -> Vec<usize> {
+        self.standing(Standing::Original).collect()
+    }
+
+    /// What is not as it should be. `wanted` says how many Copies the Originals of a collection
+    /// should have.
+    pub fn concerns(&self, wanted: impl Fn(usize) -> u32) -> Vec<Concern> {
+        let mut concerns = Vec::new();
+        let originals = self.originals();
+        if originals.len() > 1 {
+            concerns.push(Concern::TwoOriginals(originals.clone()));
+        }
+        concerns.extend(self.standing(Standing::Unreadable).map(Concern::Unreadable));
+        concerns.extend(self.unsealed().map(Concern::Unsealed));
+        let in_hand = self.in_hand();
+        if !in_hand.is_empty() {
+            concerns.push(Concern::Handover(in_hand.clone()));
+        }
+        if let [original] = originals[..] {
+            let (current, wanted) = (self.current_copies(), wanted(original));
+            if current < wanted {
+                concerns.push(Concern::FewCopies { original, current, wanted });
+            }
+        }
+        concerns.extend(self.standing(Standing::Stale).map(Concern::Stale));
+        concerns.extend(self.standing(Standing::Different).map(Concern::Different));
+        // What can not be read, or is on its way, may be the Original.
+        if in_hand.is_empty() && self.standing(Standing::Unreadable).next().is_none() {
+            let deleted = self.standing(Standing::Deleted).next();
+            concerns.extend(self.standing(Standing::Orphan).map(|copy| match deleted {
+                Some(deleted) => Concern::Left { copy, deleted },
+                None => Concern::Orphan(copy),
+            }));
+        }
+        concerns
+    }
+
+    /// How many Copies are as the Original is, and their sidecars as they were sealed.
+    fn current_copies(&self) -> u32 {
+        let is_good =
+            |holding: &&Holding| holding.standing == Standing::Current && !holding.is_unsealed();
+        u32::try_from(self.all.iter().filter(is_good).count()).unwrap_or(u32::MAX)
+    }
+
+    fn standing(&self, standing: Standing) -> impl Iterator<Item = usize> {
+        let of_it = move |holding: &&Holding| holding.standing == standing;
+        self.all.iter().filter(of_it).map(|holding| holding.collection)
+    }
+
+    fn unsealed(&self) -> impl Iterator<Item = usize> {
+        self.all.iter().filter(|holding| holding.is_unsealed()).map(|holding| holding.collection)
+    }
+
+    fn in_hand(&self) -> Vec<usize> {
+        let is_handed = |holding: &&Holding| {
+            holding.record.as_ref().is_ok_and(|record| record.handover.is_some())
+        };
+        self.all.iter().filter(is_handed).map(|holding| holding.collection).collect()
+    }
+}
+
+impl Holding {
+    fn is_unsealed(&self) -> bool {
+        self.record.as_ref().is_ok_and(|record| record.seal != Seal::Intact)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::CollectionError;
+    use crate::digest::Digest;
+    use crate::holdings::Record;
+    use crate::item::{State, Totals};
+    use crate::sidecar::{Handover, Party};
+
+    const NAME: &str = "example.org/archive/2026/11.21.02.13";
+
+    fn holdings(standings: &[Standing]) -> Holdings {
+        let holding = |(collection, standing): (usize, &Standing)| Holding {
+            collection,
+            path: NAME.into(),
+            record: match standing {
+                Standing::Unreadable => {
+                    Err(CollectionError::NoSidecar { name: NAME.parse().unwrap() })
+                }
+                _ => Ok(record()),
+            },
+            standing: *standing,
+        };
+        let all = standings.iter().enumerate().map(holding).collect();
+        Holdings { name: NAME.parse().unwrap(), all }
+    }
+
+    fn record() -> Record {
+        let digest = Digest::of(b"a");
+        Record {
+            state: State::Copy,
+            ibip: None,
+            timestamp: "2026-11-21T02:13:05Z".parse().unwrap(),
+            payload: Totals { files: 1, bytes: 1, digest },
+            content: digest,
+            handover: None,
+            seal: Seal::Intact,
+        }
+    }
+
+    #[test]
+    fn copies_are_counted_if_they_are_current() {
+        use Standing::{Current, Different, Original, Stale};
+        let few = |current, wanted| Concern::FewCopies { original: 0, current, wanted };
+        for (standings, wanted, expected) in [
+            (vec![Original], 0, vec![]),
+            (vec![Original], 1, vec![few(0, 1)]),
+            (vec![Original, Current], 1, vec![]),
+            (vec![Original, Current], 2, vec![few(1, 2)]),
+            (vec![Original, Current, Current], 1, vec![]),
+            (vec![Original, Stale], 0, vec![Concern::Stale(1)]),
+            (vec![Original, Stale, Current], 2, vec![few(1, 2), Concern::Stale(1)]),
+            (vec![Original, Different], 1, vec![few(0, 1), Concern::Different(1)]),
+        ] {
+            assert_eq!(holdings(&standings).concerns(|_| wanted), expected, "{standings:?}");
+        }
+        // It is the wish of the collection that holds the Original.
+        let wish = |at| [3, 1][at];
+        assert_eq!(holdings(&[Current, Original]).concerns(wish), []);
+        assert_eq!(holdings(&[Original, Current]).concerns(wish), [few(1, 3)]);
+    }
+
+    #[test]
+    fn without_one_original() {
+        use Standing::{Deleted, Disputed, Original, Orphan, Unreadable};
+        for (standings, expected) in [
+            (vec![Original, Disputed, Original], vec![Concern::TwoOriginals(vec![0, 2])]),
+            (vec![Orphan, Orphan], vec![Concern::Orphan(0), Concern::Orphan(1)]),
+            (vec![Orphan, Deleted], vec![Concern::Left { copy: 0, deleted: 1 }]),
+            (vec![Deleted, Deleted], vec![]),
+            // What can not be read may be the Original.
+            (vec![Orphan, Unreadable], vec![Concern::Unreadable(1)]),
+        ] {
+            assert_eq!(holdings(&standings).concerns(|_| 1), expected, "{standings:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_seal_and_a_hand_over_are_told() {
+        let mut holdings = holdings(&[Standing::Original, Standing::Current]);
+        holdings.all[1].record.as_mut().unwrap().seal = Seal::Missing;
+        let few = Concern::FewCopies { original: 0, current: 0, wanted: 1 };
+        assert_eq!(holdings.concerns(|_| 1), [Concern::Unsealed(1), few]);
+        for (holding, party) in
+            holdings.all.iter_mut().zip([Party::To("B".into()), Party::From("A".into())])
+        {
+            holding.standing = Standing::Orphan;
+            let record = holding.record.as_mut().unwrap();
+            record.seal = Seal::Intact;
+            record.handover = Some(Handover { token: "t".to_owned(), party });
+        }
+        assert_eq!(holdings.concerns(|_| 1), [Concern::Handover(vec![0, 1])]);
+    }
+}

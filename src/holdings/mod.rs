@@ -1,0 +1,80 @@
+//! Holdings: which collections hold an item, and how what they hold goes together.
+//!
+//! [`holdings`] looks one item up in several collections and judges what is found: where the Original
+//! is, which Copies are current, which are behind it. [`Survey`] does so for every item of all of
+//! them. [`Holdings::concerns`] says what is not as it should be. Nothing is ever written.
+//!
+//! # Files, in reading order
+//!
+//! | file | subject |
+//! |---|---|
+//! | `reading` | what one collection holds of an item, as its sidecar says |
+//! | `judge` | the reader rule, and how Copies stand to the Original; pure |
+//! | `concern` | what is lacking, in doubt or in conflict; pure |
+//! | `survey` | all items of several collections, each once |
+//!
+//! # Limitations
+//!
+//! - Sidecars are believed as far as their seals are intact: that the payload is as they say is for
+//!   [`verify`](crate::verify) to find out.
+//! - No lock is taken: what changes while it is looked at may be told as it was or as it is.
+
+mod concern;
+mod judge;
+mod reading;
+mod survey;
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::digest::Digest;
+use crate::identity::{Ibip, Instant, RepositoryName};
+use crate::item::{State, Totals};
+use crate::sidecar::{Handover, Seal};
+
+pub use concern::{Concern, Weight};
+pub use judge::Standing;
+pub use reading::holdings;
+pub use survey::{Report, Survey};
+
+/// What several collections hold of one item.
+#[derive(Debug)]
+pub struct Holdings {
+    /// The item, spelt as it was asked for.
+    pub name: RepositoryName,
+    /// One entry for each collection that holds it or could not be asked, in their order.
+    pub all: Vec<Holding>,
+}
+
+/// What one collection holds of an item.
+#[derive(Debug)]
+pub struct Holding {
+    /// Which collection, counted from 0 in the order in which they were given.
+    pub collection: usize,
+    /// The item's directory; where it would be, if that could not be looked at.
+    pub path: PathBuf,
+    /// What the sidecar says, or why that is not known.
+    pub record: Result<Record, CollectionError>,
+    /// How it stands to what the other collections hold.
+    pub standing: Standing,
+}
+
+/// What a sidecar says of its item, as far as other collections are concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The state in this collection, by the sidecar alone.
+    pub state: State,
+    /// The opaque twin of the name.
+    pub ibip: Option<Ibip>,
+    /// The last update or removal.
+    pub timestamp: Instant,
+    /// Counts and digest of the payload.
+    pub payload: Totals,
+    /// Stands for all that the payload holds: links and empty directories too, which the manifest
+    /// leaves out.
+    pub content: Digest,
+    /// A hand-over of the Original that has begun and is not yet finished.
+    pub handover: Option<Handover>,
+    /// What the seal says.
+    pub seal: Seal,
+}

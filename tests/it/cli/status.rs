@@ -1,0 +1,503 @@
+//! `status` and `whereis`: what several collections hold, as it is told and how it ends.
+
+use serde_json::json;
+use snapbox::data::Inline;
+use snapbox::str;
+use urepo::collection::Collection;
+use urepo::disk::Watcher;
+use urepo::item::State;
+use urepo::sidecar::{Handover, Party};
+
+use super::records;
+use crate::support::{
+    Ran, TestClock, World, change_item, copy_item, deposit, options, request, whole_items,
+};
+
+const NAME: &str = "example.org/archive/2026/11.21.02.13";
+const OTHER: &str = "example.org/archive/2026/11.21.02.14";
+
+/// A world in which the settings name the collections `archive`, with two items, and `backup`; both
+/// wish for one Copy of each of their Originals.
+fn world() -> World {
+    let world = World::with_collection();
+    world.run("-q init backup --host backup.example.org").succeeded();
+    let (main, safe) = (world.path("archive"), world.path("backup"));
+    let (main, safe) = (main.display(), safe.display());
+    let settings = format!("[collections]\nmain = '{main}'\nsafe = '{safe}'\n");
+    world.write(".config/urepo/config.toml", settings);
+    let archive = open(&world, "archive");
+    for (file, date) in [("a.txt", "2026-11-21T02:13:00Z"), ("b.txt", "2026-11-21T02:14:00Z")] {
+        let source = world.write(file, "alpha");
+        let clock = TestClock::at(date);
+        deposit(&archive, vec![request(source)], options(), &clock, |_| ()).unwrap();
+    }
+    assert_eq!(whole_items(&archive), [NAME, OTHER]);
+    wish(&world, "archive", 1);
+    wish(&world, "backup", 1);
+    world
+}
+
+fn open(world: &World, root: &str) -> Collection {
+    Collection::open(&world.path(root), &Watcher::default()).unwrap()
+}
+
+/// Says in the settings of a collection how many Copies its Originals should have.
+fn wish(world: &World, root: &str, copies: u32) {
+    let path = format!("{root}/urepo.toml");
+    let text = std::fs::read_to_string(world.path(&path)).unwrap();
+    let text = text.lines().filter(|line| !line.starts_with("copies")).collect::<Vec<_>>();
+    world.write(&path, format!("copies = {copies}\n{}\n", text.join("\n")));
+}
+
+fn copy(world: &World, name: &str) {
+    copy_item(&world.path("archive"), &world.path("backup"), name, |_| ());
+}
+
+fn make_newer(world: &World, name: &str) {
+    change_item(&world.path("archive"), name, |sidecar| {
+        sidecar.timestamp = "2026-12-24T18:00:00Z".parse().unwrap();
+    });
+}
+
+/// What was told and how it ended.
+#[track_caller]
+fn tells(ran: &Ran, code: i32, stdout: Inline, stderr: Inline) {
+    let assert = snapbox::Assert::new()
+        .action_env(snapbox::assert::DEFAULT_ACTION_ENV)
+        .normalize_paths(false);
+    assert.eq(ran.stdout.as_str(), stdout);
+    assert.eq(ran.stderr.as_str(), stderr);
+    assert_eq!(ran.code, code);
+}
+
+#[test]
+fn all_is_as_it_should_be() {
+    let world = world();
+    copy(&world, NAME);
+    copy(&world, OTHER);
+    tells(
+        &world.run("status"),
+        0,
+        str![[r#"
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
+
+"#]],
+        str![[r#"
+2 items: all as it should be
+
+"#]],
+    );
+    tells(&world.run("-q status"), 0, str![[""]], str![[""]]);
+    tells(
+        &world.run("status --prefix example.org/backup"),
+        0,
+        str![[r#"
+archive  [WORLD]/archive         0 Original         0 Copy         0 Deleted        0 B
+backup   [WORLD]/backup          0 Original         0 Copy         0 Deleted        0 B
+
+"#]],
+        str![[r#"
+0 items: all as it should be
+
+"#]],
+    );
+}
+
+#[test]
+fn copies_are_lacking() {
+    let world = world();
+    copy(&world, NAME);
+    make_newer(&world, NAME);
+    wish(&world, "archive", 2);
+    tells(
+        &world.run("status"),
+        3,
+        str![[r#"
+0 of 2 copies: example.org/archive/2026/11.21.02.13
+stale copy in `backup`: example.org/archive/2026/11.21.02.13
+0 of 2 copies: example.org/archive/2026/11.21.02.14
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+
+"#]],
+        str![[r#"
+error: not all is as it should be: 2 items with too few Copies, 1 stale Copy
+hint: `urepo copy --policy --to ROOT` makes those that are missing
+
+"#]],
+    );
+    tells(
+        &world.run("-q status"),
+        3,
+        str![[r#"
+0 of 2 copies: example.org/archive/2026/11.21.02.13
+stale copy in `backup`: example.org/archive/2026/11.21.02.13
+0 of 2 copies: example.org/archive/2026/11.21.02.14
+
+"#]],
+        str![[r#"
+error: not all is as it should be: 2 items with too few Copies, 1 stale Copy
+hint: `urepo copy --policy --to ROOT` makes those that are missing
+
+"#]],
+    );
+    // Nobody wishes for any.
+    wish(&world, "archive", 0);
+    tells(
+        &world.run("status"),
+        3,
+        str![[r#"
+stale copy in `backup`: example.org/archive/2026/11.21.02.13
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+
+"#]],
+        str![[r#"
+error: not all is as it should be: 1 stale Copy
+hint: `urepo refresh` brings them up to their Originals
+
+"#]],
+    );
+    tells(
+        &world.run("whereis 11.21.02.13"),
+        0,
+        str![[r#"
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
+Copy      stale       backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
+
+"#]],
+        str![[""]],
+    );
+}
+
+#[test]
+fn two_originals_are_a_conflict() {
+    let world = world();
+    copy(&world, NAME);
+    change_item(&world.path("backup"), NAME, |sidecar| sidecar.state = State::Original);
+    tells(
+        &world.run("status"),
+        23,
+        str![[r#"
+two originals, in `archive` and `backup`: example.org/archive/2026/11.21.02.13
+0 of 1 copy: example.org/archive/2026/11.21.02.14
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          1 Original         0 Copy         0 Deleted        5 B
+
+"#]],
+        str![[r#"
+error: not all is as it should be: 1 item with two Originals, 1 item with too few Copies
+hint: `urepo whereis example.org/archive/2026/11.21.02.13` shows where they are
+
+"#]],
+    );
+    tells(
+        &world.run(&format!("whereis {NAME}")),
+        23,
+        str![[r#"
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original  original    backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
+
+"#]],
+        str![[r#"
+error: `example.org/archive/2026/11.21.02.13` has two Originals
+caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
+hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13`, `urepo -c [WORLD]/backup show example.org/archive/2026/11.21.02.13`
+
+"#]],
+    );
+    // Among several items too, none of which is left out.
+    let ran = world.run(&format!("whereis {NAME} {OTHER} 01.01.00.00"));
+    tells(
+        &ran,
+        23,
+        str![[r#"
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original  original    backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
+
+"#]],
+        str![[r#"
+error: `example.org/archive/2026/11.21.02.13` has two Originals
+caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
+hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13`, `urepo -c [WORLD]/backup show example.org/archive/2026/11.21.02.13`
+error: no item `01.01.00.00` in 2 known collections
+hint: `urepo config` shows which are known; `--with ROOT` adds one
+error: 2 of 3 items are not as they should be
+
+"#]],
+    );
+}
+
+#[test]
+fn what_may_be_meant_is_no_fault() {
+    let world = world();
+    copy(&world, NAME);
+    copy(&world, OTHER);
+    std::fs::remove_dir_all(world.path("archive").join(NAME)).unwrap();
+    change_item(&world.path("archive"), OTHER, |sidecar| sidecar.state = State::Deleted);
+    tells(
+        &world.run("status"),
+        0,
+        str![[r#"
+copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
+copy in `backup`, no original here: example.org/archive/2026/11.21.02.13
+archive  [WORLD]/archive         0 Original         0 Copy         1 Deleted        0 B
+backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
+
+"#]],
+        str![[r#"
+2 items: all as it should be
+
+"#]],
+    );
+    tells(&world.run("status -q"), 0, str![[""]], str![[""]]);
+    tells(
+        &world.run(&format!("whereis {NAME} {OTHER}")),
+        0,
+        str![[r#"
+Copy      orphan      backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
+Deleted   deleted     archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
+Copy      orphan      backup   [WORLD]/backup/example.org/archive/2026/11.21.02.14
+
+"#]],
+        str![[""]],
+    );
+    // Deleted everywhere is an answer too.
+    std::fs::remove_dir_all(world.path("backup").join(OTHER)).unwrap();
+    tells(
+        &world.run(&format!("whereis {OTHER}")),
+        0,
+        str![[r#"
+Deleted   deleted     archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
+
+"#]],
+        str![[""]],
+    );
+}
+
+#[test]
+fn a_hand_over_under_way_and_damaged_sidecars_are_told() {
+    let world = world();
+    copy(&world, NAME);
+    copy(&world, OTHER);
+    let id = open(&world, "archive").settings().id.clone();
+    change_item(&world.path("backup"), NAME, |sidecar| {
+        sidecar.handover = Some(Handover { token: "t".to_owned(), party: Party::From(id) });
+    });
+    let sidecar = world.path("backup").join(OTHER).join("item.toml");
+    let text = std::fs::read_to_string(&sidecar).unwrap();
+    std::fs::write(&sidecar, text.replace("transferable = true", "transferable = false")).unwrap();
+    tells(
+        &world.run("status"),
+        3,
+        str![[r#"
+hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
+broken seal in `backup`: example.org/archive/2026/11.21.02.14
+0 of 1 copy: example.org/archive/2026/11.21.02.14
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
+
+"#]],
+        str![[r#"
+error: not all is as it should be: 1 hand-over under way, 1 broken seal, 1 item with too few Copies
+hint: `urepo recover`, in the collection that gives, finishes what was begun
+
+"#]],
+    );
+    std::fs::write(&sidecar, "format = ?").unwrap();
+    tells(
+        &world.run("status"),
+        3,
+        str![[r#"
+hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
+unreadable in `backup`: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string: example.org/archive/2026/11.21.02.14
+0 of 1 copy: example.org/archive/2026/11.21.02.14
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B  1 unreadable
+
+"#]],
+        str![[r#"
+error: not all is as it should be: 1 hand-over under way, 1 unreadable sidecar, 1 item with too few Copies
+hint: `urepo recover`, in the collection that gives, finishes what was begun
+
+"#]],
+    );
+    tells(
+        &world.run(&format!("whereis {OTHER}")),
+        3,
+        str![[r#"
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
+-         unreadable  backup   [WORLD]/backup/example.org/archive/2026/11.21.02.14
+
+"#]],
+        str![[r#"
+error: what `[WORLD]/backup` holds of `example.org/archive/2026/11.21.02.14` cannot be read
+caused by: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string
+hint: `urepo -c [WORLD]/backup verify --quick example.org/archive/2026/11.21.02.14` lists what is wrong
+
+"#]],
+    );
+}
+
+#[test]
+fn a_collection_that_is_not_there_makes_the_answer_incomplete() {
+    let world = world();
+    copy(&world, NAME);
+    wish(&world, "archive", 0);
+    std::fs::rename(world.path("backup"), world.path("unmounted")).unwrap();
+    tells(
+        &world.run("status"),
+        3,
+        str![[r#"
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+safe     [WORLD]/backup   not opened
+
+"#]],
+        str![[r#"
+warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a collection
+error: not all is as it should be: `safe` not opened
+hint: `urepo config` shows where the collections should be
+
+"#]],
+    );
+    tells(
+        &world.run("status -q"),
+        3,
+        str![[""]],
+        str![[r#"
+error: not all is as it should be: `safe` not opened
+hint: `urepo config` shows where the collections should be
+
+"#]],
+    );
+    tells(
+        &world.run(&format!("whereis {NAME}")),
+        0,
+        str![[r#"
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
+
+"#]],
+        str![[r#"
+warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a collection
+
+"#]],
+    );
+    let told = records(&world.run(&format!("whereis --json {NAME}")));
+    assert_eq!((&told[1]["incomplete"], &told[1]["missing"]), (&json!(true), &json!(["safe"])));
+    // What is asked for on the command line has to be there.
+    assert_eq!(world.run("status --with backup").code, 10);
+    assert_eq!(world.run("status -c backup").code, 10);
+    assert_eq!(world.run("status -c safe").code, 10);
+    // Elsewhere it is the same one.
+    assert_eq!(world.run("status --with unmounted").code, 3);
+    let told = world.run(&format!("whereis --with unmounted {NAME}"));
+    assert_eq!(told.succeeded().lines().count(), 2, "{}", told.stdout);
+}
+
+#[test]
+fn a_collection_is_counted_once() {
+    let world = world();
+    copy(&world, NAME);
+    wish(&world, "archive", 0);
+    // By its name, as the one that is meant, by two paths.
+    let ran = world.run("-c archive status --with archive --with ./backup/ --with main");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "2 items: all as it should be\n"));
+    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
+    let mut command = world.command(["status"]);
+    command.current_dir(world.path("backup"));
+    let ran = world.finish(command);
+    assert!(ran.stdout.starts_with("backup "), "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
+    // A clone has nothing to say.
+    std::fs::create_dir(world.path("clone")).unwrap();
+    std::fs::create_dir(world.path("clone/.urepo")).unwrap();
+    std::fs::copy(world.path("backup/urepo.toml"), world.path("clone/urepo.toml")).unwrap();
+    tells(
+        &world.run("status --with clone"),
+        0,
+        str![[r#"
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+
+"#]],
+        str![[r#"
+warning: `[WORLD]/clone` has the same id as `[WORLD]/backup` and is left aside
+2 items: all as it should be
+
+"#]],
+    );
+}
+
+#[test]
+fn items_are_found_by_any_spelling_in_any_collection() {
+    let world = world();
+    world.run("init maps --host maps.example.org --ip 192.0.2.7").succeeded();
+    world.write("map.png", "a map");
+    let made = records(&world.run("-c maps new map.png --json"));
+    let (name, ibip) = (made[0]["id"].as_str().unwrap(), made[0]["ibip"].as_str().unwrap());
+    let line = format!("Original  original    maps     [WORLD]/maps/{name}");
+    for text in [name, &name.to_uppercase(), ibip, name.rsplit('/').next().unwrap()] {
+        assert_eq!(world.run(&format!("whereis --with maps {text}")).line(), line, "{text}");
+        assert_eq!(world.run(&format!("whereis {text}")).code, 21, "{text}");
+    }
+    // The end of a name that means one item here and another there means none.
+    let twin = "example.org/maps/2026/11.21.02.13";
+    copy(&world, NAME);
+    let to = world.path("backup").join(twin);
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    std::fs::rename(world.path("backup").join(NAME), to).unwrap();
+    change_item(&world.path("backup"), twin, |sidecar| {
+        sidecar.repository = twin.parse().unwrap();
+    });
+    tells(
+        &world.run("whereis 11.21.02.13"),
+        21,
+        str![[""]],
+        str![[r#"
+error: `11.21.02.13` is the end of 2 names
+  example.org/archive/2026/11.21.02.13
+  example.org/maps/2026/11.21.02.13
+hint: give more of the name you mean
+
+"#]],
+    );
+}
+
+#[test]
+fn records_say_the_same() {
+    let world = world();
+    copy(&world, NAME);
+    make_newer(&world, NAME);
+    let ran = world.run("status --json");
+    let told = records(&ran);
+    assert_eq!(ran.code, 3);
+    let kinds: Vec<_> = told.iter().map(|record| record["type"].as_str().unwrap()).collect();
+    let expected = ["concern", "concern", "concern", "collection", "collection", "summary"];
+    assert_eq!(kinds, expected);
+    assert!(told.iter().all(|record| record["version"] == 1));
+    assert_eq!((&told[0]["id"], &told[0]["kind"]), (&json!(NAME), &json!("few-copies")));
+    assert_eq!((&told[0]["copies"], &told[0]["copies_wanted"]), (&json!(0), &json!(1)));
+    assert_eq!((&told[1]["kind"], &told[1]["collections"]), (&json!("stale"), &json!(["backup"])));
+    assert_eq!(told[1]["collection_ids"][0], open(&world, "backup").settings().id);
+    assert_eq!((&told[2]["id"], &told[2]["weight"]), (&json!(OTHER), &json!("lack")));
+    assert_eq!((&told[3]["originals"], &told[4]["copies"]), (&json!(2), &json!(1)));
+    assert_eq!((&told[3]["path"], &told[3]["ok"]), (&json!("[WORLD]/archive"), &json!(true)));
+    let summary = &told[5];
+    assert_eq!((&summary["items"], &summary["exit_code"]), (&json!(2), &json!(3)));
+    assert_eq!((&summary["few_copies"], &summary["stale"]), (&json!(2), &json!(1)));
+    assert_eq!((&summary["incomplete"], &summary["missing"]), (&json!(false), &json!([])));
+
+    let told = records(&world.run(&format!("whereis --json {NAME}")));
+    let standings: Vec<_> = told.iter().map(|record| &record["standing"]).collect();
+    assert_eq!(standings, [&json!("original"), &json!("stale"), &json!(null)]);
+    let holding = &told[1];
+    assert_eq!((&holding["type"], &holding["id"]), (&json!("holding"), &json!(NAME)));
+    assert_eq!((&holding["state"], &holding["collection"]), (&json!("Copy"), &json!("backup")));
+    assert_eq!(holding["path"], format!("[WORLD]/backup/{NAME}"));
+    assert_eq!((&holding["bytes"], &holding["sealed"]), (&json!(5), &json!(true)));
+    assert_eq!((&told[2]["holdings"], &told[2]["exit_code"]), (&json!(2), &json!(0)));
+    let ran = world.run("whereis --json example.org/archive/1999/01.01.00.00");
+    assert_eq!((ran.code, &records(&ran)[0]["exit_code"]), (21, &json!(21)));
+}
