@@ -137,11 +137,6 @@ fn a_damaged_copy_is_found_with_checksum_only() {
 fn other_spellings_of_a_prefix_are_the_same_item() {
     let pair = Pair::new();
     let name = pair.deposit_tree();
-    let root = pair.to().path().join("ARCHIVE");
-    std::fs::create_dir(&root).unwrap();
-    std::fs::create_dir(root.join("Example.org")).unwrap();
-    let _ = name;
-    std::fs::remove_dir_all(root).unwrap();
     let [subdomain, word, ..] = name.components();
     let there = pair.to().path().join(subdomain.to_uppercase()).join(word.to_uppercase());
     std::fs::create_dir_all(&there).unwrap();
@@ -167,10 +162,8 @@ fn two_migrations_to_two_places_end_with_one_original() {
     let (from, to) = (pair.from(), pair.to());
     let outcomes: Vec<_> = std::thread::scope(|threads| {
         let runs = [&to, &third].map(|to| {
-            let (pair, from) = (&pair, &from);
-            threads.spawn(move || {
-                pair.run_between(from, to, Verb::Migrate, Rules::default()).remove(0)
-            })
+            let (pair, from, name) = (&pair, &from, &name);
+            threads.spawn(move || pair.migrate_one(from, to, name))
         });
         runs.into_iter().map(|run| run.join().unwrap().result).collect()
     });

@@ -124,7 +124,6 @@ fn first(from: &Collection, to: &Collection) -> RepositoryName {
 #[test]
 fn copy_killed() {
     every_operation(COPY, Mode::Killed);
-    every_operation(Case { across: true, ..COPY }, Mode::Killed);
 }
 
 #[test]
@@ -156,36 +155,63 @@ fn migrate_killed_onto_a_copy() {
 }
 
 #[test]
-fn errors_at_any_operation() {
-    for errno in [Errno::IO, Errno::NOSPC, Errno::ROFS] {
+fn copy_with_errors() {
+    for errno in [Errno::IO, Errno::NOSPC, Errno::ROFS, Errno::MFILE] {
         every_operation(COPY, Mode::Once(errno));
-        every_operation(MIGRATE, Mode::Once(errno));
-        every_operation(Case { across: true, ..MIGRATE }, Mode::Once(errno));
-        every_operation(Case { copied: true, changed: true, ..MIGRATE }, Mode::Once(errno));
     }
+}
+
+#[test]
+fn refresh_with_errors() {
+    let rules = copy_rules(true, false);
+    let case = Case { copied: true, changed: true, rules, ..COPY };
+    every_operation(case, Mode::Once(Errno::NOSPC));
+}
+
+#[test]
+fn migrate_with_errors_within_a_file_system() {
+    every_operation(MIGRATE, Mode::Once(Errno::IO));
+    every_operation(MIGRATE, Mode::Once(Errno::NOSPC));
+}
+
+#[test]
+fn migrate_with_errors_that_leaves_a_copy() {
+    let rules = Rules { leave_copy: true, ..PLAIN };
+    every_operation(Case { rules, ..MIGRATE }, Mode::Once(Errno::IO));
+}
+
+#[test]
+fn migrate_with_errors_onto_a_copy() {
+    let case = Case { copied: true, changed: true, ..MIGRATE };
+    every_operation(case, Mode::Once(Errno::NOSPC));
+    every_operation(case, Mode::Once(Errno::IO));
 }
 
 /// Finishing may be killed at any operation and be repeated.
 #[test]
 fn recovery_killed_at_any_operation() {
-    // Long enough for the giver to have put its name to the hand-over, or nearly so.
-    for cut in (60..220).step_by(4) {
+    let rules = Rules { leave_copy: true, ..PLAIN };
+    let cut_at = |cut| {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
+        let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
+        let _ = pair.try_between(&from, &to, Verb::Migrate, rules, |_| ());
+        (pair, name)
+    };
+    // Every one leaves a record, and the sidecars at another stage.
+    let cuts: Vec<_> = (60..260).filter(|cut| cut_at(*cut).0.journals() > 0).step_by(12).collect();
+    assert!(cuts.len() > 4, "{cuts:?}");
+    for cut in cuts {
         for at in 1.. {
-            let pair = Pair::across();
-            let name = pair.deposit_tree();
-            let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
-            let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
-            let _ = pair.try_between(&from, &to, Verb::Migrate, PLAIN, |_| ());
-            if pair.journals() == 0 {
-                break;
-            }
+            let (pair, name) = cut_at(cut);
             let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
             if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
                 let _ = finish_pending(&from, &[&to], &agent(), &pair.clock, PATIENCE);
             }
             let context = format!("{cut} {at}: {:?}", faults.struck());
             check(&pair, &name, false, &context);
-            finish(&pair, MIGRATE, &context);
+            finish(&pair, Case { rules, ..MIGRATE }, &context);
             assert!(pair.is_clean(), "{context}");
             if faults.struck().is_none() {
                 break;
@@ -197,12 +223,13 @@ fn recovery_killed_at_any_operation() {
 /// Without the receiver nothing is finished, and nothing is lost.
 #[test]
 fn a_receiver_out_of_reach_leaves_the_journal() {
-    let pair = Pair::across();
+    let pair = Pair::new();
     let name = pair.deposit_tree();
+    let rules = Rules { leave_copy: true, ..PLAIN };
     for cut in 60.. {
         let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
         let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
-        let _ = pair.try_between(&from, &to, Verb::Migrate, PLAIN, |_| ());
+        let _ = pair.try_between(&from, &to, Verb::Migrate, rules, |_| ());
         if pair.journals() > 0 {
             break;
         }

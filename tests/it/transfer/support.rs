@@ -13,7 +13,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    Depth, Listing, OnError, Options, Outcome, Rules, Step, Summary, Transfer, TransferError, Verb,
+    Depth, Feed, Listing, OnError, Options, Outcome, Rules, Step, Summary, Transfer, TransferError,
+    Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -131,6 +132,23 @@ impl Pair {
         outcomes
     }
 
+    /// Migrates one item that is asked for by name.
+    pub(super) fn migrate_one(
+        &self,
+        from: &Collection,
+        to: &Collection,
+        name: &RepositoryName,
+    ) -> Outcome {
+        let feed: Box<Feed<'_>> = Box::new(|take| {
+            let _ = take(name.clone());
+            Ok(())
+        });
+        let mut outcomes = Vec::new();
+        let mut each = |outcome| outcomes.push(outcome);
+        self.transfer(from, to, Verb::Migrate, Rules::default(), feed, &mut each).unwrap();
+        outcomes.remove(0)
+    }
+
     pub(super) fn try_between(
         &self,
         from: &Collection,
@@ -139,7 +157,8 @@ impl Pair {
         rules: Rules,
         mut each: impl FnMut(Outcome),
     ) -> Summary {
-        match self.transfer(from, to, verb, rules, &mut each) {
+        let listing = Listing::default();
+        match self.transfer(from, to, verb, rules, listing.feed(from), &mut each) {
             Ok(summary) => summary,
             Err(error) => Summary { fatal: Some(error), ..Summary::default() },
         }
@@ -151,6 +170,7 @@ impl Pair {
         to: &Collection,
         verb: Verb,
         rules: Rules,
+        feed: Box<Feed<'_>>,
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
         let (agent, interrupt) = (agent(), Interrupt::default());
@@ -178,8 +198,7 @@ impl Pair {
             progress: &NoProgress,
             interrupt: &interrupt,
         };
-        let listing = Listing::default();
-        Ok(transfer.run(listing.feed(from), |outcomes| {
+        Ok(transfer.run(feed, |outcomes| {
             outcomes.into_iter().for_each(&mut *each);
             Ok(())
         }))
