@@ -87,6 +87,11 @@ pub(crate) enum Command {
     Verify(command::verify::Verify),
     Status(command::status::Status),
     Whereis(command::whereis::Whereis),
+    #[command(visible_alias = "cp")]
+    Copy(Box<command::copy::Copy>),
+    #[command(visible_aliases = ["move", "mv"])]
+    Migrate(Box<command::migrate::Migrate>),
+    Refresh(Box<command::refresh::Refresh>),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

@@ -15,6 +15,7 @@ mod known;
 mod printer;
 mod progress;
 mod record;
+mod select;
 
 use std::process::ExitCode;
 
@@ -61,6 +62,9 @@ fn run(args: Args) -> Done {
         Command::Verify(_) => ("verify", None),
         Command::Status(_) => ("status", None),
         Command::Whereis(_) => ("whereis", None),
+        Command::Copy(_) => ("copy", None),
+        Command::Migrate(_) => ("migrate", None),
+        Command::Refresh(_) => ("refresh", None),
         Command::Id(_) => ("id", None),
         Command::Mint(mint) => ("mint", mint.max_wait),
         Command::Recover(_) => ("recover", None),
@@ -82,6 +86,9 @@ fn run(args: Args) -> Done {
         Command::Verify(verify) => verify.run(&context),
         Command::Status(status) => status.run(&context),
         Command::Whereis(whereis) => whereis.run(&context),
+        Command::Copy(copy) => copy.run(&context),
+        Command::Migrate(migrate) => migrate.run(&context),
+        Command::Refresh(refresh) => refresh.run(&context),
         Command::Id(id) => id.run(&context),
         Command::Mint(mint) => mint.run(&context),
         Command::Recover(recover) => recover.run(&context),

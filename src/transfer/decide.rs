@@ -58,7 +58,7 @@ pub(super) fn decide(
         },
     };
     Ok(match (verb, state) {
-        (Verb::Copy, _) => Step::Copy(over),
+        (Verb::Copy | Verb::Refresh, _) => Step::Copy(over),
         (Verb::Migrate, State::Original) => Step::HandOver(over),
         (Verb::Migrate, _) if over == Over::Nothing => Step::MoveCopy,
         (Verb::Migrate, _) => return Err(Refusal::Tombstone),
@@ -73,7 +73,8 @@ fn over_copy(verb: Verb, rules: Rules, from: &Sidecar, to: &Sidecar) -> Result<S
     }
     match verb {
         Verb::Migrate => Ok(Step::HandOver(Over::Copy)),
-        Verb::Copy if !behind => Ok(Step::Skip),
+        Verb::Copy | Verb::Refresh if !behind => Ok(Step::Skip),
+        Verb::Refresh => Ok(Step::Copy(Over::Copy)),
         Verb::Copy if rules.refresh => Ok(Step::Copy(Over::Copy)),
         Verb::Copy => Err(Refusal::Stale),
     }
@@ -87,8 +88,8 @@ fn beside(verb: Verb, held: State, from: &Sidecar, to: &Sidecar) -> Result<Step,
     match (verb, held) {
         (Verb::Migrate, State::Original) => Err(Refusal::HoldsOriginal),
         (Verb::Migrate, _) if same => Ok(Step::DropCopy),
-        (Verb::Copy, _) if same && !behind => Ok(Step::Skip),
-        (Verb::Copy, State::Original) if !behind => Ok(Step::Skip),
+        (_, _) if same && !behind => Ok(Step::Skip),
+        (_, State::Original) if !behind => Ok(Step::Skip),
         (_, State::Copy) if behind => Err(Refusal::OnlyFromOriginal),
         _ => Err(Refusal::OtherContent),
     }

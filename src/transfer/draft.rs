@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::decide::{Over, Step, decide};
 use super::payload::{Old, Route};
 use super::run::{Ready, Shared};
-use super::{Depth, Refusal, TransferError, Transferred, paper};
+use super::{Depth, Refusal, TransferError, Transferred, Verb, paper};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::Stamp;
 use crate::flow::batches;
@@ -77,6 +77,9 @@ impl Shared<'_> {
 
     fn begin(&self, number: usize, name: &RepositoryName) -> Result<Begun, TransferError> {
         let Some(from) = self.source_items.item(name)? else {
+            if self.options.verb == Verb::Refresh {
+                return Ok(Begun::Ready(Ready::Passed));
+            }
             let (name, path) = (name.to_string(), self.from.path().to_path_buf());
             return Err(CollectionError::NoSuchItem { name, path }.into());
         };
@@ -91,6 +94,9 @@ impl Shared<'_> {
                 Some((item, sidecar))
             }
         };
+        if self.options.verb == Verb::Refresh && !is_copy_of(&source, to.as_ref()) {
+            return Ok(Begun::Ready(Ready::Passed));
+        }
         let step = decide(
             self.options.verb,
             self.options.rules,
@@ -283,6 +289,12 @@ impl Draft {
         }
         Ok(self.staged.clone())
     }
+}
+
+/// Whether one is the Original and the other its Copy.
+fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> bool {
+    source.sidecar.state == State::Original
+        && to.is_some_and(|(_, read)| read.sidecar.state == State::Copy)
 }
 
 /// A name as the year it is in and the rest.

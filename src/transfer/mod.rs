@@ -53,7 +53,7 @@ use crate::progress::Progress;
 
 pub use decide::{Over, Step};
 pub use error::{JournalError, Refusal, TransferError};
-pub use recovery::{Finished, finish_pending, has_pending};
+pub use recovery::{Finished, Settled, finish_pending, has_pending};
 pub use run::Feed;
 
 /// What is done with items.
@@ -63,6 +63,8 @@ pub enum Verb {
     Copy,
     /// The Originals go to the destination, and Copies do.
     Migrate,
+    /// The Copies that the destination has are brought up to their Originals; no others are made.
+    Refresh,
 }
 
 /// What is allowed beyond the ordinary.

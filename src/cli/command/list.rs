@@ -42,7 +42,7 @@ pub(crate) struct List {
 }
 
 /// A date, or a date and time in UTC.
-fn parse_time(text: &str) -> Result<Instant, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Instant, String> {
     let full = if text.len() == 10 { format!("{text}T00:00Z") } else { text.to_owned() };
     full.parse().map_err(|_| "expected a date such as 2026-01-31 or 2026-01-31T12:00Z".to_owned())
 }

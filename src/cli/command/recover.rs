@@ -1,18 +1,22 @@
 //! `urepo recover`: clear up after killed runs.
 
 use serde_json::json;
-use urepo::collection::{Issuer, left_overs, recover};
+use urepo::collection::{Collection, Issuer, left_overs, recover};
 use urepo::distributor::ClockTrust;
+use urepo::transfer::{finish_pending, has_pending};
 
+use super::transfer::tell_finished;
 use crate::cli::context::Context;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, human};
 
 /// Remove what killed runs left, and raise the memories to the newest names
 ///
 /// What a killed run leaves was never part of the collection. The next run that deposits removes it
-/// by itself; this does it now, and fails while others are writing. It may be repeated, and killed, at
-/// any time.
+/// by itself; this does it now, and fails while others are writing. Hand-overs that `urepo migrate`
+/// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
+/// other collection has to be within reach. It may be repeated, and killed, at any time.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -35,6 +39,7 @@ impl Recover {
             return Ok(());
         }
         let wait = context.config.lock_wait.value;
+        let (finished, pending) = finish_hand_overs(context, &collection)?;
         let removed = recover(&collection, &context.agent, &context.clock, wait)?;
         let mut notices = Vec::new();
         if !collection.settings().subsystems.is_empty() {
@@ -46,9 +51,11 @@ impl Recover {
             let notices: Vec<_> = notices.iter().map(ToString::to_string).collect();
             let record = json!({
                 "type": "summary", "version": 1, "removed": removed.len(), "notices": notices,
-                "exit_code": 0,
+                "finished": finished, "pending": pending,
+                "exit_code": if pending > 0 { Exit::Partial.code() } else { 0 },
             });
-            return context.printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+            context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            return still_pending(pending);
         }
         for notice in &notices {
             context.printer.warning(&notice.to_string());
@@ -62,6 +69,28 @@ impl Recover {
             count => format!("removed {}", human::count(count, "left-over stage")),
         };
         context.printer.note(&told);
-        Ok(())
+        still_pending(pending)
     }
+}
+
+/// Finishes hand-overs from `giver` and tells of each: how many there were, and how many still are.
+fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64), Failure> {
+    if !has_pending(giver)? {
+        return Ok((0, 0));
+    }
+    let known = context.known(&[])?;
+    let others: Vec<_> = known.collections.iter().collect();
+    let wait = context.config.lock_wait.value;
+    let finished = finish_pending(giver, &others, &context.agent, &context.clock, wait)?;
+    let pending = tell_finished(context, &finished);
+    Ok((finished.len() as u64 - pending, pending))
+}
+
+fn still_pending(pending: u64) -> Done {
+    if pending == 0 {
+        return Ok(());
+    }
+    let items = human::count(pending, "hand-over");
+    Err(Failure::new(Exit::Partial, format!("{items} could not be finished"))
+        .hint("repeat the command when the other collection is within reach"))
 }

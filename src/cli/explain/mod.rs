@@ -1,5 +1,7 @@
 //! Errors of the library as failures: which exit code, and what to type next.
 
+mod transfer;
+
 use urepo::collection::{CollectionError, FindError};
 use urepo::deposit::DepositError;
 use urepo::disk::{LockError, PathError};
@@ -7,8 +9,8 @@ use urepo::distributor::{DistributorError, Verdict};
 use urepo::identity::ParseError;
 use urepo::sidecar::MetadataError;
 
-use super::exit::Exit;
-use super::failure::Failure;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
 
 impl From<ParseError> for Failure {
     fn from(error: ParseError) -> Failure {

@@ -1,0 +1,102 @@
+//! `urepo copy`: Copies of items, in another collection.
+
+use std::sync::Mutex;
+
+use urepo::holdings::{Concern, holdings};
+use urepo::transfer::{Feed, Rules, Verb};
+
+use super::transfer::{OnErrorRule, Run, other};
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::known::Known;
+use crate::cli::select::Selection;
+
+/// Copy items to another collection
+///
+/// Every byte is compared with the digest in the sidecar while it is copied; a Copy appears whole or
+/// not at all, and is on the disk when the command ends. What is there already is left alone and not
+/// read again, so the command can be repeated at any time, also after it was cut short: it copies what
+/// is missing. A Copy can be made from a Copy. The source is only read.
+///
+/// A Copy that is older than its Original is told and left, unless --refresh is given; what was
+/// deleted there stays so, unless --revive is. Two Originals of one name, or other content under it,
+/// are told and neither is touched.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo copy 11.21.02.13 --to /mnt/mirror
+  urepo copy --all --to mirror
+  urepo copy --all --refresh --checksum --to mirror
+  urepo copy --policy --to /mnt/third
+  urepo list --since 2026-11-01 | urepo copy --files-from - --to mirror --dry-run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
+pub(crate) struct Copy {
+    #[command(flatten)]
+    selection: Selection,
+    /// The collection that gets the Copies: a path, or a name from the settings
+    #[arg(long, value_name = "PATH|NAME", required = true)]
+    to: String,
+    /// Bring Copies that are older than their Originals up to date as well
+    #[arg(long)]
+    refresh: bool,
+    /// Copy what was deleted there, too
+    #[arg(long)]
+    revive: bool,
+    /// Read what is there already, and compare it with its digests
+    #[arg(long)]
+    checksum: bool,
+    /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
+    #[arg(long, conflicts_with = "items", help_heading = "Selection")]
+    policy: bool,
+    /// After a failed item, go on with the others or stop
+    #[arg(long, value_name = "RULE", default_value = "continue")]
+    on_error: OnErrorRule,
+}
+
+impl Copy {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() && !self.policy {
+            return Err(context.nothing_selected("copy"));
+        }
+        let from = context.collection()?;
+        let to = other(context, &self.to)?;
+        let run = Run {
+            context,
+            from: &from,
+            to: &to,
+            verb: Verb::Copy,
+            rules: Rules {
+                refresh: self.refresh,
+                revive: self.revive,
+                leave_copy: false,
+                checksum: self.checksum,
+            },
+            state: self.selection.state,
+            on_error: self.on_error.into(),
+            single: self.selection.is_single(),
+        };
+        let failures = Mutex::default();
+        let feed = self.selection.of(&from, &failures)?.into_feed();
+        if !self.policy {
+            return run.finish(feed, &failures);
+        }
+        let known = context.known(&[self.to.clone()])?;
+        run.finish(lacking(&known, feed), &failures)
+    }
+}
+
+/// Those of `feed` that have fewer Copies than their collection asks for.
+fn lacking<'a>(known: &'a Known, feed: Box<Feed<'a>>) -> Box<Feed<'a>> {
+    let wish = |at: usize| known.collections[at].settings().copies;
+    Box::new(move |take| {
+        feed(&mut |name| {
+            let concerns = holdings(&name, &known.collections).concerns(wish);
+            let lacks = |concern: &Concern| matches!(concern, Concern::FewCopies { .. });
+            if concerns.iter().any(lacks) {
+                take(name)
+            } else {
+                std::ops::ControlFlow::Continue(())
+            }
+        })
+    })
+}

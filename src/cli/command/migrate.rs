@@ -1,0 +1,66 @@
+//! `urepo migrate`: items go to another collection, Originals with them.
+
+use std::sync::Mutex;
+
+use urepo::transfer::{Rules, Verb};
+
+use super::transfer::{OnErrorRule, Run, other};
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::select::Selection;
+
+/// Move items to another collection, Originals with them
+///
+/// Within one file system an item is moved in one step, and nothing is read. Otherwise it is copied,
+/// read back from the disk of the destination, and only then handed over: at every moment exactly one
+/// collection holds the Original. A run that was cut short is finished by the next one, or by `urepo
+/// recover`. Where the destination has a Copy already, that is checked, brought up to date, and
+/// becomes the Original.
+///
+/// The names stay as they are. An item marked `transferable = false` does not migrate.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo migrate 11.21.02.13 --to /mnt/new-disk
+  urepo migrate --all --to new --leave-copy
+  urepo -c inbox migrate --since 2026-11-01 --to archive")]
+pub(crate) struct Migrate {
+    #[command(flatten)]
+    selection: Selection,
+    /// The collection that gets the items: a path, or a name from the settings
+    #[arg(long, value_name = "PATH|NAME", required = true)]
+    to: String,
+    /// Leave a Copy here
+    #[arg(long)]
+    leave_copy: bool,
+    /// Migrate even what was deleted there
+    #[arg(long)]
+    revive: bool,
+    /// After a failed item, go on with the others or stop
+    #[arg(long, value_name = "RULE", default_value = "continue")]
+    on_error: OnErrorRule,
+}
+
+impl Migrate {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("migrate"));
+        }
+        let from = context.collection()?;
+        let to = other(context, &self.to)?;
+        let rules = Rules { leave_copy: self.leave_copy, revive: self.revive, ..Rules::default() };
+        let run = Run {
+            context,
+            from: &from,
+            to: &to,
+            verb: Verb::Migrate,
+            rules,
+            state: self.selection.state,
+            on_error: self.on_error.into(),
+            single: self.selection.is_single(),
+        };
+        let failures = Mutex::default();
+        let feed = self.selection.of(&from, &failures)?.into_feed();
+        run.finish(feed, &failures)
+    }
+}

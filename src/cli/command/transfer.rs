@@ -1,0 +1,123 @@
+//! What `copy`, `migrate` and `refresh` have in common.
+
+use std::sync::Mutex;
+
+use urepo::collection::Collection;
+use urepo::disk::Watcher;
+use urepo::item::State;
+use urepo::transfer::{
+    Depth, Feed, OnError, Options, Rules, Summary, Transfer, Verb, finish_pending, has_pending,
+};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+mod tell;
+
+/// Items of this size keep what was copied of them when a run is cut short.
+const RESUME_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What becomes of the other items when one fails.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(super) enum OnErrorRule {
+    /// Go on with the others
+    Continue,
+    /// Start nothing more
+    Stop,
+}
+
+impl From<OnErrorRule> for OnError {
+    fn from(rule: OnErrorRule) -> OnError {
+        match rule {
+            OnErrorRule::Continue => OnError::Continue,
+            OnErrorRule::Stop => OnError::Stop,
+        }
+    }
+}
+
+/// One run between two collections.
+pub(super) struct Run<'a> {
+    pub(super) context: &'a Context,
+    pub(super) from: &'a Collection,
+    pub(super) to: &'a Collection,
+    pub(super) verb: Verb,
+    pub(super) rules: Rules,
+    pub(super) state: Option<State>,
+    pub(super) on_error: OnError,
+    /// Whether one item was asked for, which then ends with its own failure.
+    pub(super) single: bool,
+}
+
+impl Run<'_> {
+    /// Transfers what `feed` names, telling each outcome, and says how it ended.
+    ///
+    /// `failures` has what the feed met on its way.
+    pub(super) fn carry_out(
+        &self,
+        feed: Box<Feed<'_>>,
+        failures: &Mutex<Vec<Failure>>,
+    ) -> Result<tell::Ended, Failure> {
+        let context = self.context;
+        let depth = if context.global.dry_run { Depth::Plan } else { Depth::Act };
+        if depth == Depth::Act {
+            finish_first(context, self.from, self.to)?;
+            finish_first(context, self.to, self.from)?;
+        }
+        let wait = context.config.lock_wait.value;
+        let writer = |collection: &Collection| {
+            collection.writer(&context.agent, &context.clock, wait).map_err(Failure::from)
+        };
+        let progress = context.progress();
+        let transfer = Transfer {
+            from: self.from,
+            to: self.to,
+            writer: writer(self.to)?,
+            source_writer: match self.verb {
+                Verb::Migrate => Some(writer(self.from)?),
+                Verb::Copy | Verb::Refresh => None,
+            },
+            options: Options {
+                verb: self.verb,
+                rules: self.rules,
+                depth,
+                state: self.state,
+                jobs: context.config.jobs.value,
+                on_error: self.on_error,
+                resume_bytes: RESUME_BYTES,
+            },
+            agent: &context.agent,
+            wait,
+            clock: &context.clock,
+            progress: &*progress,
+            interrupt: &context.interrupt,
+        };
+        let mut teller = tell::Teller::new(self, depth);
+        let summary: Summary = transfer.run(feed, |outcomes| teller.tell_all(outcomes));
+        drop(progress);
+        Ok(teller.end(summary, failures))
+    }
+
+    /// The same, and the end of the command.
+    pub(super) fn finish(&self, feed: Box<Feed<'_>>, failures: &Mutex<Vec<Failure>>) -> Done {
+        self.carry_out(feed, failures)?.finish(self.context, self.verb)
+    }
+}
+
+/// Opens the other collection, named on the command line.
+pub(super) fn other(context: &Context, named: &str) -> Result<Collection, Failure> {
+    Ok(Collection::open(&context.collection_path(named), &Watcher::default())?)
+}
+
+/// Finishes hand-overs from `giver` that were cut short, before anything else is done to it.
+fn finish_first(context: &Context, giver: &Collection, other: &Collection) -> Done {
+    if !has_pending(giver)? {
+        return Ok(());
+    }
+    let wait = context.config.lock_wait.value;
+    let finished = finish_pending(giver, &[other], &context.agent, &context.clock, wait)?;
+    tell::finished(context, &finished);
+    Ok(())
+}
+
+pub(super) use tell::{Ended, finished as tell_finished};

@@ -1,0 +1,275 @@
+//! Telling what became of each item, and how the run ended.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use urepo::disk::PathError;
+use urepo::transfer::{
+    Depth, Finished, Outcome, Over, Settled, Step, Summary, TransferError, Transferred, Verb,
+};
+
+use super::Run;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::printer::Verbosity;
+use crate::cli::{Done, human, record};
+
+/// Tells each outcome as it comes.
+pub(in crate::cli::command) struct Teller<'a> {
+    run: &'a Run<'a>,
+    depth: Depth,
+    /// The failure of the one item that was asked for: it is told at the end, in full.
+    alone: Option<Failure>,
+}
+
+/// How a run ended.
+pub(in crate::cli::command) struct Ended {
+    pub(in crate::cli::command) summary: Summary,
+    pub(in crate::cli::command) failure: Option<Failure>,
+    depth: Depth,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(run: &'a Run<'a>, depth: Depth) -> Teller<'a> {
+        Teller { run, depth, alone: None }
+    }
+
+    /// Tells the outcomes of a group, in one write.
+    pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), TransferError> {
+        let printer = &self.run.context.printer;
+        let mut text = String::new();
+        for Outcome { name, result } in outcomes {
+            let line = match result {
+                Ok(done) if printer.json => Some(self.record(name.as_str(), &done).to_string()),
+                Ok(done) => self.line(name.as_str(), &done),
+                Err(error) => self.tell_failure(name.as_str(), error),
+            };
+            if let Some(line) = line {
+                text += &line;
+                text.push('\n');
+            }
+        }
+        let written = printer.bytes(text.as_bytes()).and_then(|()| printer.flush());
+        written.map_err(|error| PathError::new("write to", "stdout", error).into())
+    }
+
+    /// What is told of an item that went well: in a dry run the plan, else only to those who asked.
+    fn line(&self, name: &str, done: &Transferred) -> Option<String> {
+        let verbose = self.run.context.printer.verbosity == Verbosity::Verbose;
+        let wanted = match self.depth {
+            Depth::Plan => verbose || done.is_change(),
+            Depth::Act => verbose,
+        };
+        let size = || format!("{}, {}", human::count(done.files, "file"), human::bytes(done.bytes));
+        let verb = match self.depth {
+            Depth::Plan => would(done.step),
+            Depth::Act => did(done.step),
+        };
+        wanted.then(|| match done.step {
+            Step::Skip => format!("{verb} {name}"),
+            _ => format!("{verb} {name} ({})", size()),
+        })
+    }
+
+    fn record(&self, name: &str, done: &Transferred) -> Value {
+        let state = match (self.run.verb, done.step) {
+            (_, Step::HandOver(_)) => Some("Original"),
+            (_, Step::Skip) => None,
+            _ => Some("Copy"),
+        };
+        let mut record = record::item(name, None, &done.place, state);
+        let fields = json!({
+            "step": step(done.step), "planned": self.depth == Depth::Plan,
+            "files": done.files, "bytes": done.bytes,
+        });
+        record::extend(&mut record, fields);
+        record
+    }
+
+    /// Tells a failed item, or gives the record of it for stdout.
+    fn tell_failure(&mut self, name: &str, error: TransferError) -> Option<String> {
+        let printer = &self.run.context.printer;
+        let failure = Failure::from(error);
+        let record = printer.json.then(|| {
+            let message = failure.in_one_line();
+            let error = json!({ "code": failure.exit.code(), "message": message });
+            json!({ "type": "item", "version": 1, "id": name, "ok": false, "error": error })
+                .to_string()
+        });
+        if self.run.single {
+            self.alone = Some(failure);
+        } else if record.is_none() && failure.exit != Exit::Interrupted {
+            printer.error(&failure.in_one_line());
+            if let Some(hint) = &failure.hint {
+                printer.hint(hint);
+            }
+        }
+        record
+    }
+
+    /// How the run ended, with what was met while the items were looked for.
+    pub(super) fn end(self, mut summary: Summary, failures: &Mutex<Vec<Failure>>) -> Ended {
+        let printer = &self.run.context.printer;
+        let met = std::mem::take(&mut *failures.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut alone = self.alone;
+        summary.failed += met.len() as u64;
+        for failure in met {
+            if self.run.single {
+                alone = Some(failure);
+            } else {
+                failure.tell(printer);
+            }
+        }
+        let failure = if self.run.context.interrupt.requested() {
+            let done = human::count(summary.transferred, "item");
+            let message = format!("interrupted; {done} {} before it", past(self.run.verb));
+            let hint = "repeat the command: it goes on where it stopped";
+            Some(Failure::new(Exit::Interrupted, message).hint(hint))
+        } else if let Some(error) = summary.fatal.take() {
+            Some(Failure::from(error))
+        } else if let Some(failure) = alone {
+            Some(failure)
+        } else if summary.failed > 0 {
+            let all = summary.failed + summary.transferred + summary.skipped;
+            let message =
+                format!("{} of {all} items were not {}", summary.failed, past(self.run.verb));
+            Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
+        } else {
+            None
+        };
+        Ended { summary, failure, depth: self.depth }
+    }
+}
+
+impl Ended {
+    /// Adds another run to this one; its failure counts if there was none.
+    pub(in crate::cli::command) fn add(&mut self, other: Ended) {
+        self.summary.transferred += other.summary.transferred;
+        self.summary.skipped += other.summary.skipped;
+        self.summary.failed += other.summary.failed;
+        self.summary.files += other.summary.files;
+        self.summary.bytes += other.summary.bytes;
+        if self.failure.is_none() {
+            self.failure = other.failure;
+        }
+    }
+
+    /// Says how it ended and with which code.
+    pub(in crate::cli::command) fn finish(self, context: &Context, verb: Verb) -> Done {
+        let Ended { summary, failure, depth } = self;
+        let printer = &context.printer;
+        if printer.json {
+            let code = failure.as_ref().map_or(0, |failure| failure.exit.code());
+            let record = json!({
+                "type": "summary", "version": 1, "transferred": summary.transferred,
+                "skipped": summary.skipped, "failed": summary.failed, "files": summary.files,
+                "bytes": summary.bytes, "planned": depth == Depth::Plan, "exit_code": code,
+            });
+            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial) {
+            printer.note(&closing(&summary, verb, depth));
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn closing(summary: &Summary, verb: Verb, depth: Depth) -> String {
+    let there = match (summary.skipped, verb) {
+        (0, _) => String::new(),
+        (count, Verb::Refresh) => {
+            format!("; {} up to date", human::count(count, "Copy").replace("Copys", "Copies"))
+        }
+        (count, _) => format!("; {count} there already"),
+    };
+    if summary.transferred == 0 {
+        return match summary.skipped {
+            0 => format!("nothing to {}", present(verb)),
+            _ => format!("nothing to {}{there}", present(verb)),
+        };
+    }
+    let done = match depth {
+        Depth::Plan => format!("would {}", present(verb)),
+        Depth::Act => past(verb).to_owned(),
+    };
+    let items = human::count(summary.transferred, "item");
+    let files = human::count(summary.files, "file");
+    format!("{done} {items}, {files}, {}{there}", human::bytes(summary.bytes))
+}
+
+fn present(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Copy => "copy",
+        Verb::Migrate => "migrate",
+        Verb::Refresh => "refresh",
+    }
+}
+
+fn past(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Copy => "copied",
+        Verb::Migrate => "migrated",
+        Verb::Refresh => "refreshed",
+    }
+}
+
+fn would(step: Step) -> &'static str {
+    match step {
+        Step::Skip => "is there already:",
+        Step::Copy(Over::Nothing) => "would copy",
+        Step::Copy(Over::Copy) => "would refresh",
+        Step::Copy(Over::Tombstone) => "would revive",
+        Step::HandOver(_) => "would migrate",
+        Step::MoveCopy => "would move the Copy",
+        Step::DropCopy => "would remove the Copy that is there already:",
+    }
+}
+
+fn did(step: Step) -> &'static str {
+    match step {
+        Step::Skip => "was there already:",
+        Step::Copy(Over::Nothing) => "copied",
+        Step::Copy(Over::Copy) => "refreshed",
+        Step::Copy(Over::Tombstone) => "revived",
+        Step::HandOver(_) => "migrated",
+        Step::MoveCopy => "moved the Copy",
+        Step::DropCopy => "removed the Copy that is there already:",
+    }
+}
+
+fn step(step: Step) -> &'static str {
+    match step {
+        Step::Skip => "skip",
+        Step::Copy(Over::Nothing) => "copy",
+        Step::Copy(Over::Copy) => "refresh",
+        Step::Copy(Over::Tombstone) => "revive",
+        Step::HandOver(_) => "hand-over",
+        Step::MoveCopy => "move-copy",
+        Step::DropCopy => "drop-copy",
+    }
+}
+
+/// Tells of hand-overs that were found unfinished. Returns how many still are.
+pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]) -> u64 {
+    let mut left = 0;
+    for Finished { name, result } in finished {
+        match result {
+            Ok(Settled::HandedOver) => {
+                context.printer.note(&format!("finished the hand-over of {name}"));
+            }
+            Ok(Settled::Withdrawn) => {
+                context
+                    .printer
+                    .note(&format!("withdrew the hand-over of {name}: it had not begun"));
+            }
+            Err(error) => {
+                left += 1;
+                let failure = Failure::of(Exit::Failure, error);
+                let text =
+                    format!("the hand-over of {name} is not finished: {}", failure.in_one_line());
+                context.printer.warning(&text);
+            }
+        }
+    }
+    left
+}
