@@ -14,6 +14,8 @@ pub const DISTRIBUTOR: &str = "distributor";
 pub const LOCK: &str = "lock";
 /// Items in the making, in [`OWN`].
 pub const STAGING: &str = "staging";
+/// When items were last verified, in [`OWN`]: may be removed at any time.
+pub const VERIFIED: &str = "verified";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

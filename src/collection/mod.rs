@@ -23,8 +23,8 @@ pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 pub use init::{check_place, init};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};
-pub(crate) use list::Listed;
-pub use list::Names;
+pub(crate) use list::listing_order;
+pub use list::{Listed, Names};
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use writer::{LeftOver, Writer, left_overs, recover};
 

@@ -17,3 +17,4 @@ mod sidecar;
 mod support;
 mod tidy;
 mod verify;
+mod verify_roots;
