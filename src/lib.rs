@@ -18,7 +18,7 @@
 //! | [`distributor`] | dates that are never given twice | disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
-//! | [`verify`] | is a collection what its sidecars say? | collection |
+//! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
 //!
 //! # On disk
 //!
@@ -29,6 +29,7 @@
 //!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
 //!     staging/<run>/                        items in the making
+//!     verified/<prefix>+<year>              when each item was last verified; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
 //!     item.toml                             its sidecar
 //!     doc/…                                 its payload, names kept

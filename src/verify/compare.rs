@@ -59,15 +59,15 @@ pub fn compare(
 ) -> Result<Comparison, PathError> {
     let ids: Vec<_> = roots.iter().map(|root| root.settings().id.as_str()).collect();
     let unlisted = roots.iter().map(|_| AtomicBool::new(false)).collect();
-    let roots = Roots { roots, ids, unlisted };
+    let roots = Roots { collections: roots, ids, unlisted };
     let summary = Comparison::default();
     let mut comparer = Comparer { roots: &roots, interrupt, summary, report };
-    if roots.roots.len() < 2 {
+    if roots.collections.len() < 2 {
         return Ok(comparer.summary);
     }
     std::thread::scope(|threads| {
         let mut streams = Vec::new();
-        for (at, root) in roots.roots.iter().enumerate() {
+        for (at, root) in roots.collections.iter().enumerate() {
             let (queue, stream) = mpsc::sync_channel(AHEAD);
             let roots = &roots;
             std::thread::Builder::new()
@@ -91,7 +91,7 @@ struct Held {
 }
 
 struct Roots<'a> {
-    roots: &'a [&'a Collection],
+    collections: &'a [&'a Collection],
     ids: Vec<&'a str>,
     /// Whether a part of the root could not be listed.
     unlisted: Vec<AtomicBool>,
@@ -162,30 +162,27 @@ fn holdings(held: &[(usize, Held)]) -> Vec<Holding> {
 impl Roots<'_> {
     /// Sends what a root holds, in the order of its listing.
     fn stream(&self, root: usize, names: &Names, queue: &SyncSender<Held>, interrupt: &Interrupt) {
-        let Ok(_) = self.roots[root].visit_all(names, |listed| {
+        let Ok(_) = self.collections[root].visit_all(names, |listed| {
             if interrupt.requested() {
                 return Ok::<_, Infallible>(ControlFlow::Break(()));
             }
-            let sent = match listed {
+            let is_wanted = match listed {
                 Listed::Item(name) => {
-                    self.read(root, &name).map_or(Ok(()), |held| queue.send(held))
+                    self.read(root, &name).is_none_or(|held| queue.send(held).is_ok())
                 }
-                Listed::Stray(_) => Ok(()),
+                Listed::Stray(_) => true,
                 Listed::Unreadable(_) => {
                     self.unlisted[root].store(true, Ordering::Release);
-                    Ok(())
+                    true
                 }
             };
-            Ok(match sent {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(mpsc::SendError(_)) => ControlFlow::Break(()),
-            })
+            Ok(if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         });
     }
 
     /// What a root holds of an item, if it does.
     fn read(&self, root: usize, name: &RepositoryName) -> Option<Held> {
-        let item = match self.roots[root].item(name) {
+        let item = match self.collections[root].item(name) {
             Ok(item) => item,
             Err(CollectionError::NoSuchItem { .. }) => return None,
             Err(_) => return Some(Held { name: name.clone(), head: None }),
@@ -197,7 +194,7 @@ impl Roots<'_> {
     /// What all roots hold of an item now.
     fn read_all(&self, name: &RepositoryName) -> Vec<(usize, Held)> {
         let held = |root| Some((root, self.read(root, name)?));
-        (0..self.roots.len()).filter_map(held).collect()
+        (0..self.collections.len()).filter_map(held).collect()
     }
 
     /// Roots that have the id of one before them.
@@ -257,6 +254,6 @@ impl Roots<'_> {
     }
 
     fn path(&self, root: usize) -> String {
-        format!("`{}`", self.roots[root].path().display())
+        format!("`{}`", self.collections[root].path().display())
     }
 }

@@ -58,6 +58,9 @@ impl Dates {
     }
 }
 
+/// What is no line of dates.
+struct Garbage;
+
 /// The lines of a file that is good to its end.
 #[derive(Debug)]
 struct Lines(BufReader<StoredFile>);
@@ -71,12 +74,11 @@ impl Lines {
         // Garbage anywhere takes the credit from all of it.
         let mut lines = Lines(BufReader::new(file));
         let mut last = String::new();
-        loop {
-            match lines.read() {
-                Some(Some((leaf, _))) if leaf > last => last = leaf,
-                Some(None) => break,
-                Some(Some(_)) | None => return None,
+        while let Some((leaf, _)) = lines.read().ok()? {
+            if leaf <= last {
+                return None;
             }
+            last = leaf;
         }
         let mut file = lines.0.into_inner();
         file.rewind().ok()?;
@@ -84,20 +86,25 @@ impl Lines {
     }
 
     fn next(&mut self) -> Option<(String, Instant)> {
-        self.read().flatten()
+        self.read().ok().flatten()
     }
 
-    /// The next line, or that there is none; nothing at all if it is garbage.
-    fn read(&mut self) -> Option<Option<(String, Instant)>> {
+    /// The next line, if there is one.
+    fn read(&mut self) -> Result<Option<(String, Instant)>, Garbage> {
         let mut bytes = Vec::new();
-        self.0.by_ref().take(LINE).read_until(b'\n', &mut bytes).ok()?;
-        if bytes.is_empty() {
-            return Some(None);
+        let read = self.0.by_ref().take(LINE).read_until(b'\n', &mut bytes);
+        match read {
+            Ok(0) => Ok(None),
+            Ok(_) => parse(&bytes).map(Some).ok_or(Garbage),
+            Err(_) => Err(Garbage),
         }
-        let line = std::str::from_utf8(&bytes).ok()?.strip_suffix('\n')?;
-        let (leaf, date) = line.split_once(' ')?;
-        Some(Some((leaf.to_owned(), date.parse().ok()?)))
     }
+}
+
+fn parse(line: &[u8]) -> Option<(String, Instant)> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let (leaf, date) = line.split_once(' ')?;
+    Some((leaf.to_owned(), date.parse().ok()?))
 }
 
 /// Writes the dates anew, in the order of the listing.
@@ -182,14 +189,13 @@ impl Year {
     }
 
     fn write(&mut self, dir: &Dir) -> Result<(), PathError> {
-        let mut file = match self.staged.take() {
-            Some(file) => file,
-            None => {
-                // Left by a killed run.
-                let staged = self.staged_name();
-                dir.remove_file_if_there(Path::new(&staged))?;
-                dir.create_file(&staged)?
-            }
+        let mut file = if let Some(file) = self.staged.take() {
+            file
+        } else {
+            let staged = self.staged_name();
+            // Left by a killed run.
+            dir.remove_file_if_there(Path::new(&staged))?;
+            dir.create_file(&staged)?
         };
         file.write_all(&self.block)?;
         self.block.clear();

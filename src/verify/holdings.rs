@@ -202,8 +202,9 @@ mod tests {
         head(State::Deleted, 2, "content")
     }
 
-    fn with(token: &str, party: Party, head: Head) -> Head {
-        Head { handover: Some(Handover { token: token.to_owned(), party }), ..head }
+    fn with(token: &str, party: Party, mut head: Head) -> Head {
+        head.handover = Some(Handover { token: token.to_owned(), party });
+        head
     }
 
     fn to(id: &str, head: Head) -> Head {
@@ -287,10 +288,10 @@ mod tests {
             assert_eq!(judged([Some(original()), Some(copy)]), [stale(1, 0)], "{content}");
         }
         let (other, is) = (Digest::of(b"other"), Digest::of(b"content"));
-        let differs = verdict(0, What::Differs { original: 1, copy: other, is });
+        let differs = || verdict(0, What::Differs { original: 1, copy: other, is });
         for hour in [2, 3] {
             let copy = head(State::Copy, hour, "other");
-            assert_eq!(judged([Some(copy), Some(original())]), [differs.clone()], "{hour}");
+            assert_eq!(judged([Some(copy), Some(original())]), [differs()], "{hour}");
         }
     }
 

@@ -38,12 +38,12 @@ impl<I: Iterator, F: Fn(&I::Item, &I::Item) -> Ordering> Iterator for Merge<I, F
         let first = self.first()?;
         let leader = self.streams[first].next()?;
         let order = &self.order;
-        let equals = |item: &I::Item| order(item, &leader).is_eq();
+        let equals = &|item: &I::Item| order(item, &leader).is_eq();
         let mut others = Vec::new();
         for (at, stream) in self.streams.iter_mut().enumerate() {
-            let found = stream.next_if(&equals);
+            let found = stream.next_if(equals);
             // The same again in one stream is not told twice.
-            while stream.next_if(&equals).is_some() {}
+            while stream.next_if(equals).is_some() {}
             others.extend(found.filter(|_| at != first).map(|item| (at, item)));
         }
         let mut group = vec![(first, leader)];

@@ -1,10 +1,10 @@
 //! Verification: is a collection what its sidecars say it is?
 //!
 //! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item, and
-//! [`compare`] at what several collections hold of the same items. What is found is a [`Finding`] with
-//! a [`Code`] that never changes meaning; damage is told from what is only odd by its [`Severity`].
-//! Nothing is ever repaired, and links are not followed. Nothing is written but the dates by which
-//! [`verify_in_rounds`] goes round a large collection night by night.
+//! [`compare()`] at what several collections hold of the same items. What is found is a [`Finding`]
+//! with a [`Code`] that never changes meaning; damage is told from what is only odd by its
+//! [`Severity`]. Nothing is ever repaired, and links are not followed. Nothing is written but the
+//! dates by which [`verify_in_rounds`] goes round a large collection night by night.
 //!
 //! # Files, in reading order
 //!
@@ -28,6 +28,7 @@
 //!
 //! # Limitations
 //!
+//! - A damaged item has no date: a run with a time limit reads it again each night, before it goes on.
 //! - Bytes come from the file system, perhaps from its cache and not from the disk.
 //! - What lies below a path of more than 4096 bytes is unreadable ([`Code::Unreadable`]): neither can
 //!   urepo make such a thing.

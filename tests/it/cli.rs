@@ -8,6 +8,7 @@ mod json;
 mod moving;
 mod odd_names;
 mod settings;
+mod verifying;
 
 use std::path::Path;
 
