@@ -136,8 +136,20 @@ impl Recorder {
     /// Notes when `name` was last verified, or that no date is known any more.
     pub(super) fn note(&mut self, name: &RepositoryName, date: Option<Instant>) {
         if !self.failed {
+            let before = self.year.as_ref().map(|year| year.file.clone());
             self.failed = self.try_note(name, date).is_err();
+            if self.failed {
+                before.iter().for_each(|file| self.forget(file));
+                self.forget(&file_of(name));
+            }
+        } else if date.is_none() {
+            self.forget(&file_of(name));
         }
+    }
+
+    /// Takes away what can not be corrected: a damaged item must not keep an old date.
+    fn forget(&self, file: &str) {
+        let _ = self.dir.remove_file_if_there(Path::new(file));
     }
 
     /// Ends it: what comes after the last name keeps its date if the listing was `cut_short`.
@@ -146,8 +158,12 @@ impl Recorder {
         if let Some(mut year) = self.year.take()
             && !self.failed
         {
+            let file = year.file.clone();
             let kept = if cut_short { year.keep_rest(&self.dir) } else { Ok(()) };
             self.failed = kept.and_then(|()| year.finish(&self.dir)).is_err();
+            if self.failed {
+                self.forget(&file);
+            }
         }
         !self.failed
     }

@@ -83,7 +83,7 @@ hint: `urepo show -c ROOT ITEM` shows what each of them holds; nothing here was 
 
 "#]],
     );
-    let ran = world.run("-q verify mirror archive");
+    let ran = world.run("-q verify mirror/. archive/");
     assert!(ran.stdout.starts_with("U401  damage   [WORLD]/archive/"), "{}", ran.stdout);
 }
 

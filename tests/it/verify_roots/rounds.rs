@@ -1,10 +1,14 @@
 //! Going round a collection: what was verified is not verified again too soon, damage always is.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use urepo::collection::{Collection, Names};
+use urepo::disk::{Operation, Watch, Watcher};
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::verify::{Depth, Options, Report, Round, Rounds, Summary, verify_in_rounds};
@@ -333,4 +337,56 @@ fn many_dates_survive_many_runs() {
     assert_eq!((first.len(), second.len() as u64, summary.skipped), (300, items - 300, 300));
     assert_eq!(summary.round, Some(Round::Complete));
     assert_eq!(night.run(Some(DAY), None).1.skipped, items);
+}
+
+/// Makes the n-th operation on the dates fail.
+struct FailingDates {
+    at: usize,
+    seen: AtomicUsize,
+}
+
+impl Watch for FailingDates {
+    fn before(&self, _: Operation, path: &Path) -> io::Result<()> {
+        let is_ours = path.components().any(|part| part.as_os_str() == ".urepo");
+        if is_ours && self.seen.fetch_add(1, Ordering::SeqCst) + 1 == self.at {
+            return Err(rustix::io::Errno::NOSPC.into());
+        }
+        Ok(())
+    }
+}
+
+/// Opening the directory and taking its lock.
+const BEFORE_THE_FIRST_LINE: usize = 5;
+
+/// Whatever fails, all is verified that has to be, and no date is made up.
+#[test]
+fn what_goes_wrong_with_dates_is_no_error() {
+    for at in 1.. {
+        let mut night = Night::new(3);
+        night.damage(1);
+        night.run(None, None);
+        // Of an item that is damaged since there is a date.
+        night.damage(2);
+        night.clock.set("2026-12-24T03:00:00Z");
+        let failing = Arc::new(FailingDates { at, seen: AtomicUsize::new(0) });
+        let watcher = Watcher::new(failing.clone());
+        let root = night.roots.path("a");
+        let Ok(collection) = Collection::open(&root, &watcher) else { continue };
+        night.collection = collection;
+        let before = failing.seen.load(Ordering::SeqCst);
+        let (verified, summary) = night.run(Some(7 * DAY), Some(DAY));
+        assert_eq!((verified, summary.damaged_items), (vec![0, 1, 2], 2), "{at}");
+        night.collection = Collection::open(&root, &Watcher::default()).unwrap();
+        let dated = night.dated();
+        // As they were, where nothing at all could be written.
+        let is_untouched = dated == [0, 2] && at <= before + BEFORE_THE_FIRST_LINE;
+        assert!(dated == [0] || dated.is_empty() || is_untouched, "{at}: {dated:?}");
+        let (verified, _) = night.run(None, Some(DAY));
+        assert!(verified == [0, 1, 2], "{at}: {verified:?}");
+        assert_eq!(night.dated(), [0], "{at}");
+        if at > failing.seen.load(Ordering::SeqCst) {
+            assert!(at > before + 10, "there are more operations than that");
+            return;
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What is to be verified: items of one collection, or whole collections.
 
+use std::path::PathBuf;
+
 use urepo::collection::{Collection, discover};
 use urepo::disk::Watcher;
 
@@ -44,7 +46,9 @@ fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure>
     }
     let (mut roots, mut seen) = (Vec::new(), Vec::new());
     for text in texts {
-        let root = Collection::open(&context.collection_path(text), &Watcher::default())?;
+        // Without the `.` and the `/` at the end that would stand in every line.
+        let path: PathBuf = context.collection_path(text).components().collect();
+        let root = Collection::open(&path, &Watcher::default())?;
         // A root that is named twice, or by a link as well, is still one.
         let identity = root.root().own_stamp()?.identity;
         if !seen.contains(&identity) {
