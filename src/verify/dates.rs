@@ -139,8 +139,9 @@ impl Recorder {
             let before = self.year.as_ref().map(|year| year.file.clone());
             self.failed = self.try_note(name, date).is_err();
             if self.failed {
-                before.iter().for_each(|file| self.forget(file));
-                self.forget(&file_of(name));
+                for file in before.into_iter().chain([file_of(name)]) {
+                    self.forget(&file);
+                }
             }
         } else if date.is_none() {
             self.forget(&file_of(name));

@@ -78,7 +78,7 @@ fn collections_that_contradict_each_other() {
         &ran.stderr,
         &name,
         str![[r#"
-error: 0 items of 2 damaged; the collections contradict each other 1 time
+error: 1 contradiction between the collections
 hint: `urepo show -c ROOT ITEM` shows what each of them holds; nothing here was changed
 
 "#]],

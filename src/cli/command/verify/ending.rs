@@ -79,16 +79,20 @@ impl<'a> Ending<'a> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
         if total.is_damage() || disagreements > 0 {
-            let items = human::count(total.damaged_items, "item");
-            let mut message = format!("{items} of {} damaged", total.items);
+            let mut facts = Vec::new();
+            if total.is_damage() {
+                let items = human::count(total.damaged_items, "item");
+                facts.push(format!("{items} of {} damaged", total.items));
+            }
             if total.tree_damage > 0 {
                 let places = human::count(total.tree_damage, "place");
-                message += &format!(", and {places} that are no item");
+                facts.push(format!("{places} that are no item"));
             }
             if disagreements > 0 {
-                let times = human::count(disagreements, "time");
-                message += &format!("; the collections contradict each other {times}");
+                let contradictions = human::count(disagreements, "contradiction");
+                facts.push(format!("{contradictions} between the collections"));
             }
+            let message = facts.join(", and ");
             return Err(Failure::new(Exit::Damage, message).hint(self.remedy()));
         }
         if total.interrupted || self.comparison().interrupted {
