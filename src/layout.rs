@@ -20,6 +20,8 @@ pub const ITEM_LOCKS: &str = "locks";
 pub const JOURNAL: &str = "journal";
 /// What was deleted or replaced, in [`OWN`].
 pub const TRASH: &str = "trash";
+/// When items were last verified, in [`OWN`]: may be removed at any time.
+pub const VERIFIED: &str = "verified";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

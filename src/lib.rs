@@ -20,8 +20,8 @@
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
 //! | [`transfer`] | copy and migrate between collections | collection |
-//! | [`verify`] | is a collection what its sidecars say? | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
+//! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
 //!
 //! # On disk
 //!
@@ -32,6 +32,7 @@
 //!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
 //!     staging/<run>/                        items in the making
+//!     verified/<prefix>+<year>              when each item was last verified; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
 //!     item.toml                             its sidecar
 //!     doc/…                                 its payload, names kept

@@ -86,8 +86,12 @@ impl Collection {
             name: name.to_string(),
             path: self.path().to_path_buf(),
         };
-        if let Some(dir) = self.directory(&layout::item_directory(name))? {
-            return Ok(StoredItem { name: name.clone(), dir });
+        let path = layout::item_directory(name);
+        if let Some(dir) = self.directory(&path)?
+            // The directory has no trailing dot, though the name asked for may have one.
+            && let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
+        {
+            return Ok(StoredItem { name, dir });
         }
         for directory in PrefixTree::new(self.root(), name.prefix()).directories()? {
             let path = directory.join(name.suffix());

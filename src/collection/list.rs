@@ -1,5 +1,10 @@
-//! Listing names: in order, streaming, with a bounded number of them in memory.
+//! Listing names: in one order, streaming, with a bounded number of them in memory.
+//!
+//! The order is that of the folded prefix, the year as a number, and the bytes of the last level,
+//! however prefixes are spelt: so the names of several collections can be merged as they come.
 
+use std::cmp::Ordering;
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -18,19 +23,30 @@ pub struct Names {
 }
 
 /// What is found where only items belong.
-#[derive(Clone, Debug)]
-pub(crate) enum Listed {
+#[derive(Debug)]
+pub enum Listed {
     /// A directory whose path is a name.
     Item(RepositoryName),
-    /// Something else.
+    /// Something else, by its path in the collection.
     Stray(PathBuf),
+    /// A directory above items that can not be listed: nothing is known of what is in it.
+    Unreadable(PathError),
+}
+
+/// The order in which names are listed; equal are the spellings of one name.
+pub(crate) fn listing_order(a: &RepositoryName, b: &RepositoryName) -> Ordering {
+    let (a, b) = (a.components(), b.components());
+    let folded = |at: usize| lower(a[at]).cmp(lower(b[at]));
+    let year = || number(a[2]).cmp(&number(b[2])).then_with(|| a[2].cmp(b[2]));
+    folded(0).then_with(|| folded(1)).then_with(year).then_with(|| a[3].cmp(b[3]))
 }
 
 impl Collection {
     /// Calls `visit` for every name of an item, in order of prefix and date.
     ///
     /// A name is a directory at the right depth with a well-formed path; that it is whole is for
-    /// `verify` to say.
+    /// `verify` to say. A directory that can not be listed ends the visit with its error; whoever
+    /// wants to go on takes [`Collection::visit_all`].
     pub fn visit_names<E: From<PathError>>(
         &self,
         wanted: &Names,
@@ -39,120 +55,212 @@ impl Collection {
         self.visit_all(wanted, |listed| match listed {
             Listed::Item(name) => visit(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
+            Listed::Unreadable(error) => Err(error.into()),
         })
         .map(|_| ())
     }
 
-    /// Calls `visit` for every item and for everything else found among them.
-    pub(crate) fn visit_all<E: From<PathError>>(
+    /// Calls `visit` for every item and for everything else found among them, in the same order.
+    pub fn visit_all<E>(
         &self,
         wanted: &Names,
-        mut visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
+        visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
     ) -> Result<ControlFlow<()>, E> {
-        let (subdomain, word) = match &wanted.prefix {
-            None => (None, None),
-            Some(prefix) => {
-                let (subdomain, word) = prefix.path_components();
-                (Some(subdomain), Some(word))
+        match (Walk { root: self.root(), visit }).all(wanted) {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(Stop::Enough) => Ok(ControlFlow::Break(())),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// Why a visit ends before its end.
+enum Stop<E> {
+    /// No more is wanted.
+    Enough,
+    Failed(E),
+}
+
+struct Walk<'a, V> {
+    root: &'a Dir,
+    visit: V,
+}
+
+/// A level of the tree above the items.
+struct Level {
+    belongs: fn(&str) -> bool,
+    /// By what its directories are ordered; those with one key are spellings of one thing.
+    key: fn(&str) -> Key,
+}
+
+/// A number, how many digits it has first, and a text.
+type Key = (usize, String, String);
+
+const SUBDOMAIN: Level = Level { belongs: is_subdomain, key: folded };
+const WORD: Level = Level { belongs: is_word, key: folded };
+const YEAR: Level = Level {
+    belongs: is_year,
+    key: |year| {
+        let (digits, number) = number(year);
+        (digits, number.to_owned(), year.to_owned())
+    },
+};
+
+impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
+    fn all(&mut self, wanted: &Names) -> Result<(), Stop<E>> {
+        let (subdomain, word) = wanted.prefix.as_ref().map(Prefix::path_components).unzip();
+        let root = [PathBuf::new()];
+        for outer in self.level(&root, &SUBDOMAIN, subdomain.as_deref())? {
+            for inner in self.level(&outer, &WORD, word.as_deref())? {
+                for year in self.level(&inner, &YEAR, None)? {
+                    self.year(&year)?;
+                }
             }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, listed: Listed) -> Result<(), Stop<E>> {
+        match (self.visit)(listed) {
+            Ok(ControlFlow::Continue(())) => Ok(()),
+            Ok(ControlFlow::Break(())) => Err(Stop::Enough),
+            Err(error) => Err(Stop::Failed(error)),
+        }
+    }
+
+    /// The directories below `above` that can be part of a name, in order, the spellings of one
+    /// together.
+    fn level(
+        &mut self,
+        above: &[PathBuf],
+        level: &Level,
+        only: Option<&str>,
+    ) -> Result<Vec<Vec<PathBuf>>, Stop<E>> {
+        let mut found = Vec::new();
+        for path in above {
+            let before = found.len();
+            if let Err(error) = self.directories(path, level, only, &mut found)? {
+                found.truncate(before);
+                self.tell(Listed::Unreadable(error))?;
+            }
+        }
+        found.sort_unstable();
+        let groups = found.chunk_by(|(a, _), (b, _)| a == b);
+        Ok(groups.map(|group| group.iter().map(|(_, path)| path.clone()).collect()).collect())
+    }
+
+    /// Adds the directories in `path` to `found`; the inner error is that of listing it.
+    fn directories(
+        &mut self,
+        path: &Path,
+        level: &Level,
+        only: Option<&str>,
+        found: &mut Vec<(Key, PathBuf)>,
+    ) -> Result<Result<(), PathError>, Stop<E>> {
+        let dir = match self.root.open_dir_if_there(path) {
+            Ok(Some(dir)) => dir,
+            Ok(None) => return Ok(Ok(())),
+            Err(error) => return Ok(Err(error)),
         };
-        let root = self.root();
-        for outer in level(root, Path::new(""), subdomain.as_deref(), is_subdomain, &mut visit)? {
-            for inner in level(root, &outer, word.as_deref(), is_word, &mut visit)? {
-                for year in level(root, &inner, None, is_year, &mut visit)? {
-                    if visit_year(root, &year, &mut visit)?.is_break() {
-                        return Ok(ControlFlow::Break(()));
+        let entries = match dir.entries() {
+            Ok(entries) => entries,
+            Err(error) => return Ok(Err(error)),
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => return Ok(Err(error)),
+            };
+            match entry.name.to_str() {
+                Some(name) if entry.kind == Kind::Directory && (level.belongs)(name) => {
+                    let bare = name.trim_end_matches('.');
+                    if only.is_none_or(|only| only.eq_ignore_ascii_case(bare)) {
+                        found.push(((level.key)(name), path.join(name)));
                     }
                 }
+                // The root also holds the settings, urepo's own directory and people's files.
+                _ if path.as_os_str().is_empty() => {}
+                _ => self.tell(Listed::Stray(path.join(&entry.name)))?,
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(Ok(()))
     }
-}
 
-/// The directories of one level that can be part of a name, in order.
-fn level<E: From<PathError>>(
-    root: &Dir,
-    path: &Path,
-    only: Option<&str>,
-    belongs: fn(&str) -> bool,
-    visit: &mut impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
-) -> Result<Vec<PathBuf>, E> {
-    let Some(dir) = root.open_dir_if_there(path)? else { return Ok(Vec::new()) };
-    let mut names = Vec::new();
-    for entry in dir.entries()? {
-        let entry = entry?;
-        match entry.name.to_str() {
-            Some(name) if entry.kind == Kind::Directory && belongs(name) => {
-                let bare = name.trim_end_matches('.');
-                if only.is_none_or(|only| only.eq_ignore_ascii_case(bare)) {
-                    names.push(name.to_owned());
-                }
-            }
-            // The root also holds the settings, urepo's own directory and people's files.
-            _ if path.as_os_str().is_empty() => {}
-            _ => {
-                if visit(Listed::Stray(path.join(&entry.name)))?.is_break() {
-                    return Ok(Vec::new());
+    /// Visits what is in the directories of one year, one for each spelling of its prefix.
+    fn year(&mut self, spellings: &[PathBuf]) -> Result<(), Stop<E>> {
+        let mut dirs = Vec::new();
+        for path in spellings {
+            match self.root.open_dir_if_there(path) {
+                Ok(dir) => dirs.push(dir),
+                Err(error) => {
+                    dirs.push(None);
+                    self.tell(Listed::Unreadable(error))?;
                 }
             }
         }
-    }
-    // Years of five digits come after those of four.
-    names.sort_by_cached_key(|name| {
-        let digits = if is_year(name) { name.len() } else { usize::MAX };
-        (digits, name.clone())
-    });
-    Ok(names.into_iter().map(|name| path.join(name)).collect())
-}
-
-fn visit_year<E: From<PathError>>(
-    root: &Dir,
-    year: &Path,
-    visit: &mut impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
-) -> Result<ControlFlow<()>, E> {
-    let Some(dir) = root.open_dir_if_there(year)? else { return Ok(ControlFlow::Continue(())) };
-    let mut after = None;
-    loop {
-        let window = next_names(&dir, after.as_deref(), WINDOW)?;
-        for name in &window {
-            let path = year.join(name);
-            let listed = match path.to_str().map(RepositoryName::parse_as_found) {
-                Some(Ok((found, _))) => Listed::Item(found),
-                _ => Listed::Stray(path),
+        let mut after = None;
+        loop {
+            let window = match next_names(&dirs, after.as_ref(), WINDOW) {
+                Ok(window) => window,
+                Err((unreadable, error)) => {
+                    dirs[unreadable] = None;
+                    self.tell(Listed::Unreadable(error))?;
+                    continue;
+                }
             };
-            if visit(listed)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+            for (name, spelling) in &window {
+                let path = spellings[*spelling].join(name);
+                self.tell(match path.to_str().map(RepositoryName::parse_as_found) {
+                    Some(Ok((found, _))) => Listed::Item(found),
+                    _ => Listed::Stray(path),
+                })?;
             }
+            if window.len() < WINDOW {
+                return Ok(());
+            }
+            after = window.last().cloned();
         }
-        if window.len() < WINDOW {
-            return Ok(ControlFlow::Continue(()));
-        }
-        after = window.last().cloned();
     }
 }
 
-/// The first `limit` entries of `dir` that come after `after`, in order of their bytes, which within
-/// a year is the order of dates.
+/// The first `limit` entries of `dirs` that come after `after`, with the directory of each, in order
+/// of their bytes, which within a year is the order of dates. An error says of which directory.
 fn next_names(
-    dir: &Dir,
-    after: Option<&std::ffi::OsStr>,
+    dirs: &[Option<Dir>],
+    after: Option<&(OsString, usize)>,
     limit: usize,
-) -> Result<Vec<std::ffi::OsString>, PathError> {
+) -> Result<Vec<(OsString, usize)>, (usize, PathError)> {
     let mut names = Vec::new();
-    for entry in dir.entries()? {
-        let name = entry?.name;
-        if after.is_none_or(|after| name.as_os_str() > after) {
-            names.push(name);
-        }
-        if names.len() == 2 * limit {
-            names.select_nth_unstable(limit);
-            names.truncate(limit);
+    for (at, dir) in dirs.iter().enumerate() {
+        let Some(dir) = dir else { continue };
+        for entry in dir.entries().map_err(|error| (at, error))? {
+            let name = (entry.map_err(|error| (at, error))?.name, at);
+            if after.is_none_or(|after| name > *after) {
+                names.push(name);
+            }
+            if names.len() == 2 * limit {
+                names.select_nth_unstable(limit);
+                names.truncate(limit);
+            }
         }
     }
     names.sort_unstable();
     names.truncate(limit);
     Ok(names)
+}
+
+fn folded(name: &str) -> Key {
+    (0, name.trim_end_matches('.').to_ascii_lowercase(), String::new())
+}
+
+fn lower(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().map(|byte| byte.to_ascii_lowercase())
+}
+
+/// A year as a number of any length, so that years of five digits come after those of four.
+fn number(year: &str) -> (usize, &str) {
+    let digits = year.trim_start_matches('0');
+    (digits.len(), digits)
 }
 
 fn is_subdomain(name: &str) -> bool {
@@ -167,4 +275,65 @@ fn is_word(name: &str) -> bool {
 /// Whether `name` is a year of a repository name.
 pub(super) fn is_year(name: &str) -> bool {
     name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ordered_as_they_are_listed() {
+        let names = [
+            "br/archive/2009/02.16.17.46",
+            "BR/archive.8080/2009/02.16.17.46",
+            "inpe.br/b/0999/01.01.00.00",
+            "inpe.br/B/2009/02.16.17.46",
+            "Inpe.br./b/2009/02.16.17.46.00",
+            "inpe.br/b/2009/02.16.17.46.00.5",
+            "inpe.br/b/2009/12.31.23.59",
+            "INPE.br/b/10000/01.01.00.00",
+            "inpe.br/c/2009/02.16.17.46",
+        ];
+        let read = |text: &str| RepositoryName::parse_as_found(text).expect(text).0;
+        for pair in names.windows(2) {
+            assert!(listing_order(&read(pair[0]), &read(pair[1])).is_lt(), "{pair:?}");
+        }
+        let spellings = ["inpe.br/b/2009/02.16.17.46", "INPE.br./B/2009/02.16.17.46"].map(read);
+        assert!(listing_order(&spellings[0], &spellings[1]).is_eq());
+        assert_eq!(spellings[0], spellings[1]);
+    }
+
+    #[test]
+    fn windows_over_several_spellings_miss_nothing_and_repeat_nothing() {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let root = Dir::open(scratch.path(), crate::disk::Watcher::default()).expect("it is there");
+        let dirs = ["a", "b", "gone"].map(|name| {
+            root.make_dir(name).expect(name);
+            root.open_dir(name).expect(name)
+        });
+        let mut all = Vec::new();
+        for (at, dir) in dirs.iter().take(2).enumerate() {
+            // Each has some that the other has too.
+            for leaf in (0..9).filter(|leaf| leaf % 3 != at) {
+                dir.make_dir(format!("{leaf:02}")).expect("a directory");
+                all.push((OsString::from(format!("{leaf:02}")), at));
+            }
+        }
+        all.sort();
+        let [first, second, _] = dirs;
+        let dirs = [Some(first), Some(second), None];
+        for limit in 1..6 {
+            let (mut listed, mut after) = (Vec::new(), None);
+            loop {
+                let window = next_names(&dirs, after.as_ref(), limit).expect("it can be listed");
+                let is_last = window.len() < limit;
+                after = window.last().cloned().or(after);
+                listed.extend(window);
+                if is_last {
+                    break;
+                }
+            }
+            assert_eq!(listed, all, "{limit} at a time");
+        }
+    }
 }

@@ -96,15 +96,15 @@ impl Dir {
         let mut file = self.create_file(&staged)?;
         file.write_all(bytes)?;
         file.sync()?;
+        self.replace_with(&staged, name)
+    }
+
+    /// Puts the file `staged`, which is written and synced, in the place of `name`.
+    pub fn replace_with(&self, staged: &str, name: &str) -> Result<(), PathError> {
         self.step(Operation::Rename, Path::new(name))
             .and_then(|()| {
                 Ok(retry_on_intr(|| {
-                    rustix::fs::renameat(
-                        self.descriptor(),
-                        staged.as_str(),
-                        self.descriptor(),
-                        name,
-                    )
+                    rustix::fs::renameat(self.descriptor(), staged, self.descriptor(), name)
                 })?)
             })
             .on("replace", self.path_of(name))?;

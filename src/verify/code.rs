@@ -29,7 +29,8 @@ macro_rules! codes {
         /// What was found, by a number that never changes meaning and is never given again.
         ///
         /// `U1…` is about the sidecar and the item as a whole, `U2…` about its payload, `U3…` about
-        /// what lies around items. Later versions may add codes.
+        /// what lies around items, `U4…` about states, of one item over several collections. Later
+        /// versions may add codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -90,6 +91,13 @@ codes! {
     // Fixity promises bytes; times and modes get lost by copying by hand, which keeps items valid.
     AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
     LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
+
+    TwoOriginals = 401, Damage, "two collections hold the Original";
+    NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";
+    StaleCopy = 403, Warning, "a Copy is older than its Original";
+    HandoverPending = 404, Warning, "a hand-over of the Original has begun and is not finished";
+    CopyDiffers = 405, Damage, "a Copy has other content than its Original, and is not older";
+    SameCollection = 406, Warning, "two roots are one collection, copied by hand";
 }
 
 impl Code {

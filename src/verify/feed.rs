@@ -1,11 +1,13 @@
 //! Where the items come from, and what else lies among them.
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender};
 
 use super::finding::{Finding, Place, describe};
-use super::run::Answer;
+use super::rounds::{Choice, Deadline};
+use super::run::{Answer, Dated};
 use super::spelling::Spellings;
 use super::work::{Origin, Ticket, Work};
 use super::{Code, Scope};
@@ -19,6 +21,7 @@ pub(super) struct Feed<'a, 'tasks, 'scope> {
     tasks: &'tasks rayon::Scope<'scope>,
     queue: &'a SyncSender<Answer>,
     spellings: Spellings<'scope>,
+    choice: Option<Choice>,
     /// The prefix of the item before.
     prefix: String,
 }
@@ -28,9 +31,10 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
         work: &'scope Work<'scope>,
         tasks: &'tasks rayon::Scope<'scope>,
         queue: &'a SyncSender<Answer>,
+        choice: Option<Choice>,
     ) -> Self {
         let spellings = Spellings::new(work.collection.root());
-        Feed { work, tasks, queue, spellings, prefix: String::new() }
+        Feed { work, tasks, queue, spellings, choice, prefix: String::new() }
     }
 
     /// Feeds all of `scope`, or as much as is wanted.
@@ -51,19 +55,13 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
         if self.links_in_root().is_break() {
             return;
         }
-        let collection = self.work.collection;
-        let listed = collection.visit_all(names, |listed| {
-            Ok::<_, PathError>(match listed {
+        let Ok(_) = self.work.collection.visit_all(names, |listed| {
+            Ok::<_, Infallible>(match listed {
                 Listed::Item(name) => self.item(name, Origin::Listed),
                 Listed::Stray(path) => self.stray(path),
+                Listed::Unreadable(error) => self.unlisted(&error),
             })
         });
-        if let Err(error) = listed {
-            let place = Place::Tree(self.relative(error.path()));
-            let mut finding = Finding::of_error(place, &error);
-            finding.detail.push_str("; the items in it, and those after it, were not verified");
-            let _ = self.queue.send(Answer::Unlisted(finding));
-        }
     }
 }
 
@@ -73,8 +71,20 @@ impl Feed<'_, '_, '_> {
             let _ = self.queue.send(Answer::Interrupted);
             return ControlFlow::Break(());
         }
+        if self.work.context.deadline.as_ref().is_some_and(Deadline::is_over) {
+            let _ = self.queue.send(Answer::OutOfTime);
+            return ControlFlow::Break(());
+        }
         if origin == Origin::Listed {
             self.look_at_prefix(&name)?;
+        }
+        let (date, skip) = match &mut self.choice {
+            Some(choice) => choice.of(&name),
+            None => (None, false),
+        };
+        let item = Dated { name: name.clone(), date };
+        if skip {
+            return self.send(Answer::Skipped(item));
         }
         let findings = match self.spellings.of(&name) {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
@@ -82,11 +92,18 @@ impl Feed<'_, '_, '_> {
         };
         let (answer, awaited) = mpsc::sync_channel(1);
         // The queue is what limits how much is under way, so it comes first.
-        self.send(Answer::Awaited(awaited))?;
+        self.send(Answer::Awaited(item, awaited))?;
         let ticket = Ticket { name, origin, findings, answer, attempt: 0 };
         let work = self.work;
         self.tasks.spawn(move |tasks| work.verify(ticket, tasks));
         ControlFlow::Continue(())
+    }
+
+    /// A directory that can not be listed: what is in it is not verified, what comes after it is.
+    fn unlisted(&self, error: &PathError) -> ControlFlow<()> {
+        let mut finding = Finding::of_error(Place::Tree(self.relative(error.path())), error);
+        finding.detail.push_str("; the items in it were not verified");
+        self.send(Answer::Unlisted(finding))
     }
 
     fn stray(&mut self, path: PathBuf) -> ControlFlow<()> {

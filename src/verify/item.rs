@@ -22,7 +22,7 @@ pub fn verify_item(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Option<ItemReport> {
-    let context = Context { depth, progress, interrupt, abandoned: Interrupt::default() };
+    let context = Context::new(depth, progress, interrupt);
     let dir = match item.dir().try_clone() {
         Ok(dir) => dir,
         Err(error) => return Some(ItemReport::unopened(item.name().clone(), &error)),

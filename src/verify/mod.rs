@@ -1,8 +1,10 @@
 //! Verification: is a collection what its sidecars say it is?
 //!
-//! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item. What is
-//! found is a [`Finding`] with a [`Code`] that never changes meaning; damage is told from what is
-//! only odd by its [`Severity`]. Nothing is ever written or repaired, and links are not followed.
+//! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item, and
+//! [`compare()`] at what several collections hold of the same items. What is found is a [`Finding`]
+//! with a [`Code`] that never changes meaning; damage is told from what is only odd by its
+//! [`Severity`]. Nothing is ever repaired, and links are not followed. Nothing is written but the
+//! dates by which [`verify_in_rounds`] goes round a large collection night by night.
 //!
 //! # Files, in reading order
 //!
@@ -15,6 +17,9 @@
 //! | `reading` | the digests of one item, taken by several threads |
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `feed`, `spelling` | where the names come from, and what else lies among them |
+//! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
+//! | `holdings` | what the states of one item in several collections mean: pure |
+//! | `compare`, `merge` | all items of several collections, name by name |
 //!
 //! # An item that changes meanwhile
 //!
@@ -23,19 +28,25 @@
 //!
 //! # Limitations
 //!
+//! - A damaged item has no date: a run with a time limit reads it again each night, before it goes on.
 //! - Bytes come from the file system, perhaps from its cache and not from the disk.
 //! - What lies below a path of more than 4096 bytes is unreadable ([`Code::Unreadable`]): neither can
 //!   urepo make such a thing.
-//! - A directory that can not be listed above the items ends a run; the items in it and after it are
-//!   not verified, which is damage like any other ([`Summary::unlisted`]).
+//! - The items in a directory that can not be listed are not verified, which is damage like any other
+//!   ([`Summary::unlisted`]).
 
 mod code;
+mod compare;
+mod dates;
 mod feed;
 mod finding;
+mod holdings;
 mod item;
+mod merge;
 mod payload;
 mod reading;
 mod record;
+mod rounds;
 mod run;
 mod spelling;
 mod work;
@@ -47,9 +58,11 @@ use crate::item::State;
 use crate::progress::Progress;
 
 pub use code::{Code, Severity};
+pub use compare::{Comparison, Disagreement, compare};
 pub use finding::{Finding, Findings, Place};
 pub use item::verify_item;
-pub use run::verify;
+pub use rounds::{Round, Rounds};
+pub use run::{verify, verify_in_rounds};
 
 /// How closely is looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,6 +126,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Items with damage.
     pub damaged_items: u64,
+    /// Items that were not verified because they had been recently, or in this round.
+    pub skipped: u64,
     /// Damage that is no item's.
     pub tree_damage: u64,
     /// Warnings, of items and others.
@@ -123,6 +138,10 @@ pub struct Summary {
     pub unlisted: bool,
     /// Whether it was stopped before its end. What was reported is complete up to there.
     pub interrupted: bool,
+    /// Whether time was up before its end.
+    pub out_of_time: bool,
+    /// How it ended for the run after it, if it had a time limit.
+    pub round: Option<Round>,
 }
 
 impl Summary {
@@ -150,6 +169,24 @@ impl Summary {
     }
 }
 
+/// The ends of several runs together; their rounds as that which is least complete.
+impl std::ops::AddAssign for Summary {
+    fn add_assign(&mut self, other: Summary) {
+        self.items += other.items;
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.damaged_items += other.damaged_items;
+        self.skipped += other.skipped;
+        self.tree_damage += other.tree_damage;
+        self.warnings += other.warnings;
+        self.notices += other.notices;
+        self.unlisted |= other.unlisted;
+        self.interrupted |= other.interrupted;
+        self.out_of_time |= other.out_of_time;
+        self.round = self.round.max(other.round);
+    }
+}
+
 /// What everyone who verifies needs to know.
 struct Context<'a> {
     depth: Depth,
@@ -157,9 +194,14 @@ struct Context<'a> {
     interrupt: &'a Interrupt,
     /// Set when nobody listens any more.
     abandoned: Interrupt,
+    deadline: Option<rounds::Deadline<'a>>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    fn new(depth: Depth, progress: &'a dyn Progress, interrupt: &'a Interrupt) -> Context<'a> {
+        Context { depth, progress, interrupt, abandoned: Interrupt::default(), deadline: None }
+    }
+
     fn is_stopped(&self) -> bool {
         self.interrupt.requested() || self.abandoned.requested()
     }

@@ -24,6 +24,7 @@ pub(super) fn read(
             check_totals(&sidecar, findings);
             check_target(&sidecar, findings);
             check_twins(&sidecar.files, findings);
+            check_handover(&sidecar, findings);
             Some(sidecar)
         }
         Err(finding) => {
@@ -128,5 +129,11 @@ fn check_twins(entries: &[Entry], findings: &mut Findings) {
     if let Some(twins::Twins { first, second }) = twins::find(entries.iter().map(|it| &it.path)) {
         let detail = format!("`{first}` and `{second}`, and perhaps more");
         findings.push(Finding::new(Code::Twins, Place::Item, detail));
+    }
+}
+
+fn check_handover(sidecar: &Sidecar, findings: &mut Findings) {
+    if let Some(handover) = &sidecar.handover {
+        findings.push(Finding::new(Code::HandoverPending, place(), handover.party.to_string()));
     }
 }

@@ -9,10 +9,12 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
 
 use super::feed::Feed;
+use super::rounds::{Choice, Record};
 use super::work::Work;
-use super::{Context, Finding, Options, Report, Scope, Summary};
-use crate::collection::Collection;
+use super::{Code, Context, Depth, Finding, ItemReport, Options, Report, Rounds, Scope, Summary};
+use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError};
+use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -30,29 +32,68 @@ pub fn verify(
     options: Options,
     progress: &dyn Progress,
     interrupt: &Interrupt,
-    mut report: impl FnMut(Report) -> ControlFlow<()>,
+    report: impl FnMut(Report) -> ControlFlow<()>,
+) -> Result<Summary, PathError> {
+    let context = Context::new(options.depth, progress, interrupt);
+    run(collection, scope, options.jobs, &context, None, None, report)
+}
+
+/// The same for the items of these `names`, less those that were verified recently or in this round,
+/// and as long as there is time; notes when each was verified.
+///
+/// Only a run that reads every byte notes dates, and only in a collection that can be written to.
+pub fn verify_in_rounds(
+    collection: &Collection,
+    names: &Names,
+    options: Options,
+    rounds: &Rounds<'_>,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+    report: impl FnMut(Report) -> ControlFlow<()>,
+) -> Result<Summary, PathError> {
+    if options.depth == Depth::Quick {
+        return verify(collection, Scope::All(names), options, progress, interrupt, report);
+    }
+    let mut context = Context::new(options.depth, progress, interrupt);
+    context.deadline = rounds.deadline();
+    let (choice, mut record) = rounds.begin(collection, names);
+    let scope = Scope::All(names);
+    let (choice, noting) = (Some(choice), Some(&mut record));
+    let mut summary = run(collection, scope, options.jobs, &context, choice, noting, report)?;
+    summary.round = record.finish(summary.interrupted || summary.out_of_time);
+    Ok(summary)
+}
+
+fn run(
+    collection: &Collection,
+    scope: Scope<'_>,
+    jobs: usize,
+    context: &Context<'_>,
+    choice: Option<Choice>,
+    record: Option<&mut Record<'_>>,
+    report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
     let starting = "start threads to verify";
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.jobs)
+        .num_threads(jobs)
         .build()
         .map_err(std::io::Error::other)
         .on(starting, collection.path())?;
-    let depth = options.depth;
-    let context = Context { depth, progress, interrupt, abandoned: Interrupt::default() };
-    let work = Work { collection, context: &context, threads: pool.current_num_threads() };
+    let work = Work { collection, context, threads: pool.current_num_threads() };
     let (queue, answers) = mpsc::sync_channel(UNDER_WAY);
-    let mut summary = Summary::default();
+    let mut collector = Collector { summary: Summary::default(), context, record, report };
     std::thread::scope(|threads| {
         std::thread::Builder::new()
             .spawn_scoped(threads, || {
                 let queue = queue;
-                pool.in_place_scope(|tasks| Feed::new(&work, tasks, &queue).feed(scope));
+                pool.in_place_scope(|tasks| Feed::new(&work, tasks, &queue, choice).feed(scope));
             })
             .on(starting, collection.path())?;
         let _abandon = AbandonOnDrop(&context.abandoned);
-        collect(answers, &mut summary, progress, &mut report);
-        Ok(summary)
+        if collector.collect(answers).is_break() {
+            collector.summary.interrupted = true;
+        }
+        Ok(collector.summary)
     })
 }
 
@@ -69,45 +110,101 @@ impl Drop for AbandonOnDrop<'_> {
 pub(super) enum Answer {
     /// Something was found while listing.
     Found(Finding),
-    /// The answer to a ticket: nothing if it was stopped.
-    Awaited(Receiver<Option<Report>>),
+    /// The answer to a ticket.
+    Awaited(Dated, Receiver<Result<Report, Unverified>>),
+    /// An item that was verified recently.
+    Skipped(Dated),
     /// A part of the collection could not be listed.
     Unlisted(Finding),
     /// A stop was asked for.
     Interrupted,
+    /// There is no time for what comes after.
+    OutOfTime,
 }
 
-fn collect(
-    answers: Receiver<Answer>,
-    summary: &mut Summary,
-    progress: &dyn Progress,
-    report: &mut impl FnMut(Report) -> ControlFlow<()>,
-) {
-    for answer in answers {
-        let Some(told) = receive(answer, summary) else {
-            summary.interrupted = true;
-            return;
-        };
-        summary.count(&told);
+/// An item, and when it was last verified if that is known.
+pub(super) struct Dated {
+    pub name: RepositoryName,
+    pub date: Option<Instant>,
+}
+
+/// Why an item was not verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unverified {
+    /// A stop was asked for.
+    Stopped,
+    /// It was not begun, and there is no time for it.
+    OutOfTime,
+}
+
+struct Collector<'a, 'r, R> {
+    summary: Summary,
+    context: &'a Context<'a>,
+    record: Option<&'a mut Record<'r>>,
+    report: R,
+}
+
+impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
+    /// Takes all answers, or breaks off.
+    fn collect(&mut self, answers: Receiver<Answer>) -> ControlFlow<()> {
+        for answer in answers {
+            match answer {
+                Answer::Found(finding) => self.tell(Report::Tree(finding))?,
+                Answer::Unlisted(finding) => {
+                    self.summary.unlisted = true;
+                    self.tell(Report::Tree(finding))?;
+                }
+                Answer::Skipped(item) => {
+                    self.summary.skipped += 1;
+                    self.note(&item);
+                }
+                Answer::Awaited(item, answer) => match answer.recv() {
+                    Ok(Ok(told)) => self.verified(told)?,
+                    Ok(Err(Unverified::OutOfTime)) => {
+                        self.summary.out_of_time = true;
+                        self.note(&item);
+                    }
+                    // No answer comes when a thread has panicked, which the end of the scope passes
+                    // on.
+                    Ok(Err(Unverified::Stopped)) | Err(mpsc::RecvError) => {
+                        return ControlFlow::Break(());
+                    }
+                },
+                Answer::Interrupted => return ControlFlow::Break(()),
+                Answer::OutOfTime => self.summary.out_of_time = true,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn verified(&mut self, told: Report) -> ControlFlow<()> {
         if let Report::Item(item) = &told {
-            progress.finish_item(item.name.as_str());
+            self.context.progress.finish_item(item.name.as_str());
+            if let Some(record) = &mut self.record {
+                if is_as_it_should_be(item) {
+                    record.verified(&item.name);
+                } else {
+                    record.note(&item.name, None);
+                }
+            }
         }
-        if report(told).is_break() {
-            summary.interrupted = true;
-            return;
+        self.tell(told)
+    }
+
+    fn tell(&mut self, told: Report) -> ControlFlow<()> {
+        self.summary.count(&told);
+        (self.report)(told)
+    }
+
+    /// Keeps the date of an item that was not looked at.
+    fn note(&mut self, item: &Dated) {
+        if let Some(record) = &mut self.record {
+            record.note(&item.name, item.date);
         }
     }
 }
 
-fn receive(answer: Answer, summary: &mut Summary) -> Option<Report> {
-    match answer {
-        Answer::Found(finding) => Some(Report::Tree(finding)),
-        Answer::Unlisted(finding) => {
-            summary.unlisted = true;
-            Some(Report::Tree(finding))
-        }
-        // No answer will come when a thread has panicked, which the end of the scope passes on.
-        Answer::Awaited(answer) => answer.recv().ok().flatten(),
-        Answer::Interrupted => None,
-    }
+fn is_as_it_should_be(item: &ItemReport) -> bool {
+    let is_gone = item.findings.as_slice().iter().any(|found| found.code == Code::ItemGone);
+    !item.findings.is_damage() && !is_gone
 }

@@ -8,6 +8,7 @@ use super::feed::{kind_at, stray};
 use super::finding::{Finding, Place};
 use super::item::Inspection;
 use super::reading::Reading;
+use super::run::Unverified;
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Kind, PathError};
@@ -22,7 +23,7 @@ pub(super) struct Ticket {
     pub origin: Origin,
     /// What was found of it while listing.
     pub findings: Vec<Finding>,
-    pub answer: SyncSender<Option<Report>>,
+    pub answer: SyncSender<Result<Report, Unverified>>,
     pub attempt: usize,
 }
 
@@ -36,7 +37,7 @@ pub(super) enum Origin {
 }
 
 impl Ticket {
-    fn answer(mut self, report: Option<Report>) {
+    fn answer(mut self, report: Result<Report, Unverified>) {
         let report = report.map(|report| match report {
             Report::Item(mut item) => {
                 self.findings.drain(..).for_each(|finding| item.findings.push(finding));
@@ -67,13 +68,20 @@ struct Shared {
 impl Work<'_> {
     pub(super) fn verify<'scope>(&'scope self, mut ticket: Ticket, tasks: &rayon::Scope<'scope>) {
         if self.context.is_stopped() {
-            return ticket.answer(None);
+            return ticket.answer(Err(Unverified::Stopped));
+        }
+        // What was begun is finished: else a large item would be begun each night.
+        let deadline = self.context.deadline.as_ref().filter(|_| ticket.attempt == 0);
+        if deadline.is_some_and(|deadline| !deadline.lets_begin()) {
+            return ticket.answer(Err(Unverified::OutOfTime));
         }
         let inspection = match self.open(&ticket) {
-            Err(report) => return ticket.answer(Some(*report)),
+            Err(report) => return ticket.answer(Ok(*report)),
             Ok((name, dir)) => Inspection::of(name, dir, self.context),
         };
-        let Some(inspection) = inspection else { return ticket.answer(None) };
+        let Some(inspection) = inspection else {
+            return ticket.answer(Err(Unverified::Stopped));
+        };
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);
         ticket.attempt += 1;
@@ -161,11 +169,11 @@ impl Work<'_> {
         tasks: &rayon::Scope<'scope>,
     ) {
         if self.context.is_stopped() {
-            ticket.answer(None);
+            ticket.answer(Err(Unverified::Stopped));
         } else if ticket.attempt < ATTEMPTS && inspection.is_outdated() {
             self.verify(ticket, tasks);
         } else {
-            ticket.answer(Some(Report::Item(inspection.finish())));
+            ticket.answer(Ok(Report::Item(inspection.finish())));
         }
     }
 }

@@ -9,6 +9,7 @@ mod moving;
 mod odd_names;
 mod settings;
 mod status;
+mod verifying;
 
 use std::path::Path;
 

@@ -19,3 +19,4 @@ mod support;
 mod tidy;
 mod transfer;
 mod verify;
+mod verify_roots;

@@ -166,6 +166,9 @@ impl Reader {
         ] {
             world.write(file, format!("the bytes of {file}\n"));
         }
+        if has_collection {
+            world.run("init mirror --host mirror.example.org").succeeded();
+        }
         let item = has_collection
             .then(|| world.run("-c archive new annual --target report.pdf --title Annual").line());
         let reader = Reader { world, item };

@@ -565,17 +565,33 @@ mod faults {
         }
     }
 
+    /// What lies beside and after it is verified all the same.
     #[test]
     fn u208_level_that_can_not_be_listed() {
         let world = World::with_item();
-        world.item("sid.inpe.br/mtc-m18/2010/01.01.00.00");
-        let failing = on(Operation::List, &world.path("sid.inpe.br/mtc-m18/2010"), || {
-            Err(io::ErrorKind::PermissionDenied.into())
-        });
-        let told = world.run_watched(Depth::Full, &failing);
-        assert_eq!(told.codes(), found([(Code::Unreadable, "sid.inpe.br/mtc-m18/2010")]));
-        assert_eq!((told.summary.items, told.summary.unlisted), (1, true));
-        assert!(told.summary.is_damage());
+        for name in ["mtc-m18/2010/01.01.00.00", "mtc-m18/2011/01.01.00.00", "zzz/2009/01.01.00.00"]
+        {
+            world.item(&format!("sid.inpe.br/{name}"));
+        }
+        world.item("zzz.br/zzz/2009/01.01.00.00");
+        for (operation, level, items) in [
+            (Operation::List, "sid.inpe.br/mtc-m18/2010", 4),
+            (Operation::Open, "sid.inpe.br/mtc-m18/2010", 4),
+            (Operation::List, "sid.inpe.br/mtc-m18", 2),
+            (Operation::Open, "sid.inpe.br/mtc-m18", 2),
+            (Operation::List, "sid.inpe.br", 1),
+            (Operation::Open, "sid.inpe.br", 1),
+            (Operation::List, "", 0),
+        ] {
+            let path = if level.is_empty() { world.root() } else { world.path(level) };
+            let failing = on(operation, &path, || Err(io::ErrorKind::PermissionDenied.into()));
+            let told = world.run_watched(Depth::Full, &failing);
+            let expected = found([(Code::Unreadable, level)]);
+            assert_eq!(told.codes(), expected, "{operation:?} {level}");
+            assert!(told.details()[0].ends_with("; the items in it were not verified"));
+            assert_eq!((told.summary.items, told.summary.unlisted), (items, true), "{level}");
+            assert!(told.summary.is_damage() && !told.summary.interrupted);
+        }
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, CollectionError, Names};
+use urepo::collection::{Collection, CollectionError, Listed, Names};
+use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
 use crate::cli::context::Context;
-use crate::cli::each::Stop;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, escape, human, record};
@@ -51,32 +51,26 @@ impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let wanted = Names { prefix: self.prefix.clone() };
-        let mut out =
-            Listing { list: self, context, collection: &collection, unreadable: 0, listed: 0 };
-        let visited = collection.visit_names(&wanted, |name| {
+        let mut out = Listing {
+            list: self,
+            context,
+            collection: &collection,
+            unreadable: 0,
+            unlisted: 0,
+            listed: 0,
+        };
+        let visited = collection.visit_all(&wanted, |listed| {
             if context.interrupt.requested() {
-                return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
+                return Err(Failure::told(Exit::Interrupted));
             }
-            out.tell(&name).map_err(Stop::Failure)?;
+            match listed {
+                Listed::Item(name) => out.tell(&name)?,
+                Listed::Stray(_) => {}
+                Listed::Unreadable(error) => out.tell_unlisted(error)?,
+            }
             Ok(ControlFlow::Continue(()))
         });
-        if context.printer.json && visited.is_ok() {
-            let exit = if out.unreadable > 0 { Exit::Partial } else { Exit::Success };
-            let record = serde_json::json!({
-                "type": "summary", "version": 1, "items": out.listed, "failed": out.unreadable,
-                "exit_code": exit.code(),
-            });
-            context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-        }
-        match visited {
-            Ok(()) if out.unreadable > 0 => {
-                let count = human::count(out.unreadable, "item");
-                Err(Failure::new(Exit::Partial, format!("the sidecars of {count} cannot be read"))
-                    .hint("`urepo verify --quick` lists what is wrong with them"))
-            }
-            Ok(()) => Ok(()),
-            Err(stop) => Err(stop.into()),
-        }
+        visited.and_then(|_| out.finish())
     }
 }
 
@@ -84,7 +78,10 @@ struct Listing<'a> {
     list: &'a List,
     context: &'a Context,
     collection: &'a Collection,
+    /// Items whose sidecars can not be read.
     unreadable: u64,
+    /// Directories that can not be listed.
+    unlisted: u64,
     listed: u64,
 }
 
@@ -142,19 +139,57 @@ impl Listing<'_> {
 
     fn tell_unreadable(&mut self, name: &RepositoryName, error: CollectionError) -> Done {
         self.unreadable += 1;
-        let failure = Failure::from(error);
+        let fields = serde_json::json!({ "type": "item", "id": name.as_str() });
+        self.tell_failure(fields, &error.into())
+    }
+
+    /// A directory that can not be listed does not end the list.
+    fn tell_unlisted(&mut self, error: PathError) -> Done {
+        self.unlisted += 1;
+        let mut fields = serde_json::json!({ "type": "directory" });
+        record::add_path(&mut fields, "path", error.path());
+        self.tell_failure(fields, &error.into())
+    }
+
+    fn tell_failure(&self, mut fields: serde_json::Value, failure: &Failure) -> Done {
         self.context.printer.error(&failure.in_one_line());
         if self.context.printer.json {
-            let record = serde_json::json!({
-                "type": "item", "version": 1, "id": name.as_str(), "ok": false,
+            let failed = serde_json::json!({
+                "version": 1, "ok": false,
                 "error": { "code": failure.exit.code(), "message": failure.in_one_line() },
             });
-            return self
-                .context
-                .printer
-                .record(&record)
-                .map_err(|error| Failure::of_stdout(&error));
+            record::extend(&mut fields, failed);
+            let written = self.context.printer.record(&fields);
+            return written.map_err(|error| Failure::of_stdout(&error));
         }
         Ok(())
+    }
+
+    /// How the list ended.
+    fn finish(&self) -> Done {
+        let mut failed = Vec::new();
+        if self.unreadable > 0 {
+            let items = human::count(self.unreadable, "item");
+            failed.push(format!("the sidecars of {items} cannot be read"));
+        }
+        match self.unlisted {
+            0 => {}
+            1 => failed.push("1 directory cannot be listed".to_owned()),
+            count => failed.push(format!("{count} directories cannot be listed")),
+        }
+        let exit = if failed.is_empty() { Exit::Success } else { Exit::Partial };
+        if self.context.printer.json {
+            let record = serde_json::json!({
+                "type": "summary", "version": 1, "items": self.listed, "failed": self.unreadable,
+                "unlisted": self.unlisted, "exit_code": exit.code(),
+            });
+            let written = self.context.printer.record(&record);
+            written.map_err(|error| Failure::of_stdout(&error))?;
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::new(exit, failed.join(", and "))
+            .hint("`urepo verify --quick` lists what is wrong with them"))
     }
 }

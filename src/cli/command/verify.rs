@@ -1,190 +1,220 @@
-//! `urepo verify`: is the collection what its sidecars say it is?
+//! `urepo verify`: is the collection what its sidecars say it is, and do several agree?
+
+mod ending;
+mod targets;
+mod tell;
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
-use serde_json::{Value, json};
-use urepo::collection::Names;
-use urepo::identity::{Prefix, RepositoryName};
-use urepo::layout;
-use urepo::verify::{Depth, Finding, Options, Place, Report, Scope, Severity, Summary, verify};
+use urepo::clock::Clock as _;
+use urepo::collection::{Collection, Names};
+use urepo::disk::PathError;
+use urepo::identity::{Instant, Prefix};
+use urepo::progress::Progress;
+use urepo::verify::{
+    Depth, Options, Report, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
+};
 
+use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Verbosity;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::human::parse_duration;
+use ending::{Compared, Ending};
+use targets::Target;
+use tell::Teller;
 
 /// Check items: structure, sidecars, and every byte against its digest
 ///
 /// Prints one line a finding: its code, how much it matters, where it is and what is wrong. Damage
-/// makes the exit code 20. Nothing is repaired, and nothing is written. The codes never change their
-/// meaning; urepo(1) lists them.
+/// makes the exit code 20. The codes never change their meaning; urepo(1) lists them.
+///
+/// Several collections are verified one after the other and then compared, by their sidecars: there
+/// is one Original of each item, and its Copies are like it. The Copies that have no Original in the
+/// collections given are told.
+///
+/// Nothing is repaired, and nothing is written but the dates, in .urepo/verified, at which items were
+/// found whole: a collection that is too large for a night is verified in rounds by --time-limit. A
+/// damaged item has no date and is verified each time. The dates may be removed; where they can not be
+/// written, or while another run writes them, items are verified all the same.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo verify
   urepo verify --quick
   urepo verify 11.21.02.13
+  urepo verify archive mirror
+  urepo verify --time-limit 5h
+  urepo verify --older-than 30d
   urepo -q verify || echo 'the archive needs a look'")]
 pub(crate) struct Verify {
-    /// The items; all of the collection unless given
-    #[arg(value_name = "ITEM")]
-    items: Vec<String>,
+    /// Items; or collections, by their roots or names in the settings. All of the collection unless
+    /// given
+    #[arg(value_name = "ITEM|ROOT")]
+    targets: Vec<String>,
     /// Do not read the files: only that they are there, with their sizes
     #[arg(long)]
     quick: bool,
     /// Only names of this prefix: subdomain/word[.port]
-    #[arg(long, conflicts_with = "items")]
+    #[arg(long)]
     prefix: Option<Prefix>,
+    /// Skip what was verified more recently than so long ago, such as 30d
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "quick")]
+    older_than: Option<Duration>,
+    /// Begin no more items after so long, such as 5h; the next run goes on, until the round is
+    /// complete
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "quick")]
+    time_limit: Option<Duration>,
 }
 
 impl Verify {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let collection = context.collection()?;
-        let names = Names { prefix: self.prefix.clone() };
-        let scope = if self.items.is_empty() {
-            Scope::All(&names)
-        } else {
-            let found = self.items.iter().map(|text| context.item(&collection, text));
-            let names: Result<Vec<_>, _> =
-                found.map(|item| item.map(|item| item.name().clone())).collect();
-            Scope::Items(Box::new(names?.into_iter()))
-        };
+        match targets::of(context, &self.targets)? {
+            Target::Items(texts) => {
+                self.refuse_with_items()?;
+                let collection = context.collection()?;
+                let found = texts.iter().map(|text| context.item(&collection, text));
+                let names: Result<Vec<_>, _> =
+                    found.map(|item| item.map(|item| item.name().clone())).collect();
+                self.run_on(context, &[collection], Some(names?))
+            }
+            Target::Roots(roots) => self.run_on(context, &roots, None),
+        }
+    }
+
+    /// What is about whole collections has no meaning for single items.
+    fn refuse_with_items(&self) -> Done {
+        let given = [
+            ("--prefix", self.prefix.is_some()),
+            ("--older-than", self.older_than.is_some()),
+            ("--time-limit", self.time_limit.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(Failure::usage(format!("`{flag}` can not be used with items"))
+                .hint("items that are named are always verified, all of them")),
+            None => Ok(()),
+        }
+    }
+
+    fn run_on(
+        &self,
+        context: &Context,
+        roots: &[Collection],
+        items: Option<Vec<urepo::identity::RepositoryName>>,
+    ) -> Done {
         if context.global.dry_run {
             context.printer.note("verify changes nothing; there is nothing to try dry");
             return Ok(());
         }
-        let depth = if self.quick { Depth::Quick } else { Depth::Full };
-        let options = Options { depth, jobs: context.config.jobs.value };
         let progress = context.progress();
-        let mut unwritten = None;
-        let summary = verify(
-            &collection,
-            scope,
-            options,
-            &*progress,
-            &context.interrupt,
-            |report| match tell(context, &report) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    unwritten = Some(Failure::of_stdout(&error));
-                    ControlFlow::Break(())
-                }
-            },
-        )?;
+        let mut ending = Ending::new(context, roots, self.older_than);
+        let run =
+            Run { verify: self, context, roots, names: Names { prefix: self.prefix.clone() } };
+        if let Some(names) = items {
+            let scope = Scope::Items(Box::new(names.into_iter()));
+            let summary = run.listening(0, |report| {
+                let interrupt = &context.interrupt;
+                verify(&roots[0], scope, run.options(), &*progress, interrupt, report)
+            })?;
+            ending.add(0, summary);
+        } else {
+            run.all(&*progress, &mut ending)?;
+        }
         drop(progress);
-        if let Some(failure) = unwritten {
-            return Err(failure);
-        }
-        finish(context, &summary)
+        ending.tell()
     }
 }
 
-fn tell(context: &Context, report: &Report) -> std::io::Result<()> {
-    let (name, findings) = match report {
-        Report::Item(item) => {
-            if context.printer.json {
-                let mut fields = json!({
-                    "type": "item", "version": 1, "id": item.name.as_str(),
-                    "state": item.state.map(|state| state.to_string()),
-                    "ok": !item.findings.is_damage(), "files": item.files, "bytes": item.bytes,
-                    "findings": item.findings.as_slice().iter().map(finding).collect::<Vec<_>>(),
-                });
-                if item.findings.omitted() > 0 {
-                    fields["findings_omitted"] = item.findings.omitted().into();
-                }
-                return context.printer.record(&fields);
-            }
-            (Some(&item.name), item.findings.as_slice())
-        }
-        Report::Tree(found) => {
-            if context.printer.json {
-                return context.printer.record(&finding(found));
-            }
-            (None, std::slice::from_ref(found))
-        }
-    };
-    for found in findings {
-        let wanted = match context.printer.verbosity {
-            Verbosity::Quiet => found.severity() == Severity::Damage,
-            Verbosity::Normal => found.severity() >= Severity::Warning,
-            Verbosity::Verbose => true,
-        };
-        if wanted {
-            context.printer.line(&line(name, found))?;
-        }
+struct Run<'a> {
+    verify: &'a Verify,
+    context: &'a Context,
+    roots: &'a [Collection],
+    names: Names,
+}
+
+impl Run<'_> {
+    fn options(&self) -> Options {
+        let depth = if self.verify.quick { Depth::Quick } else { Depth::Full };
+        Options { depth, jobs: self.context.config.jobs.value }
     }
-    if let Report::Item(item) = report
-        && item.findings.omitted() > 0
-    {
-        let omitted = item.findings.omitted();
-        context.printer.line(&format!("…  {}: {omitted} more findings", item.name))?;
-    }
-    Ok(())
-}
 
-fn line(name: Option<&RepositoryName>, found: &Finding) -> String {
-    let path = match (name, &found.place) {
-        (None, place) => place.to_path(),
-        (Some(name), place) => layout::item_directory(name).join(place.to_path()),
-    };
-    let path = escape::one_line(&path.display().to_string());
-    let path = path.trim_end_matches('/');
-    let detail = escape::one_line(&found.detail);
-    let meaning = found.code.meaning();
-    let what = if detail.is_empty() { meaning.to_owned() } else { format!("{meaning}: {detail}") };
-    format!("{}  {:<7}  {path}  {what}", found.code, found.severity())
-}
-
-fn finding(found: &Finding) -> Value {
-    let mut fields = json!({
-        "type": "finding", "version": 1, "code": found.code.to_string(),
-        "severity": found.severity().to_string(), "meaning": found.code.meaning(),
-        "detail": found.detail,
-        "in": match found.place {
-            Place::Item | Place::Beside(_) => "item",
-            Place::Payload(_) => "payload",
-            Place::Tree(_) => "tree",
-        },
-    });
-    record::add_path(&mut fields, "path", &found.place.to_path());
-    fields
-}
-
-fn finish(context: &Context, summary: &Summary) -> Done {
-    let ended = if summary.is_damage() {
-        let items = human::count(summary.damaged_items, "item");
-        let message = match summary.tree_damage {
-            0 => format!("{items} of {} damaged", summary.items),
-            elsewhere => {
-                let places = human::count(elsewhere, "place");
-                format!("{items} of {} damaged, and {places} that are no item", summary.items)
+    /// Verifies each root, then compares them.
+    fn all(&self, progress: &dyn Progress, ending: &mut Ending<'_>) -> Done {
+        let begun = self.context.clock.now();
+        for (at, root) in self.roots.iter().enumerate() {
+            // Each root has its share of the time that is left: none waits for ever.
+            let shares = u32::try_from(self.roots.len() - at).unwrap_or(u32::MAX);
+            let rounds = Rounds {
+                clock: &self.context.clock,
+                agent: &self.context.agent,
+                lock_wait: self.context.config.lock_wait.value,
+                older_than: self.verify.older_than,
+                time_limit: self.time_left(begun).map(|left| left / shares),
+            };
+            let summary = self.listening(at, |report| {
+                let interrupt = &self.context.interrupt;
+                let (names, options) = (&self.names, self.options());
+                verify_in_rounds(root, names, options, &rounds, progress, interrupt, report)
+            })?;
+            ending.add(at, summary);
+            if summary.interrupted {
+                return Ok(());
             }
-        };
-        Err(Failure::new(Exit::Damage, message)
-            .hint("bring damaged files back from another copy; nothing here was changed"))
-    } else if summary.interrupted {
-        let items = human::count(summary.items, "item");
-        Err(Failure::new(Exit::Interrupted, format!("interrupted; {items} verified before it")))
-    } else {
+        }
+        if self.roots.len() > 1 {
+            ending.compared = Some(match self.time_left(begun) {
+                Some(Duration::ZERO) => Compared::NoTime,
+                _ => Compared::Yes(self.compare()?),
+            });
+        }
         Ok(())
-    };
-    if context.printer.json {
-        let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-        let record = json!({
-            "type": "summary", "version": 1, "items": summary.items, "files": summary.files,
-            "bytes": summary.bytes, "damaged_items": summary.damaged_items,
-            "tree_damage": summary.tree_damage, "warnings": summary.warnings,
-            "notices": summary.notices, "interrupted": summary.interrupted, "exit_code": code,
-        });
-        context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-    } else if ended.is_ok() {
-        context.printer.note(&format!(
-            "verified {}, {}, {}: no damage",
-            human::count(summary.items, "item"),
-            human::count(summary.files, "file"),
-            human::bytes(summary.bytes)
-        ));
     }
-    ended
+
+    /// What is left of the time limit, if there is one.
+    fn time_left(&self, begun: Instant) -> Option<Duration> {
+        let limit = self.verify.time_limit?;
+        let passed = self.context.clock.now().duration_since(begun).unwrap_or_default();
+        Some(limit.saturating_sub(passed))
+    }
+
+    fn compare(&self) -> Result<urepo::verify::Comparison, Failure> {
+        let roots: Vec<_> = self.roots.iter().collect();
+        let mut unwritten = None;
+        let compared = compare(&roots, &self.names, &self.context.interrupt, |disagreement| {
+            let teller = self.teller(disagreement.root);
+            go_on(teller.disagreement(&disagreement), &mut unwritten)
+        })?;
+        unwritten.map_or(Ok(compared), Err)
+    }
+
+    /// Runs `act` with a listener that prints what is reported of a root.
+    fn listening(
+        &self,
+        root: usize,
+        act: impl FnOnce(&mut dyn FnMut(Report) -> ControlFlow<()>) -> Result<Summary, PathError>,
+    ) -> Result<Summary, Failure> {
+        let teller = self.teller(root);
+        let mut unwritten = None;
+        let summary = act(&mut |report| go_on(teller.report(&report), &mut unwritten))?;
+        unwritten.map_or(Ok(summary), Err)
+    }
+
+    fn teller(&self, root: usize) -> Teller<'_> {
+        Teller {
+            printer: &self.context.printer,
+            root: &self.roots[root],
+            is_one_of_several: self.roots.len() > 1,
+        }
+    }
+}
+
+/// Whether to go on, nobody being there to read.
+fn go_on(written: std::io::Result<()>, unwritten: &mut Option<Failure>) -> ControlFlow<()> {
+    match written {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            *unwritten = Some(Failure::of_stdout(&error));
+            ControlFlow::Break(())
+        }
+    }
 }

@@ -175,7 +175,7 @@ impl Pair {
     ) -> Result<Summary, TransferError> {
         let (agent, interrupt) = (agent(), Interrupt::default());
         let source_writer = match verb {
-            Verb::Copy => None,
+            Verb::Copy | Verb::Refresh => None,
             Verb::Migrate => Some(from.writer(&agent, &self.clock, PATIENCE)?),
         };
         let transfer = Transfer {

@@ -142,7 +142,8 @@ fn synopsis(usage: &str) -> String {
     let word = |word: &str| match word {
         "[OPTIONS]" => format!("[{}]...", italic("OPTION")),
         _ if word.contains(['<', '[']) => {
-            let name: String = word.chars().filter(|it| it.is_alphanumeric()).collect();
+            let is_name = |it: &char| it.is_alphanumeric() || *it == '|';
+            let name: String = word.chars().filter(is_name).collect();
             let (before, after) = word.split_once(&name).unwrap_or_default();
             let plain = |text: &str| text.replace(['<', '>'], "");
             format!("{}{}{}", plain(before), italic(&name), plain(after))

@@ -1,0 +1,206 @@
+//! How a run ends: counts, what the next run will do, the exit code.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use urepo::collection::Collection;
+use urepo::layout;
+use urepo::verify::{Comparison, Round, Summary};
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, record};
+
+/// What came of comparing several roots.
+pub(super) enum Compared {
+    Yes(Comparison),
+    NoTime,
+}
+
+/// The ends of all roots together.
+pub(super) struct Ending<'a> {
+    context: &'a Context,
+    roots: &'a [Collection],
+    older_than: Option<Duration>,
+    each: Vec<(usize, Summary)>,
+    total: Summary,
+    pub compared: Option<Compared>,
+}
+
+impl<'a> Ending<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        roots: &'a [Collection],
+        older_than: Option<Duration>,
+    ) -> Ending<'a> {
+        let (each, total) = (Vec::new(), Summary::default());
+        Ending { context, roots, older_than, each, total, compared: None }
+    }
+
+    /// Adds how verifying a root ended.
+    pub(super) fn add(&mut self, root: usize, summary: Summary) {
+        self.each.push((root, summary));
+        self.total += summary;
+    }
+
+    pub(super) fn tell(&self) -> Done {
+        let ended = self.ended();
+        let printer = &self.context.printer;
+        if printer.json {
+            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+            for record in self.records(code) {
+                printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            }
+            return ended;
+        }
+        if ended.is_ok() {
+            printer.note(&self.praise());
+        }
+        self.each.iter().filter_map(|(root, summary)| self.outlook(*root, summary)).for_each(
+            |outlook| {
+                printer.note(&outlook);
+            },
+        );
+        if matches!(self.compared, Some(Compared::NoTime)) {
+            printer.note("there was no time left to compare the collections");
+        }
+        ended
+    }
+
+    fn comparison(&self) -> Comparison {
+        match self.compared {
+            Some(Compared::Yes(comparison)) => comparison,
+            Some(Compared::NoTime) | None => Comparison::default(),
+        }
+    }
+
+    fn ended(&self) -> Done {
+        let total = &self.total;
+        let disagreements = self.comparison().damage;
+        if total.is_damage() || disagreements > 0 {
+            let mut facts = Vec::new();
+            if total.is_damage() {
+                let items = human::count(total.damaged_items, "item");
+                facts.push(format!("{items} of {} damaged", total.items));
+            }
+            if total.tree_damage > 0 {
+                let places = human::count(total.tree_damage, "place");
+                facts.push(format!("{places} that are no item"));
+            }
+            if disagreements > 0 {
+                let contradictions = human::count(disagreements, "contradiction");
+                facts.push(format!("{contradictions} between the collections"));
+            }
+            let message = facts.join(", and ");
+            return Err(Failure::new(Exit::Damage, message).hint(self.remedy()));
+        }
+        if total.interrupted || self.comparison().interrupted {
+            let items = human::count(total.items, "item");
+            let message = format!("interrupted; {items} verified before it");
+            return Err(Failure::new(Exit::Interrupted, message));
+        }
+        Ok(())
+    }
+
+    fn remedy(&self) -> &'static str {
+        if self.total.damaged_items > 0 {
+            "`urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed"
+        } else if self.total.tree_damage > 0 {
+            "`urepo man` says what the codes mean; nothing here was changed"
+        } else {
+            "`urepo show -c ROOT ITEM` shows what each of them holds; nothing here was changed"
+        }
+    }
+
+    fn praise(&self) -> String {
+        let Summary { items, files, bytes, skipped, .. } = self.total;
+        let mut text = format!(
+            "verified {}, {}, {}",
+            human::count(items, "item"),
+            human::count(files, "file"),
+            human::bytes(bytes)
+        );
+        if let Some(Compared::Yes(comparison)) = self.compared {
+            let names = human::count(comparison.names, "name");
+            text += &format!(", and compared {names} in {} collections", self.roots.len());
+        }
+        text += ": no damage";
+        if skipped > 0 {
+            let items = human::count(skipped, "item");
+            text += &match self.older_than {
+                Some(_) => format!("; {items} skipped, verified recently"),
+                None => format!("; {items} skipped, verified earlier in this round"),
+            };
+        }
+        text
+    }
+
+    /// What the next run will do, if this one had a time limit.
+    fn outlook(&self, root: usize, summary: &Summary) -> Option<String> {
+        let root = &self.roots[root];
+        let text = match summary.round? {
+            // An interrupted run says so itself.
+            _ if summary.interrupted => return None,
+            // With dates of one's own there are no rounds.
+            Round::Complete if self.older_than.is_some() => return None,
+            Round::Complete => "the round is complete; the next run begins another".to_owned(),
+            Round::Open => "time is up; the next run goes on from here".to_owned(),
+            Round::Lost => {
+                let dates = root.root().path_of(layout::OWN).join(layout::VERIFIED);
+                let dates = dates.display();
+                format!("time is up; no dates can be kept in `{dates}`: the next run begins anew")
+            }
+        };
+        match self.roots {
+            [_] => Some(text),
+            _ => Some(format!("{}: {text}", root.path().display())),
+        }
+    }
+
+    /// One record a collection where there are several, and the last one.
+    fn records(&self, code: u8) -> Vec<Value> {
+        let mut records = Vec::new();
+        if self.roots.len() > 1 {
+            for (root, summary) in &self.each {
+                let mut record = counts("collection_summary", summary);
+                record::add_path(&mut record, "collection", self.roots[*root].path());
+                record["collection_id"] = self.roots[*root].settings().id.as_str().into();
+                records.push(record);
+            }
+        }
+        let mut record = counts("summary", &self.total);
+        if let [root] = self.roots {
+            record::add_path(&mut record, "collection", root.path());
+            record["collection_id"] = root.settings().id.as_str().into();
+        }
+        let Comparison { names, damage, warnings, interrupted } = self.comparison();
+        let compared = matches!(self.compared, Some(Compared::Yes(_))) && !interrupted;
+        let interrupted = self.total.interrupted || interrupted;
+        record::extend(
+            &mut record,
+            json!({
+                "collections": self.roots.len(), "compared": compared, "compared_names": names,
+                "disagreements": damage, "warnings": self.total.warnings + warnings,
+                "interrupted": interrupted, "exit_code": code,
+            }),
+        );
+        records.push(record);
+        records
+    }
+}
+
+fn counts(kind: &str, summary: &Summary) -> Value {
+    let round = summary.round.map(|round| match round {
+        Round::Complete => "complete",
+        Round::Open => "open",
+        Round::Lost => "lost",
+    });
+    json!({
+        "type": kind, "version": 1, "items": summary.items, "files": summary.files,
+        "bytes": summary.bytes, "skipped": summary.skipped,
+        "damaged_items": summary.damaged_items, "tree_damage": summary.tree_damage,
+        "warnings": summary.warnings, "notices": summary.notices,
+        "interrupted": summary.interrupted, "out_of_time": summary.out_of_time, "round": round,
+    })
+}

@@ -1,0 +1,243 @@
+//! When each item was last verified: one text file a year of a prefix, in the order of the listing.
+//!
+//! A line is `leaf date`. Files are read and written from start to end beside the listing, so that
+//! no collection is too large. They are urepo's own notes: without them, or with garbage in their
+//! place, items are merely verified again, and what goes wrong with them is no error of the run.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::disk::{Dir, Kind, PathError, StoredFile};
+use crate::identity::{Instant, RepositoryName};
+
+/// No line is longer: a leaf has at most 255 bytes.
+const LINE: u64 = 512;
+/// So many bytes are written at a time.
+const BLOCK: usize = 1 << 16;
+
+/// The file that `name` has its line in: `+` occurs in no name.
+fn file_of(name: &RepositoryName) -> String {
+    let [subdomain, word, year, _] = name.components();
+    format!("{subdomain}+{word}+{year}").to_ascii_lowercase()
+}
+
+fn leaf_of(name: &RepositoryName) -> &str {
+    name.components()[3]
+}
+
+/// The dates there are, asked for in the order of the listing.
+#[derive(Debug)]
+pub(super) struct Dates {
+    dir: Option<Dir>,
+    file: String,
+    lines: Option<Lines>,
+    /// The line that is next.
+    ahead: Option<(String, Instant)>,
+}
+
+impl Dates {
+    /// The dates in `dir`; without one there are none.
+    pub(super) fn new(dir: Option<Dir>) -> Dates {
+        Dates { dir, file: String::new(), lines: None, ahead: None }
+    }
+
+    /// When `name` was last verified.
+    pub(super) fn of(&mut self, name: &RepositoryName) -> Option<Instant> {
+        let dir = self.dir.as_ref()?;
+        let file = file_of(name);
+        if file != self.file {
+            self.lines = Lines::open(dir, &file);
+            self.ahead = self.lines.as_mut().and_then(Lines::next);
+            self.file = file;
+        }
+        let leaf = leaf_of(name);
+        while self.ahead.as_ref().is_some_and(|(ahead, _)| ahead.as_str() < leaf) {
+            self.ahead = self.lines.as_mut().and_then(Lines::next);
+        }
+        self.ahead.as_ref().filter(|(ahead, _)| ahead == leaf).map(|(_, date)| *date)
+    }
+}
+
+/// What is no line of dates.
+struct Garbage;
+
+/// The lines of a file that is good to its end.
+#[derive(Debug)]
+struct Lines(BufReader<StoredFile>);
+
+impl Lines {
+    fn open(dir: &Dir, name: &str) -> Option<Lines> {
+        let file = dir.open_file_if_there(name).ok()??;
+        if file.stamp().ok()?.kind != Kind::File {
+            return None;
+        }
+        // Garbage anywhere takes the credit from all of it.
+        let mut lines = Lines(BufReader::new(file));
+        let mut last = String::new();
+        while let Some((leaf, _)) = lines.read().ok()? {
+            if leaf <= last {
+                return None;
+            }
+            last = leaf;
+        }
+        let mut file = lines.0.into_inner();
+        file.rewind().ok()?;
+        Some(Lines(BufReader::new(file)))
+    }
+
+    fn next(&mut self) -> Option<(String, Instant)> {
+        self.read().ok().flatten()
+    }
+
+    /// The next line, if there is one.
+    fn read(&mut self) -> Result<Option<(String, Instant)>, Garbage> {
+        let mut bytes = Vec::new();
+        let read = self.0.by_ref().take(LINE).read_until(b'\n', &mut bytes);
+        match read {
+            Ok(0) => Ok(None),
+            Ok(_) => parse(&bytes).map(Some).ok_or(Garbage),
+            Err(_) => Err(Garbage),
+        }
+    }
+}
+
+fn parse(line: &[u8]) -> Option<(String, Instant)> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let (leaf, date) = line.split_once(' ')?;
+    Some((leaf.to_owned(), date.parse().ok()?))
+}
+
+/// Writes the dates anew, in the order of the listing.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    dir: Dir,
+    year: Option<Year>,
+    /// Something went wrong: no more is written.
+    failed: bool,
+}
+
+/// The file in the making.
+#[derive(Debug)]
+struct Year {
+    file: String,
+    /// The leaf that was last told, with a date or without.
+    last: String,
+    /// Made with the first line.
+    staged: Option<StoredFile>,
+    block: Vec<u8>,
+}
+
+impl Recorder {
+    /// Writes into `dir`, which nobody else writes into meanwhile.
+    pub(super) fn new(dir: Dir) -> Recorder {
+        Recorder { dir, year: None, failed: false }
+    }
+
+    /// Notes when `name` was last verified, or that no date is known any more.
+    pub(super) fn note(&mut self, name: &RepositoryName, date: Option<Instant>) {
+        if !self.failed {
+            let before = self.year.as_ref().map(|year| year.file.clone());
+            self.failed = self.try_note(name, date).is_err();
+            if self.failed {
+                for file in before.into_iter().chain([file_of(name)]) {
+                    self.forget(&file);
+                }
+            }
+        } else if date.is_none() {
+            self.forget(&file_of(name));
+        }
+    }
+
+    /// Takes away what can not be corrected: a damaged item must not keep an old date.
+    fn forget(&self, file: &str) {
+        let _ = self.dir.remove_file_if_there(Path::new(file));
+    }
+
+    /// Ends it: what comes after the last name keeps its date if the listing was `cut_short`.
+    /// Whether all could be written.
+    pub(super) fn finish(mut self, cut_short: bool) -> bool {
+        if let Some(mut year) = self.year.take()
+            && !self.failed
+        {
+            let file = year.file.clone();
+            let kept = if cut_short { year.keep_rest(&self.dir) } else { Ok(()) };
+            self.failed = kept.and_then(|()| year.finish(&self.dir)).is_err();
+            if self.failed {
+                self.forget(&file);
+            }
+        }
+        !self.failed
+    }
+
+    fn try_note(&mut self, name: &RepositoryName, date: Option<Instant>) -> Result<(), PathError> {
+        let file = file_of(name);
+        if self.year.as_ref().is_none_or(|year| year.file != file) {
+            if let Some(year) = self.year.take() {
+                year.finish(&self.dir)?;
+            }
+            let (last, block) = (String::new(), Vec::new());
+            self.year = Some(Year { file, last, staged: None, block });
+        }
+        match &mut self.year {
+            Some(year) => year.note(&self.dir, leaf_of(name), date),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Year {
+    fn staged_name(&self) -> String {
+        format!("{}.new", self.file)
+    }
+
+    fn note(&mut self, dir: &Dir, leaf: &str, date: Option<Instant>) -> Result<(), PathError> {
+        // A name in two spellings, or a tree that changes while it is listed.
+        if leaf <= self.last.as_str() {
+            return Ok(());
+        }
+        leaf.clone_into(&mut self.last);
+        if let Some(date) = date {
+            self.block.extend_from_slice(format!("{leaf} {date}\n").as_bytes());
+            if self.block.len() >= BLOCK {
+                self.write(dir)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, dir: &Dir) -> Result<(), PathError> {
+        let mut file = if let Some(file) = self.staged.take() {
+            file
+        } else {
+            let staged = self.staged_name();
+            // Left by a killed run.
+            dir.remove_file_if_there(Path::new(&staged))?;
+            dir.create_file(&staged)?
+        };
+        file.write_all(&self.block)?;
+        self.block.clear();
+        self.staged = Some(file);
+        Ok(())
+    }
+
+    fn keep_rest(&mut self, dir: &Dir) -> Result<(), PathError> {
+        let Some(mut before) = Lines::open(dir, &self.file) else { return Ok(()) };
+        while let Some((leaf, date)) = before.next() {
+            self.note(dir, &leaf, Some(date))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, dir: &Dir) -> Result<(), PathError> {
+        if !self.block.is_empty() {
+            self.write(dir)?;
+        }
+        match &self.staged {
+            None => dir.remove_file_if_there(Path::new(&self.file)),
+            Some(file) => {
+                file.sync()?;
+                dir.replace_with(&self.staged_name(), &self.file)
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Going round a collection that takes longer than a night: what is skipped, when to stop.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::dates::{Dates, Recorder};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Collection, Names};
+use crate::disk::{Dir, Lock, LockMode, PathError};
+use crate::identity::{Instant, RepositoryName};
+use crate::layout;
+
+/// The file that says when a round began.
+const ROUND: &str = "round";
+/// The lock of whoever writes dates.
+const LOCK: &str = "lock";
+/// Dates are kept to the microsecond.
+const STEP: i128 = 1000;
+
+/// How [`verify_in_rounds`](super::verify_in_rounds) chooses from a collection.
+///
+/// Dates are recorded whenever every byte is read and `.urepo` can be written; that they can not be
+/// is never an error.
+#[derive(Clone, Copy)]
+pub struct Rounds<'a> {
+    /// What time it is.
+    pub clock: &'a dyn Clock,
+    /// Who verifies, for those who wait for the dates.
+    pub agent: &'a Agent,
+    /// How long another run that writes dates is waited for; then this one writes none.
+    pub lock_wait: Duration,
+    /// What was verified more recently than so long ago is skipped.
+    pub older_than: Option<Duration>,
+    /// No item is begun later than so long after the start, but for the first.
+    ///
+    /// Without `older_than` runs go on where the one before stopped, until they are round.
+    pub time_limit: Option<Duration>,
+}
+
+/// How a run with a time limit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Round {
+    /// It came to the end of the collection: the next run begins anew.
+    Complete,
+    /// The next run goes on.
+    Open,
+    /// No dates could be kept: the next run begins anew.
+    Lost,
+}
+
+/// The time at which no more items are begun.
+pub(super) struct Deadline<'a> {
+    clock: &'a dyn Clock,
+    at: Instant,
+    /// Whether an item was begun: one a run is, so that runs come round however short they are.
+    begun: AtomicBool,
+}
+
+impl Deadline<'_> {
+    /// Whether time is up for names that are not looked at yet.
+    pub(super) fn is_over(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) && self.clock.now() >= self.at
+    }
+
+    /// Whether an item may be begun.
+    pub(super) fn lets_begin(&self) -> bool {
+        !self.begun.swap(true, Ordering::Relaxed) || self.clock.now() < self.at
+    }
+}
+
+/// What the side that lists the names has to know.
+pub(super) struct Choice {
+    dates: Dates,
+    /// What was verified at this time or later is skipped.
+    since: Option<Instant>,
+    /// Later dates are of a clock that was wrong.
+    now: Instant,
+}
+
+impl Choice {
+    /// When `name` was last verified, and whether that is recent enough.
+    pub(super) fn of(&mut self, name: &RepositoryName) -> (Option<Instant>, bool) {
+        let date = self.dates.of(name).filter(|date| *date <= self.now);
+        let skip = matches!((date, self.since), (Some(date), Some(since)) if date >= since);
+        (date, skip)
+    }
+}
+
+/// What the side that takes the reports has to know.
+pub(super) struct Record<'a> {
+    clock: &'a dyn Clock,
+    recorder: Option<Recorder>,
+    dir: Option<Dir>,
+    /// The file of the round that this run belongs to.
+    round: Option<String>,
+    is_limited: bool,
+    _lock: Option<Lock>,
+}
+
+impl<'a> Rounds<'a> {
+    pub(super) fn deadline(&self) -> Option<Deadline<'a>> {
+        let nanoseconds = nanoseconds(self.time_limit?);
+        let at = self.clock.now().checked_add(nanoseconds)?;
+        Some(Deadline { clock: self.clock, at, begun: AtomicBool::new(false) })
+    }
+
+    /// Begins, or goes on with, a round over `names` of `collection`.
+    pub(super) fn begin(&self, collection: &Collection, names: &Names) -> (Choice, Record<'a>) {
+        let now = self.clock.now().floor(STEP);
+        let kept = self.open_to_write(collection).ok();
+        let (writable, lock) = kept.unzip();
+        let dir = match &writable {
+            Some(dir) => dir.try_clone().ok(),
+            None => open_to_read(collection).ok().flatten(),
+        };
+        let round = match (self.time_limit, self.older_than) {
+            (Some(_), None) => Some(round_file(names)),
+            _ => None,
+        };
+        let since = match (&round, self.older_than) {
+            (Some(file), _) => {
+                let begun = dir.as_ref().and_then(|dir| begin_of_round(dir, file));
+                let begun = begun.filter(|begun| *begun <= now);
+                if let (None, Some(dir)) = (begun, &writable) {
+                    // Not written, the next run begins anew, as this one does.
+                    let _ = dir.replace_file(file, format!("{now}\n").as_bytes());
+                }
+                Some(begun.unwrap_or(now))
+            }
+            // Just so long ago is not more recent.
+            (None, Some(age)) => now.checked_add(1 - nanoseconds(age)),
+            (None, None) => None,
+        };
+        let recorder = writable.as_ref().and_then(|dir| Some(Recorder::new(dir.try_clone().ok()?)));
+        let record = Record {
+            clock: self.clock,
+            recorder,
+            dir: writable,
+            round,
+            is_limited: self.time_limit.is_some(),
+            _lock: lock,
+        };
+        (Choice { dates: Dates::new(dir), since, now }, record)
+    }
+
+    fn open_to_write(&self, collection: &Collection) -> Result<(Dir, Lock), PathError> {
+        let dir = collection.root().open_dir(layout::OWN)?.ensure_dir(layout::VERIFIED)?;
+        let holder = self.agent.holder(self.clock);
+        let mode = LockMode::Exclusive;
+        match Lock::take(&dir, LOCK, mode, self.lock_wait, &holder, self.clock) {
+            Ok(lock) => Ok((dir, lock)),
+            Err(error) => {
+                let error = std::io::Error::other(error.to_string());
+                Err(PathError::new("lock", dir.path_of(LOCK), error))
+            }
+        }
+    }
+}
+
+impl Record<'_> {
+    /// Notes an item that was verified now, and was as it should be.
+    pub(super) fn verified(&mut self, name: &RepositoryName) {
+        let now = self.clock.now().floor(STEP);
+        self.note(name, Some(now));
+    }
+
+    /// Notes when an item was last verified, if that is known.
+    pub(super) fn note(&mut self, name: &RepositoryName, date: Option<Instant>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(name, date);
+        }
+    }
+
+    /// Ends the run, which is `cut_short` if it did not come to the end of the list.
+    pub(super) fn finish(self, cut_short: bool) -> Option<Round> {
+        let kept = self.recorder.is_some_and(|recorder| recorder.finish(cut_short));
+        if !cut_short && let (Some(dir), Some(file)) = (&self.dir, &self.round) {
+            // Left, it makes the next run find everything done, and remove it.
+            let _ = dir.remove_file_if_there(Path::new(file));
+        }
+        let round = match (cut_short, kept) {
+            (false, _) => Round::Complete,
+            (true, true) => Round::Open,
+            (true, false) => Round::Lost,
+        };
+        self.is_limited.then_some(round)
+    }
+}
+
+fn open_to_read(collection: &Collection) -> Result<Option<Dir>, PathError> {
+    collection.root().open_dir(layout::OWN)?.open_dir_if_there(layout::VERIFIED)
+}
+
+/// A part of a collection is gone round on its own.
+fn round_file(names: &Names) -> String {
+    match &names.prefix {
+        None => ROUND.to_owned(),
+        Some(prefix) => format!("{ROUND}+{}", prefix.folded().replace('/', "+")),
+    }
+}
+
+fn begin_of_round(dir: &Dir, file: &str) -> Option<Instant> {
+    let bytes = dir.open_file_if_there(file).ok()??.read_all(64).ok()?;
+    std::str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.parse().ok()
+}
+
+fn nanoseconds(duration: Duration) -> i128 {
+    i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)
+}

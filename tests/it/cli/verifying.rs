@@ -1,0 +1,296 @@
+//! `verify` over several collections and in rounds, as it is typed.
+
+use serde_json::{Value, json};
+use snapbox::str;
+
+use super::{leaf, records, world_with_item};
+use crate::support::World;
+
+/// A world with the collections `archive` and `mirror`, and an Original in the first.
+fn two() -> (World, String) {
+    let (world, name) = world_with_item();
+    world.run("init mirror --host mirror.example.org --name Mirror").succeeded();
+    (world, name)
+}
+
+/// Copies an item to the mirror by hand, with another state.
+fn mirror(world: &World, name: &str, state: &str) {
+    let from = world.path("archive").join(name);
+    for entry in walkdir::WalkDir::new(&from) {
+        let entry = entry.unwrap();
+        let to = world.path("mirror").join(name).join(entry.path().strip_prefix(&from).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(to).unwrap();
+        } else {
+            let time = entry.metadata().unwrap().modified().unwrap();
+            std::fs::copy(entry.path(), &to).unwrap();
+            std::fs::File::open(to).unwrap().set_modified(time).unwrap();
+        }
+    }
+    let path = format!("mirror/{name}/item.toml");
+    let text = std::fs::read_to_string(world.path(&path)).unwrap();
+    let (text, _) = text.rsplit_once("[seal]\n").unwrap();
+    let text = text.replace("state = \"Original\"", &format!("state = \"{state}\""));
+    let seal = urepo::digest::Digest::of(text.as_bytes());
+    world.write(&path, format!("{text}[seal]\nsha256 = \"{seal}\"\n"));
+}
+
+#[track_caller]
+fn same(actual: &str, name: &str, expected: snapbox::data::Inline) {
+    let assert = snapbox::Assert::new().action_env(snapbox::assert::DEFAULT_ACTION_ENV);
+    assert.normalize_paths(false).eq(actual.replace(name, "[NAME]"), expected);
+}
+
+#[test]
+fn collections_that_agree() {
+    let (world, name) = two();
+    mirror(&world, &name, "Copy");
+    let ran = world.run("verify archive mirror");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let told = "verified 2 items, 2 files, 10 B, and compared 1 name in 2 collections: no damage\n";
+    assert_eq!(ran.stderr, told);
+    // A root that is named twice is one.
+    let ran = world.run("verify archive ./archive archive/");
+    assert_eq!(ran.stderr, "verified 1 item, 1 file, 5 B: no damage\n");
+    assert_eq!(world.run("-q verify --quick archive mirror").stderr, "");
+}
+
+#[test]
+fn collections_are_named_as_in_the_settings() {
+    let (world, _) = two();
+    world.write(".config/urepo/config.toml", "[collections]\nours = \"../../archive\"\n");
+    let ran = world.run("verify ours");
+    assert_eq!(ran.stderr, "verified 1 item, 1 file, 5 B: no damage\n");
+    let ran = world.run("verify ours mirror");
+    assert!(ran.stderr.contains("compared 1 name in 2 collections"), "{}", ran.stderr);
+}
+
+#[test]
+fn collections_that_contradict_each_other() {
+    let (world, name) = two();
+    mirror(&world, &name, "Original");
+    let ran = world.run("verify archive mirror");
+    assert_eq!(ran.code, 20);
+    let found = "U401  damage   [WORLD]/mirror/[NAME]  two collections hold the Original: one is in \
+                 `[WORLD]/archive`, one in `[WORLD]/mirror`\n";
+    assert_eq!(ran.stdout.replace(&name, "[NAME]"), found);
+    same(
+        &ran.stderr,
+        &name,
+        str![[r#"
+error: 1 contradiction between the collections
+hint: `urepo show -c ROOT ITEM` shows what each of them holds; nothing here was changed
+
+"#]],
+    );
+    let ran = world.run("-q verify mirror/. archive/");
+    assert!(ran.stdout.starts_with("U401  damage   [WORLD]/archive/"), "{}", ran.stdout);
+}
+
+#[test]
+fn warnings_are_no_damage() {
+    let (world, name) = two();
+    mirror(&world, &name, "Copy");
+    world.run("init third --host third.example.org").succeeded();
+    let ran = world.run("verify mirror third");
+    assert_eq!(ran.code, 0);
+    let found = "U402  warning  [WORLD]/mirror/[NAME]  a Copy has no Original in the collections \
+                 that were compared\n";
+    assert_eq!(ran.stdout.replace(&name, "[NAME]"), found);
+    assert_eq!(world.run("-q verify mirror third").stdout, "");
+    // A Copy alone is nothing to wonder about.
+    assert_eq!(world.run("verify mirror").stdout, "");
+    let settings = std::fs::read(world.path("archive/urepo.toml")).unwrap();
+    world.write("third/urepo.toml", settings);
+    let ran = world.run("verify archive third");
+    let found = "U406  warning  [WORLD]/third/urepo.toml  two roots are one collection, ";
+    assert!(ran.code == 0 && ran.stdout.starts_with(found), "{}", ran.stdout);
+}
+
+#[test]
+fn damage_is_told_with_its_collection_where_there_are_several() {
+    let (world, name) = two();
+    mirror(&world, &name, "Copy");
+    world.write(&format!("mirror/{name}/doc/a.txt"), "Alpha");
+    let ran = world.run("verify archive mirror");
+    assert_eq!(ran.code, 20);
+    let begin = format!("U204  damage   [WORLD]/mirror/{name}/doc/a.txt  a file has other bytes");
+    assert!(ran.stdout.starts_with(&begin), "{}", ran.stdout);
+    same(
+        &ran.stderr,
+        &name,
+        str![[r#"
+error: 1 item of 2 damaged
+hint: `urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed
+
+"#]],
+    );
+    let ran = world.run("verify mirror");
+    assert!(ran.stdout.starts_with(&format!("U204  damage   {name}/doc/a.txt  ")));
+}
+
+#[test]
+fn records_name_the_collection() {
+    let (world, name) = two();
+    mirror(&world, &name, "Original");
+    let ran = world.run("verify archive mirror --json");
+    assert_eq!(ran.code, 20);
+    let told = records(&ran);
+    let kinds: Vec<_> = told.iter().map(|record| record["type"].as_str().unwrap()).collect();
+    let summaries = ["collection_summary", "collection_summary", "summary"];
+    assert_eq!(kinds[..3], ["item", "item", "finding"]);
+    assert_eq!(kinds[3..], summaries);
+    for (at, root) in [(0, "archive"), (1, "mirror"), (2, "mirror"), (3, "archive"), (4, "mirror")]
+    {
+        assert_eq!(told[at]["collection"], format!("[WORLD]/{root}"), "{}", told[at]);
+        let collection = urepo::collection::Collection::open(
+            &world.path(root),
+            &urepo::disk::Watcher::default(),
+        );
+        let id = collection.unwrap().settings().id.clone();
+        assert_eq!(&told[at]["collection_id"], &json!(id), "{}", told[at]);
+    }
+    assert_eq!((&told[2]["code"], &told[2]["id"]), (&json!("U401"), &json!(name)));
+    let end = &told[5];
+    for (field, value) in [
+        ("collections", json!(2)),
+        ("compared", json!(true)),
+        ("compared_names", json!(1)),
+        ("disagreements", json!(1)),
+        ("items", json!(2)),
+        ("damaged_items", json!(0)),
+        ("skipped", json!(0)),
+        ("out_of_time", json!(false)),
+        ("round", Value::Null),
+        ("exit_code", json!(20)),
+    ] {
+        assert_eq!(end[field], value, "{field}: {end}");
+    }
+    let told = records(&world.run("-c archive verify --json"));
+    assert_eq!((told.len(), &told[1]["compared"]), (2, &json!(false)));
+    assert!(told.iter().all(|record| record["collection"] == "[WORLD]/archive"));
+}
+
+#[test]
+fn rounds_go_on_from_run_to_run() {
+    let (world, first) = world_with_item();
+    let second = world.run("-c archive new a.txt").line();
+    let items = |line: &str| {
+        let ran = world.run(&format!("-c archive verify --json {line}"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let mut told = records(&ran);
+        let end = told.pop().unwrap();
+        let names: Vec<_> =
+            told.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect();
+        (names, end["round"].clone(), end["skipped"].as_u64().unwrap())
+    };
+    let one = "-j 1 --time-limit 0s";
+    assert_eq!(items(one), (vec![first.clone()], json!("open"), 0));
+    assert_eq!(items(one), (vec![second.clone()], json!("complete"), 1));
+    assert_eq!(items("--older-than 30d"), (vec![], Value::Null, 2));
+    assert_eq!(items("--older-than 0"), (vec![first.clone(), second.clone()], Value::Null, 0));
+    std::fs::remove_dir_all(world.path("archive/.urepo/verified")).unwrap();
+    assert_eq!(items("--older-than 30d --time-limit 1h").0, [first, second]);
+}
+
+#[test]
+fn rounds_say_what_the_next_run_will_do() {
+    let (world, _) = world_with_item();
+    world.run("-c archive new a.txt").line();
+    let told = |line: &str| {
+        let ran = world.run(&format!("-c archive verify -j 1 {line}"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{line}");
+        ran.stderr
+    };
+    snapbox::assert_data_eq!(
+        told("--time-limit 0s"),
+        str![[r#"
+verified 1 item, 1 file, 5 B: no damage
+time is up; the next run goes on from here
+
+"#]]
+    );
+    snapbox::assert_data_eq!(
+        told("--time-limit 5h"),
+        str![[r#"
+verified 1 item, 1 file, 5 B: no damage; 1 item skipped, verified earlier in this round
+the round is complete; the next run begins another
+
+"#]]
+    );
+    snapbox::assert_data_eq!(
+        told("--older-than 30d"),
+        str![[r#"
+verified 0 items, 0 files, 0 B: no damage; 2 items skipped, verified recently
+
+"#]]
+    );
+    assert_eq!(told("-q --time-limit 0"), "");
+    // Where no dates can be kept there are no rounds.
+    std::fs::remove_dir_all(world.path("archive/.urepo/verified")).unwrap();
+    world.write("archive/.urepo/verified", "");
+    snapbox::assert_data_eq!(
+        told("--time-limit 0"),
+        str![[r#"
+verified 1 item, 1 file, 5 B: no damage
+time is up; no dates can be kept in `[WORLD]/archive/.urepo/verified`: the next run begins anew
+
+"#]]
+    );
+}
+
+#[test]
+fn damage_ends_a_run_that_is_out_of_time_with_20() {
+    let (world, name) = world_with_item();
+    world.run("-c archive new a.txt").line();
+    world.write(&format!("archive/{name}/doc/a.txt"), "Alpha");
+    let ran = world.run("-c archive verify -j 1 --time-limit 0");
+    assert_eq!(ran.code, 20);
+    snapbox::assert_data_eq!(
+        ran.stderr,
+        str![[r#"
+time is up; the next run goes on from here
+error: 1 item of 1 damaged
+hint: `urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed
+
+"#]]
+    );
+}
+
+#[test]
+fn each_collection_has_its_share_of_the_time() {
+    let (world, name) = two();
+    mirror(&world, &name, "Copy");
+    world.run("-c archive new a.txt").line();
+    let ran = world.run("verify -j 1 --time-limit 0 archive mirror");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    snapbox::assert_data_eq!(
+        ran.stderr,
+        str![[r#"
+verified 2 items, 2 files, 10 B: no damage
+[WORLD]/archive: time is up; the next run goes on from here
+[WORLD]/mirror: the round is complete; the next run begins another
+there was no time left to compare the collections
+
+"#]]
+    );
+}
+
+/// Items that are named are verified, dates or not, and leave none.
+#[test]
+fn single_items_have_no_rounds() {
+    let (world, name) = world_with_item();
+    assert_eq!(world.run(&format!("-c archive verify {}", leaf(&name))).code, 0);
+    assert_eq!(world.run("-c archive verify --quick").code, 0);
+    assert!(!world.path("archive/.urepo/verified").exists());
+    for flags in [
+        format!("--older-than 30d {name}"),
+        format!("--time-limit 5h {name}"),
+        format!("--prefix example.org/archive {name}"),
+        "--quick --older-than 30d".to_owned(),
+        "--quick --time-limit 5h".to_owned(),
+        "--time-limit soon".to_owned(),
+    ] {
+        assert_eq!(world.run(&format!("-c archive verify {flags}")).code, 2, "{flags}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Several collections at once, and rounds over one: what is told, what is skipped, what is kept.
+
+mod comparing;
+mod rounds;
+
+use std::path::{Path, PathBuf};
+
+use urepo::collection::{Collection, Subsystem, init};
+use urepo::digest::Digest;
+use urepo::disk::Watcher;
+use urepo::identity::{Instant, RepositoryName, SECOND};
+use urepo::item::{Content, Entry, PayloadPath, State, Totals};
+use urepo::sidecar::{Metadata, Sidecar};
+
+use crate::support::scratch;
+
+const NAME: &str = "example.org/archive/2026/11.21.02.13";
+
+/// Roots side by side.
+struct Roots {
+    scratch: tempfile::TempDir,
+    names: Vec<&'static str>,
+}
+
+impl Roots {
+    fn new<const N: usize>(names: [&'static str; N]) -> Roots {
+        let roots = Roots { scratch: scratch(), names: names.to_vec() };
+        for name in names {
+            let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+            let watcher = Watcher::default().without_sync();
+            init(&roots.path(name), name, subsystem, &watcher).unwrap();
+        }
+        roots
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.scratch.path().join(relative)
+    }
+
+    fn open(&self) -> Vec<Collection> {
+        let names = self.names.iter();
+        names.map(|name| Collection::open(&self.path(name), &Watcher::default()).unwrap()).collect()
+    }
+
+    fn id(&self, root: &str) -> String {
+        Collection::open(&self.path(root), &Watcher::default()).unwrap().settings().id.clone()
+    }
+
+    /// An item of one file with the bytes `content`, in `root`.
+    fn item(&self, root: &str, name: &str, content: &str, change: impl FnOnce(&mut Sidecar)) {
+        write_item(&self.path(root), name, content, change);
+    }
+
+    fn original(&self, root: &str) {
+        self.item(root, NAME, "content", |_| {});
+    }
+
+    fn copy(&self, root: &str) {
+        self.item(root, NAME, "content", |sidecar| sidecar.state = State::Copy);
+    }
+}
+
+fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut Sidecar)) {
+    let dir = root.join(name);
+    let file = dir.join("doc/a.txt");
+    std::fs::create_dir_all(dir.join("doc")).unwrap();
+    std::fs::write(&file, content).unwrap();
+    let modified = Instant::from_nanoseconds(1_763_691_185 * SECOND);
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_763_691_185);
+    std::fs::File::open(&file).unwrap().set_modified(time).unwrap();
+    let metadata = std::fs::metadata(&file).unwrap();
+    let mode = std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777;
+    let bytes = content.len() as u64;
+    let digest = Digest::of(content.as_bytes());
+    let path = PayloadPath::new(Path::new("a.txt")).unwrap();
+    let files = vec![Entry { path, content: Content::File { bytes, digest, modified, mode } }];
+    let (repository, _) = RepositoryName::parse_as_found(name).unwrap();
+    let mut sidecar = Sidecar {
+        state: State::Original,
+        created: repository.instant(),
+        timestamp: repository.instant(),
+        repository,
+        ibip: None,
+        target: None,
+        transferable: true,
+        metadata: Metadata::default(),
+        relations: toml::Table::new(),
+        origin: toml::Table::new(),
+        handover: None,
+        removal: None,
+        payload: Totals::of(&files),
+        files,
+    };
+    change(&mut sidecar);
+    if sidecar.state == State::Deleted {
+        std::fs::remove_dir_all(dir.join("doc")).unwrap();
+    }
+    std::fs::write(dir.join("item.toml"), sidecar.to_text()).unwrap();
+}
+
+fn hour(hour: i64) -> Instant {
+    Instant::from_seconds(1_790_000_000 + 3600 * hour)
+}

@@ -1,0 +1,355 @@
+//! Each disagreement has exactly its fault, whatever the order of the disk and of the roots.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+use urepo::collection::{Collection, Names};
+use urepo::disk::{Operation, Watch, Watcher};
+use urepo::interrupt::Interrupt;
+use urepo::item::State;
+use urepo::progress::NoProgress;
+use urepo::sidecar::{Handover, Party, Sidecar};
+use urepo::verify::{
+    Code, Comparison, Depth, Disagreement, Options, Report, Scope, Severity, compare, verify,
+};
+
+use super::{NAME, Roots, hour, write_item};
+
+/// What the comparison tells: root, name and code of each, and its details.
+struct Told {
+    found: Vec<(usize, Option<String>, Code)>,
+    details: Vec<String>,
+    summary: Comparison,
+}
+
+fn compared(collections: &[Collection]) -> Told {
+    let (mut found, mut details) = (Vec::new(), Vec::new());
+    let roots: Vec<_> = collections.iter().collect();
+    let summary = compare(&roots, &Names::default(), &Interrupt::default(), |told| {
+        let Disagreement { root, name, finding } = told;
+        found.push((root, name.map(|name| name.to_string()), finding.code));
+        details.push(finding.detail);
+        ControlFlow::Continue(())
+    });
+    Told { found, details, summary: summary.unwrap() }
+}
+
+impl Roots {
+    #[track_caller]
+    fn tell<const N: usize>(&self, expected: [(usize, Code); N]) -> Vec<String> {
+        let told = compared(&self.open());
+        let named = |(root, code)| (root, Some(NAME.to_owned()), code);
+        assert_eq!(told.found, expected.map(named), "{:?}", told.details);
+        let damage = expected.iter().filter(|(_, code)| code.severity() == Severity::Damage);
+        let damage = damage.count() as u64;
+        let warnings = N as u64 - damage;
+        assert_eq!((told.summary.damage, told.summary.warnings), (damage, warnings));
+        // No root has anything wrong with itself.
+        for collection in self.open() {
+            assert_eq!(codes_of_one(&collection), [], "{}", collection.path().display());
+        }
+        told.details
+    }
+}
+
+/// What verifying one root finds.
+fn codes_of_one(collection: &Collection) -> Vec<Code> {
+    let mut codes = Vec::new();
+    let options = Options { depth: Depth::Full, jobs: 1 };
+    let names = Names::default();
+    let interrupt = Interrupt::default();
+    verify(collection, Scope::All(&names), options, &NoProgress, &interrupt, |report| {
+        match report {
+            Report::Item(item) => codes.extend(item.findings.as_slice().iter().map(|it| it.code)),
+            Report::Tree(finding) => codes.push(finding.code),
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    codes
+}
+
+#[test]
+fn agreement_has_no_findings() {
+    let roots = Roots::new(["a", "b", "c"]);
+    roots.original("a");
+    roots.copy("b");
+    roots.copy("c");
+    roots.item("c", "example.org/archive/2026/11.21.02.14", "other", |_| {});
+    roots.tell([]);
+    let told = compared(&roots.open());
+    assert_eq!(told.summary, Comparison { names: 2, ..Comparison::default() });
+}
+
+#[test]
+fn u401_two_originals() {
+    let roots = Roots::new(["a", "b"]);
+    roots.original("a");
+    roots.original("b");
+    let details = roots.tell([(1, Code::TwoOriginals)]);
+    let (a, b) = (roots.path("a"), roots.path("b"));
+    assert_eq!(details, [format!("one is in `{}`, one in `{}`", a.display(), b.display())]);
+}
+
+#[test]
+fn u402_no_original() {
+    let roots = Roots::new(["a", "b"]);
+    roots.copy("a");
+    assert_eq!(roots.tell([(0, Code::NoOriginal)]), [""]);
+    // One root alone has nothing to be compared with.
+    let told = compared(&roots.open()[..1]);
+    assert_eq!((told.found, told.summary), (vec![], Comparison::default()));
+    roots.item("b", NAME, "content", |sidecar| sidecar.state = State::Deleted);
+    let details = roots.tell([(0, Code::NoOriginal)]);
+    assert_eq!(details, [format!("`{}` says that it was deleted", roots.path("b").display())]);
+}
+
+#[test]
+fn u402_where_not_all_is_known() {
+    let roots = Roots::new(["a", "b"]);
+    roots.copy("a");
+    roots.original("b");
+    let sidecar = roots.path("b").join(NAME).join("item.toml");
+    let whole = std::fs::read(&sidecar).unwrap();
+    std::fs::write(&sidecar, "format = ?").unwrap();
+    let told = compared(&roots.open());
+    assert_eq!(told.found, [(0, Some(NAME.to_owned()), Code::NoOriginal)]);
+    let b = roots.path("b").display().to_string();
+    assert_eq!(told.details, [format!("its sidecar in `{b}` can not be read")]);
+    std::fs::write(&sidecar, whole).unwrap();
+    let watcher = on(Operation::List, &roots.path("b/example.org/archive"), || {
+        Err(io::ErrorKind::PermissionDenied.into())
+    });
+    let second = Collection::open(&roots.path("b"), &watcher).unwrap();
+    let first = roots.open().swap_remove(0);
+    // What can not be listed may be there: asked for by its name, it is.
+    assert_eq!(compared(&[first, second]).found, []);
+    std::fs::remove_dir_all(roots.path("b").join(NAME)).unwrap();
+    let second = Collection::open(&roots.path("b"), &watcher).unwrap();
+    let first = roots.open().swap_remove(0);
+    let told = compared(&[first, second]);
+    assert_eq!(told.details, [format!("not all of `{b}` can be listed")]);
+}
+
+#[test]
+fn u403_stale_copy() {
+    let roots = Roots::new(["a", "b"]);
+    roots.item("a", NAME, "changed", |sidecar| sidecar.timestamp = hour(2));
+    roots.item("b", NAME, "content", |sidecar| {
+        (sidecar.state, sidecar.timestamp) = (State::Copy, hour(1));
+    });
+    let details = roots.tell([(1, Code::StaleCopy)]);
+    let (a, one, two) = (roots.path("a"), hour(1), hour(2));
+    assert_eq!(details, [format!("of {one}, the Original in `{}` of {two}", a.display())]);
+}
+
+#[test]
+fn u404_hand_over_pending() {
+    let roots = Roots::new(["a", "b", "c"]);
+    let token = |party| Some(Handover { token: "0123".to_owned(), party });
+    let (a, b) = (roots.id("a"), roots.id("b"));
+    roots.item("a", NAME, "content", |sidecar| {
+        (sidecar.state, sidecar.handover) = (State::Copy, token(Party::To(b)));
+    });
+    roots.item("b", NAME, "content", |sidecar| {
+        (sidecar.state, sidecar.handover) = (State::Copy, token(Party::From(a)));
+    });
+    roots.copy("c");
+    let collections = roots.open();
+    // Past the commit point the receiver has the Original, for all of them.
+    assert_eq!(compared(&collections).found, []);
+    // It is a fact of each of the two sidecars.
+    let codes: Vec<_> = collections.iter().map(codes_of_one).collect();
+    assert_eq!(codes, [vec![Code::HandoverPending], vec![Code::HandoverPending], vec![]]);
+    // Without the giver nobody knows.
+    let told = compared(&collections[1..]);
+    let copies = [0, 1].map(|root| (root, Some(NAME.to_owned()), Code::NoOriginal));
+    assert_eq!(told.found, copies);
+}
+
+#[test]
+fn u405_copy_differs() {
+    let roots = Roots::new(["a", "b"]);
+    roots.item("a", NAME, "altered", |sidecar| sidecar.state = State::Copy);
+    roots.original("b");
+    let details = roots.tell([(0, Code::CopyDiffers)]);
+    assert!(details[0].contains("its manifest has the digest "), "{details:?}");
+}
+
+#[test]
+fn u406_one_collection_twice() {
+    let roots = Roots::new(["a", "b", "c"]);
+    roots.original("a");
+    std::fs::copy(roots.path("a/urepo.toml"), roots.path("b/urepo.toml")).unwrap();
+    roots.original("b");
+    roots.copy("c");
+    let told = compared(&roots.open());
+    assert_eq!(told.found, [(1, None, Code::SameCollection)]);
+    let (id, a) = (roots.id("a"), roots.path("a"));
+    let detail =
+        format!("it has the id {id}, and so has `{}`; the two are not compared", a.display());
+    assert_eq!(told.details, [detail]);
+    assert_eq!((told.summary.warnings, told.summary.names), (1, 1));
+}
+
+#[test]
+fn names_are_compared_without_case() {
+    let roots = Roots::new(["a", "b"]);
+    let shouted = "EXAMPLE.org./Archive/2026/11.21.02.13";
+    roots.item("a", shouted, "content", |_| {});
+    roots.original("b");
+    let told = compared(&roots.open());
+    assert_eq!(told.found, [(1, Some(NAME.to_owned()), Code::TwoOriginals)]);
+    assert_eq!(told.summary.names, 1);
+}
+
+#[test]
+fn it_ends_when_asked_to() {
+    let roots = Roots::new(["a", "b"]);
+    for minute in 10..50 {
+        for root in ["a", "b"] {
+            roots.item(root, &format!("example.org/archive/2026/11.21.02.{minute}"), "x", |_| {});
+        }
+    }
+    let collections = roots.open();
+    let both: Vec<_> = collections.iter().collect();
+    let interrupt = Interrupt::default();
+    let mut count = 0;
+    let summary = compare(&both, &Names::default(), &interrupt, |_| {
+        count += 1;
+        interrupt.request();
+        ControlFlow::Continue(())
+    });
+    let summary = summary.unwrap();
+    assert_eq!((summary.interrupted, summary.damage, count), (true, 1, 1));
+    let go_on = Interrupt::default();
+    let summary = compare(&both, &Names::default(), &go_on, |_| ControlFlow::Break(())).unwrap();
+    assert_eq!((summary.interrupted, summary.damage), (true, 1));
+}
+
+/// The Original goes from one root to the other between the readings of their sidecars.
+#[test]
+fn an_item_that_moves_meanwhile_is_looked_at_again() {
+    let roots = Roots::new(["a", "b"]);
+    roots.original("a");
+    let later = "example.org/archive/2026/11.21.02.14";
+    roots.item("a", later, "other", |_| {});
+    roots.original("b");
+    let was_read = Arc::new(AtomicBool::new(false));
+    let tell = Arc::clone(&was_read);
+    let first = on(Operation::Read, &roots.path("a").join(later).join("item.toml"), move || {
+        tell.store(true, Ordering::SeqCst);
+        Ok(())
+    });
+    let (root, has_moved) = (roots.path("a"), AtomicBool::new(false));
+    let second = on(Operation::Read, &roots.path("b").join(NAME).join("item.toml"), move || {
+        while !was_read.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        if !has_moved.swap(true, Ordering::SeqCst) {
+            write_item(&root, NAME, "content", |sidecar| sidecar.state = State::Copy);
+        }
+        Ok(())
+    });
+    let open = |root: &str, watcher| Collection::open(&roots.path(root), watcher).unwrap();
+    assert_eq!(compared(&[open("a", &first), open("b", &second)]).found, []);
+}
+
+/// What a root holds of each name: nothing, or a state, an hour and a content.
+type Model = BTreeMap<usize, Vec<Option<(State, i64, u8)>>>;
+
+/// Names in the order in which they are listed, each in a spelling for each root.
+const NAMES: [[&str; 3]; 6] = [
+    ["br/archive/2026/11.21.02.13", "BR/archive/2026/11.21.02.13", "br/ARCHIVE/2026/11.21.02.13"],
+    ["example.org/archive/2026/11.21.02.13", "example.org./archive/2026/11.21.02.13", NAME],
+    ["example.org/archive/2026/11.21.02.13.05", "Example.org/archive/2026/11.21.02.13.05", ""],
+    ["example.org/archive/10000/01.01.00.00", "", "example.org/Archive/10000/01.01.00.00"],
+    ["example.org/archive.8080/2026/11.21.02.13", "", "EXAMPLE.org/archive.8080/2026/11.21.02.13"],
+    ["inpe.br/b/2009/02.16.17.46", "inpe.br/B/2009/02.16.17.46", "INPE.BR/b/2009/02.16.17.46"],
+];
+
+fn spelling(name: usize, root: usize) -> &'static str {
+    match NAMES[name][root] {
+        "" => NAMES[name][0],
+        spelt => spelt,
+    }
+}
+
+/// The findings by the rules as they are written, all names in memory.
+fn naive(model: &Model) -> Vec<(usize, Option<String>, Code)> {
+    let mut found = Vec::new();
+    for (name, held) in model {
+        let held: Vec<_> =
+            held.iter().enumerate().filter_map(|(root, held)| Some((root, (*held)?))).collect();
+        let originals: Vec<_> =
+            held.iter().filter(|(_, (state, ..))| *state == State::Original).collect();
+        for (root, (state, hour, content)) in &held {
+            let code = match (state, originals.as_slice()) {
+                (State::Original, [first, _, ..]) if first.0 != *root => Code::TwoOriginals,
+                (State::Copy, []) => Code::NoOriginal,
+                (State::Copy, [(_, (_, of, _))]) if hour < of => Code::StaleCopy,
+                (State::Copy, [(_, (_, _, is))]) if content != is => Code::CopyDiffers,
+                _ => continue,
+            };
+            found.push((*root, Some(spelling(*name, *root).to_owned()), code));
+        }
+    }
+    found
+}
+
+fn held() -> impl Strategy<Value = Option<(State, i64, u8)>> {
+    let state = prop_oneof![Just(State::Original), Just(State::Copy), Just(State::Deleted)];
+    prop::option::weighted(0.7, (state, 0_i64..2, 0_u8..2))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn merging_finds_what_comparing_in_memory_does(
+        holdings in prop::collection::vec(prop::collection::vec(held(), 3), NAMES.len())
+    ) {
+        let model: Model = holdings.into_iter().enumerate().collect();
+        let roots = Roots::new(["a", "b", "c"]);
+        for (name, held) in &model {
+            for (root, held) in held.iter().enumerate() {
+                let Some((state, at, content)) = held else { continue };
+                let change = |sidecar: &mut Sidecar| {
+                    (sidecar.state, sidecar.timestamp) = (*state, hour(*at));
+                };
+                let content = content.to_string();
+                roots.item(roots.names[root], spelling(*name, root), &content, change);
+            }
+        }
+        let told = compared(&roots.open());
+        prop_assert_eq!(told.found, naive(&model));
+        let names = model.values().filter(|held| held.iter().any(Option::is_some)).count();
+        prop_assert_eq!(told.summary.names, names as u64);
+    }
+}
+
+struct On<F> {
+    operation: Operation,
+    path: std::path::PathBuf,
+    act: F,
+}
+
+impl<F: Fn() -> io::Result<()> + Send + Sync> Watch for On<F> {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == self.operation && path == self.path { (self.act)() } else { Ok(()) }
+    }
+}
+
+/// Does `act` in place of `operation` on `path`, or before it.
+fn on(
+    operation: Operation,
+    path: &Path,
+    act: impl Fn() -> io::Result<()> + Send + Sync + 'static,
+) -> Watcher {
+    Watcher::new(Arc::new(On { operation, path: path.to_path_buf(), act }))
+}
