@@ -14,6 +14,8 @@ pub const DISTRIBUTOR: &str = "distributor";
 pub const LOCK: &str = "lock";
 /// Items in the making, in [`OWN`].
 pub const STAGING: &str = "staging";
+/// Large items of which a part has been copied, in [`OWN`].
+pub const PARTIAL: &str = "partial";
 /// The locks on items, one a stripe, in [`OWN`].
 pub const ITEM_LOCKS: &str = "locks";
 /// Hand-overs under way, in [`OWN`].

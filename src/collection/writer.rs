@@ -127,12 +127,18 @@ impl Drop for Writer {
     }
 }
 
-/// What killed runs, and runs under way, have in the staging directory.
+/// What killed runs, and runs under way, have in the staging directory, and large items of which a part
+/// has been copied.
 pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
-    let Some(staging) = collection.own.open_dir_if_there(layout::STAGING)? else {
-        return Ok(Vec::new());
-    };
     let mut found = Vec::new();
+    if let Some(partial) = collection.own.open_dir_if_there(layout::PARTIAL)? {
+        for entry in partial.entries()? {
+            found.push(LeftOver { path: partial.path_of(entry?.name), holder: None });
+        }
+    }
+    let Some(staging) = collection.own.open_dir_if_there(layout::STAGING)? else {
+        return Ok(found);
+    };
     for entry in staging.entries()? {
         let entry = entry?;
         let name = entry.name;
@@ -168,6 +174,7 @@ pub fn recover(
     let found = left_overs(collection)?;
     let staging = collection.own.ensure_dir(layout::STAGING)?;
     collection.remove_left_overs(&staging)?;
+    collection.own.remove_tree(Path::new(layout::PARTIAL))?;
     Ok(found)
 }
 

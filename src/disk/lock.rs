@@ -132,6 +132,30 @@ impl Lock {
     }
 }
 
+/// A directory that one process works in. Dropping it lets go; so does the end of the process.
+#[derive(Debug)]
+pub struct DirLock {
+    _dir: Dir,
+}
+
+impl Dir {
+    /// Takes a lock on this directory itself, unless another process has it.
+    pub fn try_lock(&self) -> Result<Option<DirLock>, PathError> {
+        let locked = self.step(Operation::Lock, std::path::Path::new("")).and_then(|()| {
+            let exclusive = rustix::fs::FlockOperation::NonBlockingLockExclusive;
+            match rustix::fs::flock(self.descriptor(), exclusive) {
+                Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+                outcome => Ok(outcome.map(|()| true)?),
+            }
+        });
+        if !locked.on("lock", self.path())? {
+            return Ok(None);
+        }
+        // The lock belongs to what was opened, which its duplicates share.
+        Ok(Some(DirLock { _dir: self.try_clone()? }))
+    }
+}
+
 fn read_holder(file: &StoredFile) -> String {
     use std::os::unix::fs::FileExt;
     let mut line = [0_u8; HOLDER_BYTES];

@@ -28,7 +28,7 @@ pub use dir::{Dir, DirEntry, Kind};
 pub(crate) use error::IoContext;
 pub use error::PathError;
 pub use file::{Stamp, StoredFile};
-pub use lock::{HeldBy, Holder, Lock, LockError, LockMode};
+pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub use source::{Links, SourceEntry, SourceWalk, kind_of, resolved};
 pub use space::{Room, size_of_tree};
 pub use watch::{Operation, Watch, Watcher};

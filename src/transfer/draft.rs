@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::decide::{Over, Step, decide};
 use super::payload::{Old, Route};
+use super::resume::Partial;
 use super::run::{Ready, Shared};
 use super::{Depth, Refusal, TransferError, Transferred, Verb, paper};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
-use crate::disk::Stamp;
+use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -52,6 +53,8 @@ pub(super) struct Draft {
     source: ReadSidecar,
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
+    /// Where it is made, if it is to be taken up again when this run is cut short.
+    partial: Option<Partial>,
     failure: Mutex<Option<TransferError>>,
     left: AtomicUsize,
 }
@@ -77,8 +80,11 @@ impl Shared<'_> {
 
     fn begin(&self, number: usize, name: &RepositoryName) -> Result<Begun, TransferError> {
         let Some(from) = self.source_items.item(name)? else {
-            if self.options.verb == Verb::Refresh {
-                return Ok(Begun::Ready(Ready::Passed));
+            match (self.options.verb, self.destination_items.item(name)?) {
+                (Verb::Refresh, _) => return Ok(Begun::Ready(Ready::Passed)),
+                // An earlier run took it there.
+                (Verb::Migrate, Some(item)) => return self.arrived(&item),
+                (Verb::Copy | Verb::Migrate, _) => {}
             }
             let (name, path) = (name.to_string(), self.from.path().to_path_buf());
             return Err(CollectionError::NoSuchItem { name, path }.into());
@@ -125,6 +131,22 @@ impl Shared<'_> {
         self.start(number, from, source, to, staged)
     }
 
+    /// An item that is at the destination, and no more at the source.
+    fn arrived(&self, item: &StoredItem) -> Result<Begun, TransferError> {
+        let read = self.read(item, self.to.path())?;
+        let staged = Staged {
+            name: item.name().clone(),
+            step: Step::Skip,
+            item: PathBuf::new(),
+            place: split(item.name()),
+            source: read.stamp,
+            replaced: None,
+            files: read.sidecar.payload.files,
+            bytes: read.sidecar.payload.bytes,
+        };
+        Ok(Begun::Ready(Ready::Planned(staged)))
+    }
+
     /// Begins what was decided.
     fn start(
         &self,
@@ -153,8 +175,15 @@ impl Shared<'_> {
         }
         self.check_room(&staged, source.sidecar.files.len() as u64)?;
         self.progress.expect(1, staged.bytes);
+        let partial = match staged.bytes {
+            bytes if bytes >= self.options.resume_bytes => {
+                Partial::open(self.to, &staged.name, &source)?
+            }
+            _ => None,
+        };
         staged.item = self.buckets.make_item(self.writer.stage())?;
         let draft = Draft {
+            partial,
             number,
             from,
             source,
@@ -166,7 +195,7 @@ impl Shared<'_> {
         match draft.route(self).make_directories(&draft.source.sidecar.files) {
             Ok(()) => Ok(Begun::Draft(Box::new(draft))),
             Err(error) => {
-                let _ = self.writer.stage().remove_tree(&draft.staged.item);
+                draft.give_up(self, false);
                 Err(error.into())
             }
         }
@@ -238,7 +267,8 @@ impl Shared<'_> {
         match finished {
             Ok(staged) => self.deliver(number, Ready::Staged(staged)),
             Err(error) => {
-                let _ = self.writer.stage().remove_tree(&draft.staged.item);
+                // What is damaged at the source will not become whole by another attempt.
+                draft.give_up(self, matches!(error, TransferError::Damaged { .. }));
                 self.deliver(number, Ready::Failed(name, error));
             }
         }
@@ -262,14 +292,35 @@ impl Draft {
             }
             _ => None,
         };
+        let (stage, item) = self.place(shared);
         Route {
             from: &self.from,
             root: shared.from.path(),
             old,
-            stage: shared.writer.stage(),
-            item: &self.staged.item,
+            stage,
+            item,
+            resumes: self.partial.is_some(),
             progress: shared.progress,
             interrupt: shared.interrupt,
+        }
+    }
+
+    /// Where it is made: a directory, and the item in it.
+    fn place<'a>(&'a self, shared: &'a Shared<'_>) -> (&'a Dir, &'a Path) {
+        match &self.partial {
+            Some(partial) => (&partial.dir, &partial.item),
+            None => (shared.writer.stage(), &self.staged.item),
+        }
+    }
+
+    /// Removes what was made, but for what may be taken up again.
+    fn give_up(&self, shared: &Shared<'_>, for_good: bool) {
+        // An error leaves what a killed process would.
+        let _ = shared.writer.stage().remove_tree(&self.staged.item);
+        if let Some(partial) = &self.partial
+            && for_good
+        {
+            let _ = partial.remove();
         }
     }
 
@@ -282,8 +333,11 @@ impl Draft {
             copy = paper::received(copy, &shared.token, shared.from);
         }
         let text = paper::text(&self.staged.name, &self.source, &copy)?;
-        let path = self.staged.item.join(layout::SIDECAR);
-        shared.writer.stage().create_file(&path)?.write_all(text.as_bytes())?;
+        let (stage, item) = self.place(shared);
+        stage.create_file(item.join(layout::SIDECAR))?.write_all(text.as_bytes())?;
+        if let Some(partial) = &self.partial {
+            partial.complete(shared.writer.stage(), &self.staged.item)?;
+        }
         if !self.from.has_sidecar(&self.source.stamp)? {
             return Err(TransferError::Changed { name: self.staged.name.clone() });
         }

@@ -8,6 +8,7 @@
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
 //! | `draft` | an item on its way: read, decided upon, copied into the stage by several threads |
 //! | `payload` | its files: read once, compared with the source's sidecar on the way |
+//! | `resume` | a large item that is taken up again where a run was cut short |
 //! | `paper` | its sidecars: what a Copy says, what an Original says that was handed over |
 //! | `run` | many items: threads stage them, one side publishes them in groups, in order |
 //! | `publish` | a group of Copies: one sync, then each in one step |
@@ -37,6 +38,7 @@ mod paper;
 mod payload;
 mod publish;
 mod recovery;
+mod resume;
 mod retire;
 mod run;
 

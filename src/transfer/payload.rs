@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,8 @@ pub(super) struct Route<'a> {
     pub stage: &'a Dir,
     /// The new item in the stage; it has its payload directory.
     pub item: &'a Path,
+    /// Whether an earlier run may have copied a part of it.
+    pub resumes: bool,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
 }
@@ -46,7 +49,10 @@ impl Route<'_> {
     /// Makes every directory that `entries` name or imply.
     pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
         for directory in directories(entries) {
-            self.stage.make_dir(self.staged(directory))?;
+            match self.stage.make_dir(self.staged(directory)) {
+                Err(error) if self.resumes && error.kind() == ErrorKind::AlreadyExists => {}
+                outcome => outcome?,
+            }
         }
         Ok(())
     }
@@ -58,7 +64,11 @@ impl Route<'_> {
                 Content::EmptyDirectory { .. } => {}
                 Content::Link { target } => {
                     let text = std::ffi::OsStr::from_bytes(target);
-                    self.stage.make_link(text, &self.staged(entry.path.as_path()))?;
+                    let path = self.staged(entry.path.as_path());
+                    if self.resumes {
+                        self.stage.remove_file_if_there(&path)?;
+                    }
+                    self.stage.make_link(text, &path)?;
                 }
                 Content::File { bytes, digest, modified, mode } => {
                     if !self.take_over(entry, *bytes)? {
@@ -95,7 +105,7 @@ impl Route<'_> {
 
     fn copy_file(&self, wanted: &Wanted<'_>) -> Result<(), TransferError> {
         let mut source = match self.from.open(wanted.path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(self.damaged(wanted.path, "it is missing"));
             }
             outcome => outcome?,
@@ -109,13 +119,33 @@ impl Route<'_> {
             return Err(self.damaged(wanted.path, detail));
         }
         let path = self.staged(wanted.path.as_path());
+        if self.resumes && self.is_there(&path, wanted)? {
+            return Ok(());
+        }
         let mut copy = self.stage.create_file_with_mode(&path, wanted.mode)?;
         let measured = self.fill(&mut copy, &mut source, wanted.bytes)?;
         if measured.digest != wanted.digest || measured.bytes != wanted.bytes {
             let detail = format!("sha256 {}, in the sidecar {}", measured.digest, wanted.digest);
             return Err(self.damaged(wanted.path, detail));
         }
-        Ok(copy.set_attributes(&Stamp { mode: wanted.mode, modified: wanted.modified, ..found })?)
+        Ok(copy.set_attributes(&wanted.stamp(found))?)
+    }
+
+    /// Whether an earlier run copied a file whole; what it left of one that is not goes.
+    fn is_there(&self, path: &Path, wanted: &Wanted<'_>) -> Result<bool, TransferError> {
+        let Some(stamp) = self.stage.stamp(path)? else { return Ok(false) };
+        if stamp.kind == Kind::File && stamp.bytes == wanted.bytes {
+            let mut copy = self.stage.open_file(path)?;
+            let measured = BUFFER.with_borrow_mut(|buffer| {
+                digest(&mut copy, buffer, self.progress, self.interrupt)
+            })?;
+            if measured.digest == wanted.digest && measured.bytes == wanted.bytes {
+                copy.set_attributes(&wanted.stamp(stamp))?;
+                return Ok(true);
+            }
+        }
+        self.stage.remove_tree(path)?;
+        Ok(false)
     }
 
     /// Fills a copy: sharing the bytes where the file system can, and reading them in either case.
@@ -175,6 +205,13 @@ struct Wanted<'a> {
     digest: Digest,
     modified: Instant,
     mode: u32,
+}
+
+impl Wanted<'_> {
+    /// The attributes it is to have.
+    fn stamp(&self, found: Stamp) -> Stamp {
+        Stamp { mode: self.mode, modified: self.modified, ..found }
+    }
 }
 
 /// Every directory below `doc/` that `entries` name or imply, each after the one it is in.

@@ -1,0 +1,61 @@
+//! Large items keep what has been copied of them when a run is cut short.
+//!
+//! Such an item is staged in `.urepo/partial`, under its name and the digest of the source's sidecar,
+//! and moves to the stage of the run when it is whole. Whoever comes next takes over the files that
+//! are there, each once its bytes are proven by their digest: nothing else about them is trusted. A
+//! kernel lock on the directory keeps a second run away, which then stages the item as any other.
+
+use std::path::{Path, PathBuf};
+
+use super::TransferError;
+use crate::collection::{Collection, ReadSidecar};
+use crate::digest::Digest;
+use crate::disk::{Dir, DirLock, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// A place where an item is staged so that it can be taken up again.
+#[derive(Debug)]
+pub(super) struct Partial {
+    /// The directory of all such places.
+    pub dir: Dir,
+    /// This one in it.
+    pub item: PathBuf,
+    _lock: DirLock,
+}
+
+impl Partial {
+    /// The place for the item that `source` describes, unless another process works there.
+    pub(super) fn open(
+        to: &Collection,
+        name: &RepositoryName,
+        source: &ReadSidecar,
+    ) -> Result<Option<Partial>, PathError> {
+        let dir = to.own().ensure_dir(layout::PARTIAL)?;
+        let digest = Digest::of(&source.text);
+        let entry = format!("{}~{digest:.16}", name.as_str().replace('/', "+"));
+        let own = dir.ensure_dir(&entry)?;
+        let Some(lock) = own.try_lock()? else { return Ok(None) };
+        // It may have been moved away, whole, before it was locked.
+        if dir.stamp(&entry)?.map(|stamp| stamp.identity) != Some(own.own_stamp()?.identity) {
+            return Ok(None);
+        }
+        own.ensure_dir(layout::PAYLOAD)?;
+        own.remove_file_if_there(Path::new(layout::SIDECAR))?;
+        Ok(Some(Partial { dir, item: entry.into(), _lock: lock }))
+    }
+
+    /// Moves the item, whole now, to `staged` in the stage of the run.
+    pub(super) fn complete(&self, stage: &Dir, staged: &Path) -> Result<(), TransferError> {
+        // The empty item that was made there with the others.
+        stage.remove_dir(&staged.join(layout::PAYLOAD))?;
+        stage.remove_dir(staged)?;
+        self.dir.rename_new(&self.item, stage, staged)?;
+        Ok(self.dir.sync()?)
+    }
+
+    /// Gives up what has been copied.
+    pub(super) fn remove(&self) -> Result<(), PathError> {
+        self.dir.remove_tree(&self.item)
+    }
+}
