@@ -85,6 +85,9 @@ pub(crate) enum Command {
     Manifest(command::manifest::Manifest),
     #[command(visible_aliases = ["check", "fsck"])]
     Verify(command::verify::Verify),
+    #[command(visible_alias = "rm")]
+    Delete(command::delete::Delete),
+    Purge(command::purge::Purge),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

@@ -10,6 +10,8 @@ use urepo::sidecar::MetadataError;
 use super::exit::Exit;
 use super::failure::Failure;
 
+mod removal;
+
 impl From<ParseError> for Failure {
     fn from(error: ParseError) -> Failure {
         let hint = match error.kind() {

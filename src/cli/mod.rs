@@ -4,6 +4,7 @@
 mod args;
 mod command;
 mod config;
+mod confirm;
 mod context;
 mod each;
 mod escape;
@@ -14,6 +15,7 @@ mod human;
 mod printer;
 mod progress;
 mod record;
+mod who;
 
 use std::process::ExitCode;
 
@@ -58,6 +60,8 @@ fn run(args: Args) -> Done {
         Command::Cat(_) => ("cat", None),
         Command::Manifest(_) => ("manifest", None),
         Command::Verify(_) => ("verify", None),
+        Command::Delete(_) => ("delete", None),
+        Command::Purge(_) => ("purge", None),
         Command::Id(_) => ("id", None),
         Command::Mint(mint) => ("mint", mint.max_wait),
         Command::Recover(_) => ("recover", None),
@@ -77,6 +81,8 @@ fn run(args: Args) -> Done {
         Command::Cat(cat) => cat.run(&context),
         Command::Manifest(manifest) => manifest.run(&context),
         Command::Verify(verify) => verify.run(&context),
+        Command::Delete(delete) => delete.run(&context),
+        Command::Purge(purge) => purge.run(&context),
         Command::Id(id) => id.run(&context),
         Command::Mint(mint) => mint.run(&context),
         Command::Recover(recover) => recover.run(&context),

@@ -17,6 +17,17 @@ pub struct StoredItem {
     dir: Dir,
 }
 
+/// A sidecar as it was read.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// The bytes of the file.
+    pub text: Vec<u8>,
+    /// What they say.
+    pub sidecar: Sidecar,
+    /// What the seal says about them.
+    pub seal: Seal,
+}
+
 impl StoredItem {
     /// The name, spelt as it is on disk.
     pub fn name(&self) -> &RepositoryName {
@@ -28,8 +39,18 @@ impl StoredItem {
         &self.dir
     }
 
+    /// The item in `dir`, wherever that is.
+    pub(super) fn at(name: RepositoryName, dir: Dir) -> StoredItem {
+        StoredItem { name, dir }
+    }
+
     /// The sidecar and what its seal says.
     pub fn sidecar(&self) -> Result<(Sidecar, Seal), CollectionError> {
+        self.record().map(|record| (record.sidecar, record.seal))
+    }
+
+    /// The sidecar with the text that it was read from.
+    pub(crate) fn record(&self) -> Result<Record, CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
@@ -40,7 +61,7 @@ impl StoredItem {
             let (name, found) = (self.name.clone(), sidecar.repository);
             return Err(CollectionError::OtherSidecar { name, found });
         }
-        Ok((sidecar, seal))
+        Ok(Record { text: bytes, sidecar, seal })
     }
 
     /// Opens a file of the payload.
@@ -196,7 +217,7 @@ pub enum FindError {
 
 impl Sidecar {
     /// Whether the item carries `label`: as its IBIp, or as an alias among its identifiers.
-    fn is_labelled(&self, label: &str) -> bool {
+    pub(super) fn is_labelled(&self, label: &str) -> bool {
         let is_ibip =
             self.ibip.as_ref().is_some_and(|ibip| ibip.as_str().eq_ignore_ascii_case(label));
         // Labels from before 2009 are kept as aliases and compared exactly.

@@ -25,12 +25,13 @@ use crate::layout;
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 pub use init::{check_place, init};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
+pub(crate) use item::Record;
 pub use item::{FindError, StoredItem};
 pub(crate) use list::Listed;
 pub use list::Names;
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
-pub use trash::Trashed;
+pub use trash::{Held, Trashed};
 pub use writer::{LeftOver, Writer, left_overs, recover};
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.

@@ -48,7 +48,7 @@ use crate::progress::Progress;
 
 pub use code::{Code, Severity};
 pub use finding::{Finding, Findings, Place};
-pub use item::verify_item;
+pub use item::{verify_item, verify_payload};
 pub use run::verify;
 
 /// How closely is looked.

@@ -13,6 +13,7 @@ mod manual;
 mod memory;
 mod power;
 mod readme;
+mod removal;
 mod sidecar;
 mod support;
 mod tidy;

@@ -3,6 +3,7 @@
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod id;
 pub(crate) mod init;
@@ -12,6 +13,7 @@ pub(crate) mod manifest;
 pub(crate) mod mint;
 pub(crate) mod new;
 pub(crate) mod path;
+pub(crate) mod purge;
 pub(crate) mod recover;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -1,0 +1,288 @@
+//! `urepo delete`: items go, and can come back until they are purged.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use urepo::collection::Collection;
+use urepo::disk::Watcher;
+use urepo::identity::RepositoryName;
+use urepo::progress::Progress;
+use urepo::removal::{self, DamageRule, LastRule, Order, Plan, Remover, Revived, Step};
+use urepo::verify::Depth;
+
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, record, who};
+
+mod batch;
+
+use batch::Batch;
+
+/// Delete items, or bring them back
+///
+/// An Original leaves a tombstone: its name is never given again, and `urepo show` says who deleted it,
+/// when and why. A Copy leaves nothing. The files go to the trash of the collection and stay there
+/// until `urepo purge`: so --revive can undo a slip, and no room is freed before.
+///
+/// An item is deleted only if another collection holds the same files, which are read and compared
+/// now: one named with --with, or one of the settings.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo delete --dry-run --force last 11.21.02.13
+  urepo delete --force last --reason 'deposited twice' 11.21.02.13
+  urepo delete --revive 11.21.02.13")]
+pub(crate) struct Delete {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// Why, for the tombstone
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Another collection, by path or name, that may hold the items too; may be repeated
+    #[arg(long = "with", value_name = "ROOT")]
+    others: Vec<String>,
+    /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
+    /// not as its sidecar says
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+    /// Do not read the files of the other collection: only that they are there, with their sizes
+    #[arg(long)]
+    quick: bool,
+    /// Bring deleted items back from the trash; every byte is compared first
+    #[arg(long, conflicts_with_all = ["reason", "quick"])]
+    revive: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Delete the last one that is known to be whole
+    Last,
+    /// Delete, or bring back, what is damaged
+    Damaged,
+}
+
+impl Delete {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let others = self.others(context, &collection)?;
+        let mut batch = Batch::new(context, self.items.len());
+        let names = self.names(context, &collection, &mut batch)?;
+        if context.global.dry_run {
+            return self.tell_plans(context, &collection, &others, &names, batch);
+        }
+        let outcome = if self.revive { "brought back" } else { "deleted" };
+        if names.is_empty() {
+            return batch.finish(outcome);
+        }
+        if self.items.len() > 1 {
+            let verb = if self.revive { "bring back" } else { "delete" };
+            let items = human::count(names.len() as u64, "item");
+            confirm(context, self.yes, &format!("{verb} {items}?"))?;
+        }
+        let progress = context.progress();
+        let remover = remover(context, &collection, &*progress)?;
+        let done = if self.revive {
+            names.iter().try_for_each(|name| {
+                let revived = remover.revive(name, &others, self.damage());
+                batch.note(name, revived.map(|revived| Told::of_revived(&revived)))
+            })
+        } else {
+            let order = self.order(context, &others);
+            let mut deletion = remover.deletion(&names, &order)?;
+            let done = names.iter().try_for_each(|name| {
+                let deleted = deletion.delete(name);
+                batch.note(name, deleted.map(|plan| Told::of_plan(&plan)))
+            });
+            deletion.finish()?;
+            done
+        };
+        remover.writer.finish()?;
+        drop(progress);
+        done?;
+        batch.finish(outcome)
+    }
+
+    /// The names of what was typed, each once.
+    fn names(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        batch: &mut Batch<'_>,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let mut names = Vec::new();
+        for text in &self.items {
+            let found = if self.revive {
+                collection.find_with_trash(text).map_err(Failure::from)
+            } else {
+                context.item(collection, text).map(|item| item.name().clone())
+            };
+            match found {
+                Ok(name) if names.contains(&name) => {}
+                Ok(name) => names.push(name),
+                Err(failure) => batch.failed(text, failure)?,
+            }
+        }
+        Ok(names)
+    }
+
+    /// The collections that may hold the items too: those named here, and those of the settings.
+    fn others(
+        &self,
+        context: &Context,
+        collection: &Collection,
+    ) -> Result<Vec<Collection>, Failure> {
+        let mut others = Vec::new();
+        for named in &self.others {
+            let path = context.collection_path(named);
+            others.push(Collection::open(&path, &Watcher::default())?);
+        }
+        others.extend(known(context));
+        let mut seen: Vec<PathBuf> = vec![collection.path().to_path_buf()];
+        others.retain(|other| {
+            let is_new = !seen.iter().any(|path| path == other.path());
+            seen.push(other.path().to_path_buf());
+            is_new
+        });
+        Ok(others)
+    }
+
+    fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
+        let is_forced = self.force.contains(&Rule::Last);
+        Order {
+            by: who::who(context),
+            reason: self.reason.clone(),
+            others,
+            depth: if self.quick { Depth::Quick } else { Depth::Full },
+            last: if is_forced { LastRule::Remove } else { LastRule::Keep },
+            damage: self.damage(),
+        }
+    }
+
+    fn damage(&self) -> DamageRule {
+        let is_forced = self.force.contains(&Rule::Damaged);
+        if is_forced { DamageRule::Accept } else { DamageRule::Refuse }
+    }
+
+    fn tell_plans(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        others: &[Collection],
+        names: &[RepositoryName],
+        mut batch: Batch<'_>,
+    ) -> Done {
+        let order = self.order(context, others);
+        let progress = context.progress();
+        for name in names {
+            let told = if self.revive {
+                removal::plan_revival(
+                    collection,
+                    name,
+                    others,
+                    self.damage(),
+                    &*progress,
+                    &context.interrupt,
+                )
+                .map(|revived| Told::of_revived(&revived))
+            } else {
+                removal::plan(collection, name, &order, &*progress, &context.interrupt)
+                    .map(|plan| Told::of_plan(&plan))
+            };
+            batch.note(name, told)?;
+        }
+        batch.finish(if self.revive { "brought back" } else { "deleted" })
+    }
+}
+
+/// The right to remove, once what killed runs have left is finished.
+pub(super) fn remover<'a>(
+    context: &'a Context,
+    collection: &'a Collection,
+    progress: &'a dyn Progress,
+) -> Result<Remover<'a>, Failure> {
+    let wait = context.config.lock_wait.value;
+    let finished = removal::finish_pending(collection, &context.agent, &context.clock, wait)?;
+    for error in finished.failed {
+        context.printer.warning(&Failure::from(error).in_one_line());
+    }
+    Ok(Remover {
+        collection,
+        writer: collection.writer(&context.agent, &context.clock, wait)?,
+        agent: &context.agent,
+        clock: &context.clock,
+        wait,
+        progress,
+        interrupt: &context.interrupt,
+    })
+}
+
+/// The collections of the settings that can be opened.
+fn known(context: &Context) -> Vec<Collection> {
+    let paths = context.config.collections.values();
+    paths.filter_map(|known| Collection::open(&known.value, &Watcher::default()).ok()).collect()
+}
+
+/// What is told of an item that went well.
+pub(super) struct Told {
+    /// What was done, and then what would be.
+    pub(super) done: String,
+    pub(super) planned: String,
+    /// More, for those who ask.
+    pub(super) detail: String,
+    pub(super) fields: Value,
+}
+
+impl Told {
+    fn of_plan(plan: &Plan<'_>) -> Told {
+        let Plan { name, files, bytes, .. } = plan;
+        let size = size(*files, *bytes);
+        let (step, after) = match plan.step {
+            Step::Bury => ("bury", ", leaving a tombstone"),
+            Step::FinishBurial => ("finish", ", which has a tombstone already"),
+            Step::TakeAway => ("take-away", ", leaving nothing"),
+        };
+        let proven_by = plan.proven_by.map(|holding| holding.collection.path());
+        let detail = match plan.proven_by {
+            Some(holding) => {
+                let path = holding.collection.path().display();
+                format!("  {size}; `{path}` has the same files, as {}", holding.state)
+            }
+            None => format!("  {size}; no other collection was asked"),
+        };
+        let mut fields = json!({
+            "action": "delete", "step": step, "files": files, "bytes": bytes, "proven_by": null,
+        });
+        if let Some(path) = proven_by {
+            record::add_path(&mut fields, "proven_by", path);
+        }
+        Told {
+            done: format!("deleted {name}; its files are in the trash until `urepo purge`"),
+            planned: format!("would delete {name}: {size}{after}"),
+            detail,
+            fields,
+        }
+    }
+
+    fn of_revived(revived: &Revived) -> Told {
+        let Revived { name, state, files, bytes } = revived;
+        let size = size(*files, *bytes);
+        Told {
+            done: format!("brought {name} back as {state}"),
+            planned: format!("would bring {name} back as {state}: {size}"),
+            detail: format!("  {size}"),
+            fields: json!({
+                "action": "revive", "state": state.to_string(), "files": files, "bytes": bytes,
+            }),
+        }
+    }
+}
+
+fn size(files: u64, bytes: u64) -> String {
+    format!("{}, {}", human::count(files, "file"), human::bytes(bytes))
+}
