@@ -16,7 +16,9 @@ use crate::sidecar::{Removal, Seal};
 pub struct Deletion<'r, 'o> {
     remover: &'r Remover<'r>,
     order: &'r Order<'o>,
-    intent: Intent,
+    names: &'r [RepositoryName],
+    /// Written when the first tombstone is to be: a run that is refused leaves no trace.
+    intent: Option<Intent>,
     /// Whether an item may be left between its tombstone and the trash.
     unfinished: bool,
 }
@@ -25,14 +27,13 @@ pub struct Deletion<'r, 'o> {
 pub type Deleted<'a> = Plan<'a>;
 
 impl Remover<'_> {
-    /// Begins to delete `names`: says so durably, for whoever has to finish it.
+    /// Begins to delete `names`.
     pub fn deletion<'r, 'o>(
         &'r self,
-        names: &[RepositoryName],
+        names: &'r [RepositoryName],
         order: &'r Order<'o>,
-    ) -> Result<Deletion<'r, 'o>, RemovalError> {
-        let intent = Intent::write(self.collection, &self.writer, names)?;
-        Ok(Deletion { remover: self, order, intent, unfinished: false })
+    ) -> Deletion<'r, 'o> {
+        Deletion { remover: self, order, names, intent: None, unfinished: false }
     }
 }
 
@@ -46,6 +47,10 @@ impl<'o> Deletion<'_, 'o> {
         let item = collection.item(name)?;
         let planned = Planned::of(collection, &item, self.order, progress, interrupt)?;
         let (item, _locks) = self.lock_as_planned(&planned)?;
+        if planned.plan.step == Step::Bury && self.intent.is_none() {
+            let (collection, writer) = (self.remover.collection, &self.remover.writer);
+            self.intent = Some(Intent::write(collection, writer, self.names)?);
+        }
         let done = match planned.plan.step {
             Step::Bury => self.bury(&item, &planned.record),
             Step::FinishBurial => bury_payload(collection, &item),
@@ -61,7 +66,10 @@ impl<'o> Deletion<'_, 'o> {
 
     /// Ends the run. What could not be finished stays on record.
     pub fn finish(self) -> Result<(), RemovalError> {
-        if self.unfinished { Ok(()) } else { Ok(self.intent.done()?) }
+        match self.intent {
+            Some(intent) if !self.unfinished => Ok(intent.done()?),
+            _ => Ok(()),
+        }
     }
 
     /// Locks the item, and the one that it can be spared for, if both still are as they were.

@@ -1,6 +1,7 @@
 //! Items go, leave tombstones, come back, and are purged.
 
 mod faults;
+mod power;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -154,7 +155,7 @@ fn delete(
     order: &Order<'_>,
 ) -> Result<Step, RemovalError> {
     remover(collection, &later(), |remover| {
-        let mut deletion = remover.deletion(std::slice::from_ref(name), order)?;
+        let mut deletion = remover.deletion(std::slice::from_ref(name), order);
         let step = deletion.delete(name).map(|plan| plan.step);
         deletion.finish()?;
         step
@@ -546,7 +547,7 @@ mod plans {
             plan(&collection, &world.name, &order, &NoProgress, &Interrupt::default()).unwrap();
         assert_eq!(tree(&world.root("")), before);
         let done = remover(&collection, &later(), |remover| {
-            let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order)?;
+            let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
             let done = deletion.delete(&world.name)?;
             deletion.finish()?;
             Ok(done)

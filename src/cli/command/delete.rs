@@ -94,7 +94,7 @@ impl Delete {
             })
         } else {
             let order = self.order(context, &others);
-            let mut deletion = remover.deletion(&names, &order)?;
+            let mut deletion = remover.deletion(&names, &order);
             let done = names.iter().try_for_each(|name| {
                 let deleted = deletion.delete(name);
                 batch.note(name, deleted.map(|plan| Told::of_plan(&plan)))

@@ -72,9 +72,9 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::OriginalElsewhere { .. } => {
             "there is one Original of an item; `urepo copy` brings a Copy of it here".to_owned()
         }
-        RemovalError::Needed { name, .. } => {
-            format!("`urepo verify {name}` says what is missing")
-        }
+        RemovalError::Needed { name, .. } => format!(
+            "move `doc` from `.urepo/trash` back to where `urepo path {name}` says, and verify it"
+        ),
         RemovalError::NotMoved { name, .. } => {
             format!("repeat `urepo delete {name}`, which finishes it")
         }

@@ -129,9 +129,9 @@ impl Case {
     fn repeat(&self, root: &Path, name: &RepositoryName, told: &str) {
         let collection = Collection::open(root, &Watcher::default()).unwrap();
         match (self.act)(&collection, name) {
-            Ok(()) => {}
-            // It had been completed.
-            Err(RemovalError::AlreadyDeleted { .. } | RemovalError::NotDeleted { .. }) => {}
+            // Or it had been completed.
+            Ok(()) | Err(RemovalError::AlreadyDeleted { .. } | RemovalError::NotDeleted { .. }) => {
+            }
             // A Copy leaves no trace that it was deleted.
             Err(RemovalError::Collection(error)) if self.end == Bytes::InTrash => {
                 assert!(error.to_string().starts_with("no item"), "{error}: {told}");
@@ -142,11 +142,17 @@ impl Case {
         finish_all(&collection);
         recover(&collection, &agent(), &later(), PATIENCE).unwrap();
         assert_eq!(bytes_of(root, name), self.end, "{told}");
-        assert_eq!(tree(&root.join(".urepo/journal")), [""; 0], "{told}");
+        assert_eq!(journal(root), [""; 0], "{told}");
         assert_eq!(tree(&root.join(".urepo/staging")), [""; 0], "{told}");
         let kept = usize::from(self.end == Bytes::InTrash);
         assert_eq!(trash(&collection).len(), kept, "{told}");
     }
+}
+
+/// The intents of runs; there is no journal until there was one.
+fn journal(root: &Path) -> Vec<String> {
+    let journal = root.join(".urepo/journal");
+    if journal.exists() { tree(&journal) } else { Vec::new() }
 }
 
 /// Finishes what killed runs left. A child that another test is just starting may hold the lock of
@@ -268,7 +274,7 @@ fn purging_a_copy() {
 fn finishing_what_a_killed_run_left() {
     let world = World::new();
     let (name, killed) = (&world.name, world.root("killed"));
-    let left = (1..).find(|at| {
+    let left = (1..1000).find(|at| {
         let _ = std::fs::remove_dir_all(&killed);
         copy_tree(&world.root("archive"), &killed);
         let faults = Arc::new(Faults::new(&killed, *at, Mode::Killed));
@@ -294,7 +300,7 @@ fn finishing_what_a_killed_run_left() {
             finish_all(&collection);
             recover(&collection, &agent(), &later(), PATIENCE).unwrap();
             assert_eq!(bytes_of(&root, name), Bytes::InTrash, "{told}");
-            assert_eq!(tree(&root.join(".urepo/journal")), [""; 0], "{told}");
+            assert_eq!(journal(&root), [""; 0], "{told}");
             assert_eq!(trash(&collection), [Held::Payload], "{told}");
             std::fs::remove_dir_all(&root).unwrap();
             if faults.struck().is_none() {
@@ -305,20 +311,31 @@ fn finishing_what_a_killed_run_left() {
     }
 }
 
-/// The intent of a run that is at work is left alone.
+/// The intent of a run that is at work is left alone: not until it has ended is it finished.
 #[test]
 fn a_run_at_work_is_not_finished_by_others() {
     let world = World::new();
     let collection = world.open("archive");
     let order = forced();
     remover(&collection, &later(), |remover| {
-        let deletion = remover.deletion(std::slice::from_ref(&world.name), &order)?;
+        let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
+        deletion.delete(&world.name)?;
         let finished = finish_pending(&world.open("archive"), &agent(), &later(), PATIENCE)?;
         assert_eq!((finished.at_work, finished.items.len()), (1, 0));
+        assert_eq!(tree(&world.root("archive/.urepo/journal")).len(), 1);
         deletion.finish()
     })
     .unwrap();
     assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
+}
+
+/// A run that is refused leaves no trace.
+#[test]
+fn a_refused_run_writes_nothing() {
+    let world = World::new();
+    let before = tree(&world.root("archive"));
+    world.delete("archive", &relying_on(&[])).unwrap_err();
+    assert_eq!(tree(&world.root("archive")), before);
 }
 
 /// An intent that can not be read is told, and stops nothing else.
