@@ -435,6 +435,34 @@ mod the_last_holding {
         }
     }
 
+    /// A disk that can be read only.
+    struct ReadOnly;
+
+    impl Watch for ReadOnly {
+        fn before(&self, operation: Operation, _: &Path) -> std::io::Result<()> {
+            match operation {
+                Operation::MakeDirectory | Operation::CreateFile | Operation::Write => {
+                    Err(rustix::io::Errno::ROFS.into())
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn may_be_proven_by_a_collection_that_can_not_be_written() {
+        let world = World::with_copy();
+        let watcher = Watcher::new(Arc::new(ReadOnly));
+        let others = [Collection::open(&world.root("other"), &watcher).unwrap()];
+        let before = tree(&world.root("other"));
+        world.delete("archive", &relying_on(&others)).unwrap();
+        assert_eq!(tree(&world.root("other")), before);
+        // One's own that can not be written is an error.
+        let collection = Collection::open(&world.root("other"), &watcher).unwrap();
+        delete(&collection, &world.name, &forced()).unwrap_err();
+        assert_eq!(tree(&world.root("other")), before);
+    }
+
     #[test]
     fn may_not_go_between_the_proof_and_the_lock() {
         let world = World::with_copy();

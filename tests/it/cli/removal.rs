@@ -180,3 +180,21 @@ fn a_person_is_asked() {
     assert_eq!(entries(), 0);
     assert!(open(&world).item(&name.parse().unwrap()).is_ok());
 }
+
+/// Two that rely on each other do not both go.
+#[test]
+fn of_two_at_once_one_stays() {
+    for _ in 0..8 {
+        let (world, name) = world_with_item();
+        copy_to(&world, "other", &name);
+        let run = |own: &str, other: &str| {
+            let line = format!("-c {own} delete --with {other} {name}");
+            let mut command = world.command(line.split_whitespace());
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            command.spawn().unwrap()
+        };
+        let mut runs = [run("archive", "other"), run("other", "archive")];
+        let gone = runs.iter_mut().map(|run| run.wait().unwrap()).filter(|it| it.success());
+        assert_eq!(gone.count(), 1);
+    }
+}

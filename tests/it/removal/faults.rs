@@ -115,6 +115,9 @@ impl Case {
                 } else {
                     assert!(self.meanwhile.contains(&found), "{found:?}: {told}");
                 }
+                if self.end == Bytes::InTrash && found == Bytes::Left {
+                    finished_by_others(&root, name, &told);
+                }
                 self.repeat(&root, name, &told);
                 std::fs::remove_dir_all(&root).unwrap();
                 if struck.is_none() {
@@ -147,6 +150,16 @@ impl Case {
         let kept = usize::from(self.end == Bytes::InTrash);
         assert_eq!(trash(&collection).len(), kept, "{told}");
     }
+}
+
+/// Whoever comes first finishes it; nobody has to know which item it was.
+fn finished_by_others(root: &Path, name: &RepositoryName, told: &str) {
+    let twin = root.with_extension("twin");
+    copy_tree(root, &twin);
+    let finished = finish_all(&Collection::open(&twin, &Watcher::default()).unwrap());
+    assert_eq!(finished, std::slice::from_ref(name), "{told}");
+    assert_eq!(bytes_of(&twin, name), Bytes::InTrash, "{told}");
+    std::fs::remove_dir_all(&twin).unwrap();
 }
 
 /// The intents of runs; there is no journal until there was one.
