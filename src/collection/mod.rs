@@ -11,6 +11,7 @@ mod init;
 mod issue;
 mod item;
 mod list;
+mod set_aside;
 mod settings;
 mod stripe;
 mod trash;

@@ -14,7 +14,7 @@ use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
 /// The name of a whole item in its entry.
-const ITEM: &str = "item";
+pub(super) const ITEM: &str = "item";
 /// The name of a deleted Copy in its entry.
 const COPY: &str = "copy";
 /// The name of what is being purged.
@@ -62,7 +62,9 @@ impl Collection {
     ) -> Result<(), E> {
         let Some(trash) = self.own().open_dir_if_there(layout::TRASH)? else { return Ok(()) };
         for entry in trash.entries()?.collect::<Result<Vec<_>, _>>()? {
-            if let Some(trashed) = Trashed::of(&entry.name) {
+            if entry.kind == Kind::Directory
+                && let Some(trashed) = Trashed::of(&entry.name)
+            {
                 visit(trashed)?;
             }
         }
@@ -136,18 +138,7 @@ impl Collection {
         self.move_in(name, year, leaf, Held::Copy).map(|(trashed, _)| trashed)
     }
 
-    /// Moves the whole item at `leaf` in `year` into the trash, synced; undone by recovery unless
-    /// something takes its place.
-    pub(super) fn set_aside(
-        &self,
-        name: &RepositoryName,
-        year: &Dir,
-        leaf: &Path,
-    ) -> Result<(Trashed, Dir), PathError> {
-        self.move_in(name, year, leaf, Held::SetAside)
-    }
-
-    fn move_in(
+    pub(super) fn move_in(
         &self,
         name: &RepositoryName,
         from: &Dir,
@@ -159,22 +150,6 @@ impl Collection {
         entry.sync()?;
         from.sync()?;
         Ok((trashed, entry))
-    }
-
-    /// Puts an item back that was set aside.
-    pub(super) fn put_back(&self, entry: &Dir, year: &Dir, leaf: &Path) -> Result<(), PathError> {
-        entry.rename_new(Path::new(ITEM), year, leaf)?;
-        year.sync()
-    }
-
-    /// Takes an item that was replaced out of the trash again.
-    pub(super) fn move_out_of_trash(
-        &self,
-        entry: &Dir,
-        to: &Dir,
-        name: &Path,
-    ) -> Result<(), PathError> {
-        entry.rename_new(Path::new(ITEM), to, name)
     }
 
     /// Takes what `trashed` holds out of the trash again, to `name` in `to`, synced.
@@ -260,25 +235,6 @@ impl Collection {
     /// Removes an entry for good.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
         self.own().open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
-    }
-
-    /// Puts items back that were set aside by a process that was killed before something took their
-    /// place, and removes those whose place was taken. What was deleted stays.
-    pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
-        self.visit_trash(|trashed| {
-            let held = self.held(&trashed)?;
-            let directory = layout::item_directory(&trashed.name);
-            if held == Held::SetAside && self.root().stamp(&directory)?.is_none() {
-                let year = directory.parent().unwrap_or(Path::new(""));
-                let leaf = directory.file_name().unwrap_or_default();
-                let entry = self.trashed_dir(&trashed)?;
-                self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
-            }
-            if matches!(held, Held::SetAside | Held::Remains) {
-                self.remove_trashed(&trashed)?;
-            }
-            Ok::<_, CollectionError>(())
-        })
     }
 }
 

@@ -40,11 +40,17 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeab
         if wanted.names.as_ref().is_some_and(|names| !names.contains(&trashed.name)) {
             return Ok(());
         }
-        let held = collection.held(&trashed)?;
+        let seen = collection
+            .held(&trashed)
+            .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
+        let (held, (files, bytes, changed)) = match seen {
+            // Another run has just purged it, or brought it back.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            outcome => outcome?,
+        };
         if held == Held::SetAside {
             return Ok(());
         }
-        let (files, bytes, changed) = collection.measure_trashed(&trashed)?;
         let since = deleted_at(collection, &trashed.name).unwrap_or(changed);
         // Of what has begun to go, the rest goes as well.
         if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {

@@ -3,22 +3,23 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::removal::{self, DamageRule, LastRule, Order, Plan, Remover, Revived, Step};
+use urepo::removal::{self, DamageRule, LastRule, Order, Remover};
 use urepo::verify::Depth;
 
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record, who};
+use crate::cli::{Done, human, who};
 
 mod batch;
+mod told;
 
 use batch::Batch;
+use told::Told;
 
 /// Delete items, or bring them back
 ///
@@ -226,63 +227,4 @@ pub(super) fn remover<'a>(
 fn known(context: &Context) -> Vec<Collection> {
     let paths = context.config.collections.values();
     paths.filter_map(|known| Collection::open(&known.value, &Watcher::default()).ok()).collect()
-}
-
-/// What is told of an item that went well.
-pub(super) struct Told {
-    /// What was done, and then what would be.
-    pub(super) done: String,
-    pub(super) planned: String,
-    /// More, for those who ask.
-    pub(super) detail: String,
-    pub(super) fields: Value,
-}
-
-impl Told {
-    fn of_plan(plan: &Plan<'_>) -> Told {
-        let Plan { name, files, bytes, .. } = plan;
-        let size = size(*files, *bytes);
-        let (step, after) = match plan.step {
-            Step::Bury => ("bury", ", leaving a tombstone"),
-            Step::FinishBurial => ("finish", ", which has a tombstone already"),
-            Step::TakeAway => ("take-away", ", leaving nothing"),
-        };
-        let proven_by = plan.proven_by.map(|holding| holding.collection.path());
-        let detail = match plan.proven_by {
-            Some(holding) => {
-                let path = holding.collection.path().display();
-                format!("  {size}; `{path}` has the same files, as {}", holding.state)
-            }
-            None => format!("  {size}; no other collection was asked"),
-        };
-        let mut fields = json!({
-            "action": "delete", "step": step, "files": files, "bytes": bytes, "proven_by": null,
-        });
-        if let Some(path) = proven_by {
-            record::add_path(&mut fields, "proven_by", path);
-        }
-        Told {
-            done: format!("deleted {name}; its files are in the trash until `urepo purge`"),
-            planned: format!("would delete {name}: {size}{after}"),
-            detail,
-            fields,
-        }
-    }
-
-    fn of_revived(revived: &Revived) -> Told {
-        let Revived { name, state, files, bytes } = revived;
-        let size = size(*files, *bytes);
-        Told {
-            done: format!("brought {name} back as {state}"),
-            planned: format!("would bring {name} back as {state}: {size}"),
-            detail: format!("  {size}"),
-            fields: json!({
-                "action": "revive", "state": state.to_string(), "files": files, "bytes": bytes,
-            }),
-        }
-    }
-}
-
-fn size(files: u64, bytes: u64) -> String {
-    format!("{}, {}", human::count(files, "file"), human::bytes(bytes))
 }

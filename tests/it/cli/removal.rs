@@ -194,7 +194,10 @@ fn of_two_at_once_one_stays() {
             command.spawn().unwrap()
         };
         let mut runs = [run("archive", "other"), run("other", "archive")];
-        let gone = runs.iter_mut().map(|run| run.wait().unwrap()).filter(|it| it.success());
+        let gone = runs
+            .iter_mut()
+            .map(|run| run.wait().unwrap())
+            .filter(std::process::ExitStatus::success);
         assert_eq!(gone.count(), 1);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use urepo::identity::RepositoryName;
 use urepo::removal::RemovalError;
 
-use super::Told;
+use super::told::Told;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
