@@ -22,6 +22,7 @@
 //! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
+//! | [`removal`] | items go, leave tombstones, and come back | verify |
 //!
 //! # On disk
 //!
@@ -61,6 +62,7 @@ pub mod interrupt;
 pub mod item;
 pub mod layout;
 pub mod progress;
+pub mod removal;
 pub mod sidecar;
 pub mod transfer;
 pub mod verify;

@@ -92,6 +92,9 @@ pub(crate) enum Command {
     #[command(visible_aliases = ["move", "mv"])]
     Migrate(Box<command::migrate::Migrate>),
     Refresh(Box<command::refresh::Refresh>),
+    #[command(visible_alias = "rm")]
+    Delete(command::delete::Delete),
+    Purge(command::purge::Purge),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

@@ -4,6 +4,7 @@
 mod args;
 mod command;
 mod config;
+mod confirm;
 mod context;
 mod each;
 mod escape;
@@ -16,6 +17,7 @@ mod printer;
 mod progress;
 mod record;
 mod select;
+mod who;
 
 use std::process::ExitCode;
 
@@ -65,6 +67,8 @@ fn run(args: Args) -> Done {
         Command::Copy(_) => ("copy", None),
         Command::Migrate(_) => ("migrate", None),
         Command::Refresh(_) => ("refresh", None),
+        Command::Delete(_) => ("delete", None),
+        Command::Purge(_) => ("purge", None),
         Command::Id(_) => ("id", None),
         Command::Mint(mint) => ("mint", mint.max_wait),
         Command::Recover(_) => ("recover", None),
@@ -89,6 +93,8 @@ fn run(args: Args) -> Done {
         Command::Copy(copy) => copy.run(&context),
         Command::Migrate(migrate) => migrate.run(&context),
         Command::Refresh(refresh) => refresh.run(&context),
+        Command::Delete(delete) => delete.run(&context),
+        Command::Purge(purge) => purge.run(&context),
         Command::Id(id) => id.run(&context),
         Command::Mint(mint) => mint.run(&context),
         Command::Recover(recover) => recover.run(&context),

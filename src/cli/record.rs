@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use urepo::collection::StoredItem;
 use urepo::item::{Content, Entry, PayloadPath};
-use urepo::sidecar::Sidecar;
+use urepo::sidecar::{Handover, Party, Sidecar};
 
 /// What every record of an item says.
 pub(crate) fn item(id: &str, ibip: Option<&str>, path: &Path, state: Option<&str>) -> Value {
@@ -33,12 +33,25 @@ pub(crate) fn described(item_on_disk: &StoredItem, sidecar: &Sidecar) -> Value {
         "metadata": sidecar.metadata.table(),
         "relations": sidecar.relations,
         "origin": sidecar.origin,
+        "handover": sidecar.handover.as_ref().map(handover),
+        "removal": sidecar.removal.as_ref().map(|removal| json!({
+            "by": removal.by, "reason": removal.reason, "was": removal.was.to_string(),
+            "date": sidecar.timestamp.to_string(),
+        })),
         "files": sidecar.payload.files,
         "bytes": sidecar.payload.bytes,
         "digest": format!("sha256:{}", sidecar.payload.digest),
     });
     extend(&mut record, described);
     record
+}
+
+/// The other end of a hand-over under way: `from` or `to` a collection.
+fn handover(handover: &Handover) -> Value {
+    match &handover.party {
+        Party::From(id) => json!({ "token": handover.token, "from": id }),
+        Party::To(id) => json!({ "token": handover.token, "to": id }),
+    }
 }
 
 /// One entry of a payload.

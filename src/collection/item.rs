@@ -37,7 +37,8 @@ impl StoredItem {
         &self.dir
     }
 
-    pub(super) fn new(name: RepositoryName, dir: Dir) -> StoredItem {
+    /// The item in `dir`, wherever that is.
+    pub(crate) fn at(name: RepositoryName, dir: Dir) -> StoredItem {
         StoredItem { name, dir }
     }
 
@@ -225,7 +226,7 @@ pub enum FindError {
 
 impl Sidecar {
     /// Whether the item carries `label`: as its IBIp, or as an alias among its identifiers.
-    fn is_labelled(&self, label: &str) -> bool {
+    pub(super) fn is_labelled(&self, label: &str) -> bool {
         let is_ibip =
             self.ibip.as_ref().is_some_and(|ibip| ibip.as_str().eq_ignore_ascii_case(label));
         // Labels from before 2009 are kept as aliases and compared exactly.

@@ -33,7 +33,7 @@ impl<'a> Lookup<'a> {
             if let Some(dir) = self.collection.directory(&path)?
                 && let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
             {
-                return Ok(Some(StoredItem::new(name, dir)));
+                return Ok(Some(StoredItem::at(name, dir)));
             }
         }
         Ok(None)

@@ -14,6 +14,7 @@ mod item;
 mod list;
 mod lookup;
 mod proof;
+mod set_aside;
 mod settings;
 mod stripe;
 mod trash;
@@ -37,7 +38,7 @@ pub(crate) use lookup::Lookup;
 pub(crate) use proof::ProofError;
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
-pub use trash::Trashed;
+pub use trash::{Held, Trashed};
 pub use writer::{LeftOver, Writer, left_overs, recover};
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.

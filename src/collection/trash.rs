@@ -1,18 +1,24 @@
 //! What was deleted or replaced: kept in `.urepo/trash` until it is not needed any more.
 //!
-//! Each entry is a directory named after its item. It holds the payload of a deleted item, `doc`, or a
-//! whole item on its way out, with its sidecar. The latter is put back by recovery if nothing took its
-//! place: then the process that moved it was killed before it could go on.
+//! Each entry is a directory named after its item, with one thing in it ([`Held`]): the payload of a
+//! deleted item, `doc`; a deleted Copy, whole, `copy`; or a whole item on its way out, `item`. The
+//! last is put back by recovery if nothing took its place: then the process that moved it was killed
+//! before it could go on. What is deleted stays until it is purged; what is `condemned` is being
+//! purged, and never comes back.
 
 use std::path::{Path, PathBuf};
 
-use super::{Collection, CollectionError};
+use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::disk::{Dir, IoContext, Kind, PathError};
-use crate::identity::RepositoryName;
+use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
 /// The name of a whole item in its entry.
-const ITEM: &str = "item";
+pub(super) const ITEM: &str = "item";
+/// The name of a deleted Copy in its entry.
+const COPY: &str = "copy";
+/// The name of what is being purged.
+const CONDEMNED: &str = "condemned";
 
 /// One entry of the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +29,31 @@ pub struct Trashed {
     entry: PathBuf,
 }
 
+/// What an entry of the trash holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// The payload of a deleted item.
+    Payload,
+    /// A deleted Copy: its directory.
+    Copy,
+    /// A whole item that was set aside and is put back by recovery.
+    SetAside,
+    /// Nothing, or the rest of what is being purged.
+    Remains,
+}
+
+impl Held {
+    /// The name of the thing in its entry.
+    fn file_name(self) -> &'static Path {
+        Path::new(match self {
+            Held::Payload => layout::PAYLOAD,
+            Held::Copy => COPY,
+            Held::SetAside => ITEM,
+            Held::Remains => CONDEMNED,
+        })
+    }
+}
+
 impl Collection {
     /// Calls `visit` for everything in the trash, in no order.
     pub fn visit_trash<E: From<PathError>>(
@@ -31,11 +62,59 @@ impl Collection {
     ) -> Result<(), E> {
         let Some(trash) = self.own().open_dir_if_there(layout::TRASH)? else { return Ok(()) };
         for entry in trash.entries()?.collect::<Result<Vec<_>, _>>()? {
-            if let Some(trashed) = Trashed::of(&entry.name) {
+            if entry.kind == Kind::Directory
+                && let Some(trashed) = Trashed::of(&entry.name)
+            {
                 visit(trashed)?;
             }
         }
         Ok(())
+    }
+
+    /// What is in the trash of the item `name`.
+    pub(crate) fn trashed_of(&self, name: &RepositoryName) -> Result<Vec<Trashed>, PathError> {
+        let mut found = Vec::new();
+        self.visit_trash(|trashed| {
+            if trashed.name == *name {
+                found.push(trashed);
+            }
+            Ok::<_, PathError>(())
+        })?;
+        Ok(found)
+    }
+
+    /// The item that `text` means, in place or in the trash only.
+    pub fn find_with_trash(&self, text: &str) -> Result<RepositoryName, FindError> {
+        let error = match self.find(text) {
+            Ok(item) => return Ok(item.name().clone()),
+            Err(error @ FindError::Ambiguous { .. }) => return Err(error),
+            Err(error) => error,
+        };
+        let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
+        let read = Identifier::read(text);
+        let mut names = Vec::new();
+        self.visit_trash(|trashed| {
+            let is_meant = match &read {
+                Ok(Identifier::Repository(name)) => *name == trashed.name,
+                Ok(Identifier::Ibip(ibip)) => self.is_labelled(&trashed, ibip.as_str()),
+                _ => trashed.name.as_str().to_ascii_lowercase().ends_with(&end),
+            };
+            if is_meant && !names.contains(&trashed.name) {
+                names.push(trashed.name);
+            }
+            Ok::<_, CollectionError>(())
+        })?;
+        match names.len() {
+            0 => Err(error),
+            1 => Ok(names.swap_remove(0)),
+            _ => Err(FindError::Ambiguous { text: text.to_owned(), names }),
+        }
+    }
+
+    fn is_labelled(&self, trashed: &Trashed, label: &str) -> bool {
+        let copy = self.trashed_copy(trashed).ok().flatten();
+        let sidecar = copy.and_then(|item| item.sidecar().ok());
+        sidecar.is_some_and(|(sidecar, _)| sidecar.is_labelled(label))
     }
 
     /// Moves `what` of the directory `from`, which belongs to the item `name`, into the trash, synced.
@@ -45,42 +124,46 @@ impl Collection {
         from: &Dir,
         what: &Path,
     ) -> Result<Trashed, PathError> {
-        let (trashed, entry) = self.new_entry(name)?;
-        from.rename_new(what, &entry, Path::new(layout::PAYLOAD))?;
-        entry.sync()?;
-        from.sync()?;
-        Ok(trashed)
+        self.move_in(name, from, what, Held::Payload).map(|(trashed, _)| trashed)
     }
 
-    /// Moves the whole item at `leaf` in `year` into the trash, synced; undone by recovery unless
-    /// something takes its place.
-    pub(super) fn set_aside(
+    /// Moves the whole item at `leaf` in `year`, a Copy, into the trash, synced; it stays there until
+    /// it is purged or taken back.
+    pub(crate) fn throw_away_copy(
         &self,
         name: &RepositoryName,
         year: &Dir,
         leaf: &Path,
+    ) -> Result<Trashed, PathError> {
+        self.move_in(name, year, leaf, Held::Copy).map(|(trashed, _)| trashed)
+    }
+
+    pub(super) fn move_in(
+        &self,
+        name: &RepositoryName,
+        from: &Dir,
+        what: &Path,
+        held: Held,
     ) -> Result<(Trashed, Dir), PathError> {
         let (trashed, entry) = self.new_entry(name)?;
-        year.rename_new(leaf, &entry, Path::new(ITEM))?;
+        from.move_tree(what, &entry, held.file_name())?;
         entry.sync()?;
-        year.sync()?;
+        from.sync()?;
         Ok((trashed, entry))
     }
 
-    /// Puts an item back that was set aside.
-    pub(super) fn put_back(&self, entry: &Dir, year: &Dir, leaf: &Path) -> Result<(), PathError> {
-        entry.rename_new(Path::new(ITEM), year, leaf)?;
-        year.sync()
-    }
-
-    /// Takes an item that was replaced out of the trash again.
-    pub(super) fn move_out_of_trash(
+    /// Takes what `trashed` holds out of the trash again, to `name` in `to`, synced.
+    pub(crate) fn take_back(
         &self,
-        entry: &Dir,
+        trashed: &Trashed,
+        held: Held,
         to: &Dir,
         name: &Path,
     ) -> Result<(), PathError> {
-        entry.rename_new(Path::new(ITEM), to, name)
+        let entry = self.trashed_dir(trashed)?;
+        entry.move_tree(held.file_name(), to, name)?;
+        to.sync()?;
+        entry.sync()
     }
 
     fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
@@ -104,34 +187,54 @@ impl Collection {
         trash.open_dir_if_there(trashed.entry.join(layout::PAYLOAD))
     }
 
+    /// The deleted Copy in the trash, if that is what the entry holds.
+    pub fn trashed_copy(&self, trashed: &Trashed) -> Result<Option<StoredItem>, PathError> {
+        let trash = self.own().open_dir(layout::TRASH)?;
+        let dir = trash.open_dir_if_there(trashed.entry.join(COPY))?;
+        Ok(dir.map(|dir| StoredItem::at(trashed.name.clone(), dir)))
+    }
+
+    /// What an entry holds.
+    pub fn held(&self, trashed: &Trashed) -> Result<Held, PathError> {
+        let entry = self.trashed_dir(trashed)?;
+        for held in [Held::Payload, Held::Copy] {
+            if entry.stamp(held.file_name())?.is_some() {
+                return Ok(held);
+            }
+        }
+        let is_item = entry.stamp(ITEM)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
+        Ok(if is_item { Held::SetAside } else { Held::Remains })
+    }
+
+    /// The files in an entry, their bytes, and when it was last changed.
+    pub(crate) fn measure_trashed(
+        &self,
+        trashed: &Trashed,
+    ) -> Result<(u64, u64, Instant), PathError> {
+        let entry = self.trashed_dir(trashed)?;
+        let (files, bytes) = entry.measure_tree(Path::new("."))?;
+        Ok((files, bytes, entry.own_stamp()?.modified))
+    }
+
     /// The directory of an entry.
     pub(crate) fn trashed_dir(&self, trashed: &Trashed) -> Result<Dir, PathError> {
         self.own().open_dir(layout::TRASH)?.open_dir(&trashed.entry)
     }
 
+    /// Says durably that what an entry holds is being removed: a payload of which only a part is left
+    /// must not be found and taken for one.
+    pub(crate) fn condemn(&self, trashed: &Trashed, held: Held) -> Result<(), PathError> {
+        if held == Held::Remains {
+            return Ok(());
+        }
+        let entry = self.trashed_dir(trashed)?;
+        entry.rename_new(held.file_name(), &entry, Path::new(CONDEMNED))?;
+        entry.sync()
+    }
+
     /// Removes an entry for good.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
         self.own().open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
-    }
-
-    /// Puts items back that were set aside by a process that was killed before something took their
-    /// place, and removes those whose place was taken. Payloads of deleted items stay.
-    pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
-        self.visit_trash(|trashed| {
-            let entry = self.trashed_dir(&trashed)?;
-            let is_item = entry.stamp(ITEM)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
-            let is_payload = entry.stamp(layout::PAYLOAD)?.is_some();
-            let directory = layout::item_directory(&trashed.name);
-            if is_item && self.root().stamp(&directory)?.is_none() {
-                let year = directory.parent().unwrap_or(Path::new(""));
-                let leaf = directory.file_name().unwrap_or_default();
-                self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
-            }
-            if !is_payload {
-                self.remove_trashed(&trashed)?;
-            }
-            Ok::<_, CollectionError>(())
-        })
     }
 }
 

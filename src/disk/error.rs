@@ -33,6 +33,11 @@ impl PathError {
         matches!(self.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }
 
+    /// Whether the file system does not let this user write.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+    }
+
     /// Whether the path, or a directory on the way to it, is a link that was not followed.
     pub fn is_link(&self) -> bool {
         self.is(rustix::io::Errno::LOOP)

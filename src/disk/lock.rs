@@ -111,6 +111,16 @@ impl Lock {
         Ok(lock)
     }
 
+    /// Locks `file` alone if nobody else has it. Nothing is written: it has content of its own.
+    pub(crate) fn of_file(file: StoredFile) -> Result<Option<Lock>, PathError> {
+        file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
+        match file.as_std().try_lock() {
+            Ok(()) => Ok(Some(Lock { file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).on("lock", file.path()),
+        }
+    }
+
     /// Lets others share a lock that was held alone.
     pub fn share(self) -> Result<Lock, LockError> {
         self.file.as_std().lock_shared().on("lock", self.file.path())?;

@@ -1,4 +1,4 @@
-//! Removing whole trees by descriptor.
+//! Measuring, moving and removing whole trees by descriptor.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,45 @@ impl Dir {
             }
         }
         Ok(())
+    }
+
+    /// The files at `relative` and below it, and their bytes, links not followed.
+    pub(crate) fn measure_tree(&self, relative: &Path) -> Result<(u64, u64), PathError> {
+        let (mut files, mut bytes) = (0, 0);
+        let mut pending = vec![relative.to_path_buf()];
+        while let Some(path) = pending.pop() {
+            match self.stamp(&path)? {
+                Some(Stamp { kind: Kind::Directory, .. }) => {
+                    let dir = self.open_dir(&path)?;
+                    for entry in dir.entries()? {
+                        pending.push(path.join(entry?.name));
+                    }
+                }
+                Some(stamp) => {
+                    files += 1;
+                    bytes += stamp.bytes;
+                }
+                None => {}
+            }
+        }
+        Ok((files, bytes))
+    }
+
+    /// Moves `from` to `name` in `to` in one step; fails if `name` exists.
+    ///
+    /// A directory that its owner may not change, as a deposit may keep it, can not get another
+    /// parent: it is opened up for that moment.
+    pub(crate) fn move_tree(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
+        let closed = match self.stamp(from)? {
+            Some(stamp) if stamp.kind == Kind::Directory && stamp.mode & 0o200 == 0 => Some(stamp),
+            _ => None,
+        };
+        let Some(stamp) = closed else { return self.rename_new(from, to, name) };
+        self.open_up(from)?;
+        let moved = self.rename_new(from, to, name);
+        let place = if moved.is_ok() { to.open_dir(name)? } else { self.open_dir(from)? };
+        place.set_attributes(&stamp)?;
+        moved
     }
 
     /// Gives the owner of the directory at `path` the right to list and change it.

@@ -34,6 +34,27 @@ pub fn verify_item(
     (!context.is_stopped()).then(|| inspection.finish())
 }
 
+/// Verifies the payload `doc`, wherever it is, against the entries of `sidecar`, on this thread.
+/// Nothing is told if it was interrupted.
+pub fn verify_payload(
+    doc: Dir,
+    sidecar: &Sidecar,
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Option<Findings> {
+    let context = Context::new(depth, progress, interrupt);
+    let mut findings = Findings::default();
+    let present = payload::compare(&doc, &sidecar.files, &context, &mut findings)?;
+    if depth == Depth::Full {
+        let reading = Reading::new(doc, sidecar.files.clone(), present);
+        reading.read_share(&context);
+        findings.append(reading.take_findings());
+    }
+    findings.sort();
+    (!context.is_stopped()).then_some(findings)
+}
+
 impl ItemReport {
     /// The report of an item with just one finding.
     pub(super) fn of_one(name: RepositoryName, finding: Finding) -> ItemReport {

@@ -60,7 +60,8 @@ use crate::progress::Progress;
 pub use code::{Code, Severity};
 pub use compare::{Comparison, Disagreement, compare};
 pub use finding::{Finding, Findings, Place};
-pub use item::verify_item;
+
+pub use item::{verify_item, verify_payload};
 pub use rounds::{Round, Rounds};
 pub use run::{verify, verify_in_rounds};
 

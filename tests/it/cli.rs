@@ -7,6 +7,7 @@ mod interrupts;
 mod json;
 mod moving;
 mod odd_names;
+mod removal;
 mod settings;
 mod status;
 mod verifying;

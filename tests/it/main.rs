@@ -14,6 +14,7 @@ mod manual;
 mod memory;
 mod power;
 mod readme;
+mod removal;
 mod sidecar;
 mod support;
 mod tidy;

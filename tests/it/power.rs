@@ -11,13 +11,13 @@ use crate::support::{TestClock, Trace, deposit, make_collection, options, reques
 
 /// What a disk that only keeps what was synced would have, while a trace is replayed.
 #[derive(Default)]
-struct Disk {
+pub(crate) struct Disk {
     /// Files and directories with bytes, names or attributes that a power cut would take.
-    volatile: Vec<PathBuf>,
+    pub(crate) volatile: Vec<PathBuf>,
 }
 
 impl Disk {
-    fn apply(&mut self, operation: Operation, path: &Path) {
+    pub(crate) fn apply(&mut self, operation: Operation, path: &Path) {
         let parent = path.parent().unwrap_or(Path::new("/")).to_path_buf();
         match operation {
             Operation::CreateFile | Operation::MakeDirectory | Operation::MakeLink => {

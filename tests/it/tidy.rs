@@ -24,6 +24,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("transfer", COLLECTION_AND_BELOW),
     ("verify", COLLECTION_AND_BELOW),
     ("holdings", COLLECTION_AND_BELOW),
+    ("removal", VERIFY_AND_BELOW),
     // The library as a dependency, `urepo::…`, and its own files.
     ("cli", &["cli"]),
     ("main", &["cli"]),
@@ -59,6 +60,22 @@ const COLLECTION_AND_BELOW: &[&str] = &[
     "agent",
     "distributor",
     "collection",
+];
+
+const VERIFY_AND_BELOW: &[&str] = &[
+    "identity",
+    "digest",
+    "interrupt",
+    "progress",
+    "clock",
+    "layout",
+    "item",
+    "sidecar",
+    "disk",
+    "agent",
+    "distributor",
+    "collection",
+    "verify",
 ];
 
 /// What only some files may name, why, and which: folders end in `/`.

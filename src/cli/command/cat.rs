@@ -33,7 +33,7 @@ impl Cat {
         let item = context.item(&collection, &self.item)?;
         let (sidecar, _) = item.sidecar()?;
         if sidecar.state == State::Deleted {
-            return Err(Failure::new(Exit::Deleted, format!("`{}` is deleted", item.name())));
+            return Err(super::show::deleted(&item));
         }
         let path = super::show::file_of(&item, &sidecar, self.file.as_deref())?;
         let entry = sidecar.files.iter().find(|entry| entry.path == path);

@@ -4,7 +4,6 @@ use urepo::item::State;
 
 use crate::cli::context::Context;
 use crate::cli::each::each;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, record};
 
@@ -38,11 +37,14 @@ impl Path {
             let path = if self.target {
                 let (sidecar, _) = item.sidecar()?;
                 if sidecar.state == State::Deleted {
-                    let message = format!("`{}` is deleted", item.name());
-                    return Err(Failure::new(Exit::Deleted, message));
+                    return Err(super::show::deleted(&item));
                 }
                 item.payload_path().join(super::show::file_of(&item, &sidecar, None)?.as_path())
             } else if self.doc {
+                // Also where the sidecar can not be read, so that a person can look at the files.
+                if item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted) {
+                    return Err(super::show::deleted(&item));
+                }
                 item.payload_path()
             } else {
                 item.dir().path().to_path_buf()

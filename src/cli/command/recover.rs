@@ -3,6 +3,7 @@
 use serde_json::json;
 use urepo::collection::{Collection, Issuer, left_overs, recover};
 use urepo::distributor::ClockTrust;
+use urepo::removal::finish_pending as finish_pending_removals;
 use urepo::transfer::{finish_pending, has_pending};
 
 use super::transfer::tell_finished;
@@ -39,7 +40,12 @@ impl Recover {
             return Ok(());
         }
         let wait = context.config.lock_wait.value;
-        let (finished, pending) = finish_hand_overs(context, &collection)?;
+        let (finished, mut pending) = finish_hand_overs(context, &collection)?;
+        let removals = finish_pending_removals(&collection, &context.agent, &context.clock, wait)?;
+        for error in removals.failed {
+            pending += 1;
+            context.printer.warning(&Failure::from(error).in_one_line());
+        }
         let removed = recover(&collection, &context.agent, &context.clock, wait)?;
         let mut notices = Vec::new();
         if !collection.settings().subsystems.is_empty() {
@@ -90,7 +96,7 @@ fn still_pending(pending: u64) -> Done {
     if pending == 0 {
         return Ok(());
     }
-    let items = human::count(pending, "hand-over");
-    Err(Failure::new(Exit::Partial, format!("{items} could not be finished"))
-        .hint("repeat the command when the other collection is within reach"))
+    let items = human::count(pending, "item");
+    Err(Failure::new(Exit::Partial, format!("what was begun with {items} could not be finished"))
+        .hint("repeat the command when what is named above is mended or within reach"))
 }

@@ -8,6 +8,7 @@ use urepo::sidecar::{Seal, Sidecar};
 
 use crate::cli::context::Context;
 use crate::cli::each::each;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, escape, human, record};
 
@@ -81,6 +82,17 @@ impl Show {
         for table in [sidecar.metadata.table(), &sidecar.relations, &sidecar.origin] {
             describe(&mut text, "", table);
         }
+        if let Some(handover) = &sidecar.handover {
+            line(&mut text, "handover", &format!("{}, under way", handover.party));
+        }
+        if let Some(removal) = &sidecar.removal {
+            line(&mut text, "removed", &sidecar.timestamp.to_string());
+            line(&mut text, "removed by", &removal.by);
+            if let Some(reason) = &removal.reason {
+                line(&mut text, "reason", reason);
+            }
+            line(&mut text, "was", &removal.was.to_string());
+        }
         let payload = &sidecar.payload;
         let totals = format!(
             "{}, {} ({} bytes)",
@@ -136,13 +148,19 @@ fn describe(text: &mut String, prefix: &str, table: &toml::Table) {
     }
 }
 
+/// The failure of asking for files of a tombstone.
+pub(super) fn deleted(item: &StoredItem) -> Failure {
+    let name = item.name();
+    Failure::new(Exit::Deleted, format!("`{name}` is deleted"))
+        .hint(format!("`urepo delete --revive {name}` brings it back until it is purged"))
+}
+
 /// The file that an item opens: `file`, or its target.
 pub(super) fn file_of(
     item: &StoredItem,
     sidecar: &Sidecar,
     file: Option<&std::ffi::OsStr>,
 ) -> Result<PayloadPath, Failure> {
-    use crate::cli::exit::Exit;
     let is_known =
         |path: &PayloadPath| sidecar.files.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
     let path = match file {

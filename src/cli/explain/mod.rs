@@ -12,6 +12,8 @@ use urepo::sidecar::MetadataError;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
+mod removal;
+
 impl From<ParseError> for Failure {
     fn from(error: ParseError) -> Failure {
         let hint = match error.kind() {

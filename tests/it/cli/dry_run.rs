@@ -38,6 +38,8 @@ fn of_every_command() {
         format!("whereis {item}"),
         "completions bash".to_owned(),
         "man new".to_owned(),
+        format!("delete --force last {item}"),
+        "purge".to_owned(),
     ] {
         changes_nothing(&world, &format!("-c archive {line}"), 0);
     }
@@ -58,12 +60,14 @@ fn of_commands_that_look_at_memories() {
 /// What would be refused is refused, with the same code.
 #[test]
 fn refuses_what_would_be_refused() {
-    let (world, _) = world_with_item();
+    let (world, name) = world_with_item();
     changes_nothing(&world, "-c nowhere new a.txt", 10);
     changes_nothing(&world, "-c archive new --each missing.txt a.txt", 3);
     changes_nothing(&world, "-c archive new archive", 3);
     changes_nothing(&world, "-c archive new a.txt --init --host maps.example.org", 23);
     changes_nothing(&world, "init archive --host localhost", 1);
+    changes_nothing(&world, &format!("-c archive delete {name}"), 23);
+    changes_nothing(&world, &format!("-c archive delete --revive {name}"), 23);
 }
 
 #[test]
@@ -76,6 +80,18 @@ fn tells_the_plan() {
     let ran = world.run("-c archive new -n a.txt dir -v");
     assert_eq!(ran.succeeded(), "would deposit a.txt and 1 more: 2 files, 9 B\n");
     assert_eq!(ran.stderr, "  doc/a.txt\n  doc/dir\n  doc/dir/sub\n  doc/dir/sub/b.txt\n");
+}
+
+/// The trash is told, and stays as it is.
+#[test]
+fn of_the_trash() {
+    let (world, name) = world_with_item();
+    world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    for line in ["purge", "purge --older-than 30d", "purge -y"] {
+        changes_nothing(&world, &format!("-c archive {line}"), 0);
+    }
+    changes_nothing(&world, &format!("-c archive delete --revive {name}"), 0);
+    changes_nothing(&world, &format!("-c archive delete --force last {name}"), 22);
 }
 
 /// What killed runs left is told and stays.

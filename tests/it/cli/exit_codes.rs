@@ -71,6 +71,7 @@ fn a_part_is_3() {
     };
     ends(3, wish, "-c archive status");
     ends(3, damage_sidecar, "-c archive list --long");
+    ends(3, nothing, "-c archive delete -y --force last ITEM 2009/02.16.17.46");
 }
 
 #[test]
@@ -137,7 +138,18 @@ fn deleted_is_22() {
     };
     ends(22, delete, "-c archive cat ITEM");
     ends(22, delete, "-c archive path --target ITEM");
+    ends(22, delete, "-c archive path --doc ITEM");
+    let remove = |world: &World, name: &str| {
+        world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    };
+    ends(22, remove, "-c archive delete ITEM");
+    let purge = |world: &World, name: &str| {
+        remove(world, name);
+        world.run("-c archive purge -y").succeeded();
+    };
+    ends(22, purge, "-c archive delete --revive ITEM");
     // What is known of a deleted item is still told.
+    ends(0, remove, "-c archive show ITEM");
     ends(0, delete, "-c archive show ITEM");
     ends(0, delete, "-c archive list --state Deleted");
 }
@@ -147,6 +159,8 @@ fn a_conflict_is_23() {
     ends(23, nothing, "init archive --host archive.example.org");
     ends(23, nothing, "init archive/maps --host maps.example.org");
     ends(23, nothing, "-c archive new a.txt --init --host maps.example.org");
+    ends(23, nothing, "-c archive delete ITEM");
+    ends(23, nothing, "-c archive delete --revive ITEM");
 }
 
 #[test]

@@ -1,0 +1,211 @@
+//! `urepo delete`: items go, and can come back until they are purged.
+
+use clap::ValueEnum;
+use urepo::collection::Collection;
+use urepo::identity::RepositoryName;
+use urepo::progress::Progress;
+use urepo::removal::{self, DamageRule, LastRule, Order, Remover};
+use urepo::verify::Depth;
+
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, who};
+
+mod batch;
+mod told;
+
+use batch::Batch;
+use told::Told;
+
+/// Delete items, or bring them back
+///
+/// An Original leaves a tombstone: its name is never given again, and `urepo show` says who deleted it,
+/// when and why. A Copy leaves nothing. The files go to the trash of the collection and stay there
+/// until `urepo purge`: so --revive can undo a slip, and no room is freed before.
+///
+/// An item is deleted only if another collection holds the same files, which are read and compared
+/// now: one named with --with, or one of the settings.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo delete --dry-run --force last 11.21.02.13
+  urepo delete --force last --reason 'deposited twice' 11.21.02.13
+  urepo delete --revive 11.21.02.13")]
+pub(crate) struct Delete {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// Why, for the tombstone
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Another collection, by path or name, that may hold the items too; may be repeated
+    #[arg(long = "with", value_name = "ROOT")]
+    others: Vec<String>,
+    /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
+    /// not as its sidecar says
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+    /// Do not read the files of the other collection: only that they are there, with their sizes
+    #[arg(long)]
+    quick: bool,
+    /// Bring deleted items back from the trash; every byte is compared first
+    #[arg(long, conflicts_with_all = ["reason", "quick"])]
+    revive: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Delete the last one that is known to be whole
+    Last,
+    /// Delete, or bring back, what is damaged
+    Damaged,
+}
+
+impl Delete {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let others = self.others(context, &collection)?;
+        let mut batch = Batch::new(context, self.items.len());
+        let names = self.names(context, &collection, &mut batch)?;
+        if context.global.dry_run {
+            return self.tell_plans(context, &collection, &others, &names, batch);
+        }
+        let outcome = if self.revive { "brought back" } else { "deleted" };
+        if names.is_empty() {
+            return batch.finish(outcome);
+        }
+        if self.items.len() > 1 {
+            let verb = if self.revive { "bring back" } else { "delete" };
+            let items = human::count(names.len() as u64, "item");
+            confirm(context, self.yes, &format!("{verb} {items}?"))?;
+        }
+        let progress = context.progress();
+        let remover = remover(context, &collection, &*progress)?;
+        let done = if self.revive {
+            names.iter().try_for_each(|name| {
+                let revived = remover.revive(name, &others, self.damage());
+                batch.note(name, revived.map(|revived| Told::of_revived(&revived)))
+            })
+        } else {
+            let order = self.order(context, &others);
+            let mut deletion = remover.deletion(&names, &order);
+            let done = names.iter().try_for_each(|name| {
+                let deleted = deletion.delete(name);
+                batch.note(name, deleted.map(|plan| Told::of_plan(&plan)))
+            });
+            deletion.finish()?;
+            done
+        };
+        remover.writer.finish()?;
+        drop(progress);
+        done?;
+        batch.finish(outcome)
+    }
+
+    /// The names of what was typed, each once.
+    fn names(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        batch: &mut Batch<'_>,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let mut names = Vec::new();
+        for text in &self.items {
+            let found = if self.revive {
+                collection.find_with_trash(text).map_err(Failure::from)
+            } else {
+                context.item(collection, text).map(|item| item.name().clone())
+            };
+            match found {
+                Ok(name) if names.contains(&name) => {}
+                Ok(name) => names.push(name),
+                Err(failure) => batch.failed(text, failure)?,
+            }
+        }
+        Ok(names)
+    }
+
+    /// The collections that may hold the items too: those named here, and those of the settings.
+    fn others(
+        &self,
+        context: &Context,
+        collection: &Collection,
+    ) -> Result<Vec<Collection>, Failure> {
+        let mut others = context.known(&self.others)?.collections;
+        others.retain(|other| other.id() != collection.id());
+        Ok(others)
+    }
+
+    fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
+        let is_forced = self.force.contains(&Rule::Last);
+        Order {
+            by: who::who(context),
+            reason: self.reason.clone(),
+            others,
+            depth: if self.quick { Depth::Quick } else { Depth::Full },
+            last: if is_forced { LastRule::Remove } else { LastRule::Keep },
+            damage: self.damage(),
+        }
+    }
+
+    fn damage(&self) -> DamageRule {
+        let is_forced = self.force.contains(&Rule::Damaged);
+        if is_forced { DamageRule::Accept } else { DamageRule::Refuse }
+    }
+
+    fn tell_plans(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        others: &[Collection],
+        names: &[RepositoryName],
+        mut batch: Batch<'_>,
+    ) -> Done {
+        let order = self.order(context, others);
+        let progress = context.progress();
+        for name in names {
+            let told = if self.revive {
+                removal::plan_revival(
+                    collection,
+                    name,
+                    others,
+                    self.damage(),
+                    &*progress,
+                    &context.interrupt,
+                )
+                .map(|revived| Told::of_revived(&revived))
+            } else {
+                removal::plan(collection, name, &order, &*progress, &context.interrupt)
+                    .map(|plan| Told::of_plan(&plan))
+            };
+            batch.note(name, told)?;
+        }
+        batch.finish(if self.revive { "brought back" } else { "deleted" })
+    }
+}
+
+/// The right to remove, once what killed runs have left is finished.
+pub(super) fn remover<'a>(
+    context: &'a Context,
+    collection: &'a Collection,
+    progress: &'a dyn Progress,
+) -> Result<Remover<'a>, Failure> {
+    let wait = context.config.lock_wait.value;
+    let finished = removal::finish_pending(collection, &context.agent, &context.clock, wait)?;
+    for error in finished.failed {
+        context.printer.warning(&Failure::from(error).in_one_line());
+    }
+    Ok(Remover {
+        collection,
+        writer: collection.writer(&context.agent, &context.clock, wait)?,
+        agent: &context.agent,
+        clock: &context.clock,
+        wait,
+        progress,
+        interrupt: &context.interrupt,
+    })
+}

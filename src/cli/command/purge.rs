@@ -1,0 +1,194 @@
+//! `urepo purge`: what is in the trash goes for good.
+
+use std::time::Duration;
+
+use serde_json::json;
+use urepo::clock::Clock as _;
+use urepo::collection::{Collection, Held};
+use urepo::identity::RepositoryName;
+use urepo::removal::{Purgeable, Wanted, purgeable};
+
+use super::delete::remover;
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human};
+
+/// Remove the files of deleted items for good
+///
+/// Deleted items keep their files in the trash of the collection until this. It lists what would go and
+/// asks; where it can not ask, it needs --yes. Tombstones stay.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo purge --dry-run
+  urepo purge --older-than 30d --yes")]
+pub(crate) struct Purge {
+    /// The items; everything in the trash unless given
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
+    /// Only what was deleted longer ago, such as 30d
+    #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
+    older_than: Option<Duration>,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl Purge {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let wanted = Wanted { names: self.names(&collection)?, before: self.before(context) };
+        let entries = purgeable(&collection, &wanted)?;
+        if context.global.dry_run {
+            for entry in &entries {
+                tell(context, entry, "would purge")?;
+            }
+            return finish(context, &Tally { failed: 0, ..Tally::of(&entries) }, None);
+        }
+        if !entries.is_empty() && !self.yes {
+            for entry in &entries {
+                context.printer.note(&line(entry, "to be purged:"));
+            }
+            let Tally { entries: count, bytes, .. } = Tally::of(&entries);
+            let entries = human::count(count, "deleted item");
+            let question = format!("remove {entries}, {}, for good?", human::bytes(bytes));
+            confirm(context, self.yes, &question)?;
+        }
+        let mut done = Tally::default();
+        let mut single = None;
+        if !entries.is_empty() {
+            let progress = context.progress();
+            let remover = remover(context, &collection, &*progress)?;
+            for entry in &entries {
+                match remover.purge(entry).map_err(Failure::from) {
+                    Ok(()) => {
+                        done.add(entry);
+                        told(context, entry)?;
+                    }
+                    Err(failure) if failure.ends_the_run() => return Err(failure),
+                    Err(failure) => {
+                        done.failed += 1;
+                        if entries.len() == 1 {
+                            single = Some(failure);
+                        } else {
+                            failure.tell(&context.printer);
+                        }
+                    }
+                }
+            }
+            remover.writer.finish()?;
+        }
+        finish(context, &done, single)
+    }
+
+    fn names(&self, collection: &Collection) -> Result<Option<Vec<RepositoryName>>, Failure> {
+        if self.items.is_empty() {
+            return Ok(None);
+        }
+        let found = self.items.iter().map(|text| collection.find_with_trash(text));
+        Ok(Some(found.collect::<Result<_, _>>()?))
+    }
+
+    fn before(&self, context: &Context) -> Option<urepo::identity::Instant> {
+        let age = i128::try_from(self.older_than?.as_nanos()).ok()?;
+        context.clock.now().checked_add(-age)
+    }
+}
+
+/// Entries that went, what they held, and entries that did not go.
+#[derive(Default)]
+struct Tally {
+    entries: u64,
+    bytes: u64,
+    failed: u64,
+}
+
+impl Tally {
+    fn of(entries: &[Purgeable]) -> Tally {
+        let mut tally = Tally::default();
+        for entry in entries {
+            tally.add(entry);
+        }
+        tally
+    }
+
+    fn add(&mut self, entry: &Purgeable) {
+        self.entries += 1;
+        self.bytes += entry.bytes;
+    }
+}
+
+fn held(entry: &Purgeable) -> &'static str {
+    match entry.held {
+        Held::Payload => "payload",
+        Held::Copy => "copy",
+        Held::SetAside => "item",
+        Held::Remains => "remains",
+    }
+}
+
+fn line(entry: &Purgeable, verb: &str) -> String {
+    let Purgeable { name, files, bytes, since, .. } = entry;
+    let what = match entry.held {
+        Held::Copy => ", a Copy",
+        Held::Remains => ", what is left of it",
+        Held::Payload | Held::SetAside => "",
+    };
+    let files = human::count(*files, "file");
+    format!("{verb} {name}{what}: {files}, {}, deleted {since}", human::bytes(*bytes))
+}
+
+fn tell(context: &Context, entry: &Purgeable, verb: &str) -> Done {
+    if context.printer.json {
+        return record(context, entry);
+    }
+    context.printer.line(&line(entry, verb)).map_err(|error| Failure::of_stdout(&error))
+}
+
+fn told(context: &Context, entry: &Purgeable) -> Done {
+    if context.printer.json {
+        return record(context, entry);
+    }
+    context.printer.detail(&line(entry, "purged"));
+    Ok(())
+}
+
+fn record(context: &Context, entry: &Purgeable) -> Done {
+    let kind = if context.global.dry_run { "plan" } else { "item" };
+    let record = json!({
+        "type": kind, "version": 1, "id": entry.name.as_str(), "ok": true, "action": "purge",
+        "held": held(entry), "files": entry.files, "bytes": entry.bytes,
+        "since": entry.since.to_string(),
+    });
+    context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))
+}
+
+fn finish(context: &Context, done: &Tally, single: Option<Failure>) -> Done {
+    let ended = match (single, done.failed) {
+        (Some(failure), _) => Err(failure),
+        (None, 0) => Ok(()),
+        (None, failed) => {
+            let items = human::count(failed, "item");
+            Err(Failure::new(Exit::Partial, format!("{items} could not be purged")))
+        }
+    };
+    if context.printer.json {
+        let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+        let record = json!({
+            "type": "summary", "version": 1, "items": done.entries, "bytes": done.bytes,
+            "failed": done.failed, "exit_code": code,
+        });
+        context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+    } else if ended.is_ok() {
+        let items = human::count(done.entries, "item");
+        let bytes = human::bytes(done.bytes);
+        context.printer.note(&match (done.entries, context.global.dry_run) {
+            (0, _) => "there is nothing to purge".to_owned(),
+            (_, true) => format!("would purge {items}, {bytes}"),
+            (_, false) => format!("purged {items}, {bytes} freed"),
+        });
+    }
+    ended
+}

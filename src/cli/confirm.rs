@@ -1,0 +1,28 @@
+//! Asking before something that can not be taken back, or not easily.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use super::Done;
+use super::context::Context;
+use super::exit::Exit;
+use super::failure::Failure;
+
+/// Asks `question` on the terminal, unless the answer was given: `yes`.
+///
+/// Where nobody can be asked, nothing is done.
+pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
+    if yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::usage("nobody can be asked: stdin is no terminal")
+            .hint("`-y` answers yes beforehand"));
+    }
+    context.printer.say(&format!("{} [y/N]", super::escape::one_line(question)));
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    match answer.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" if read.is_ok() => Ok(()),
+        _ => Err(Failure::new(Exit::Failure, "nothing was done")),
+    }
+}

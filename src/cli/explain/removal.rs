@@ -1,0 +1,89 @@
+//! Why an item is not deleted or brought back, and what to do about it.
+
+use urepo::removal::RemovalError;
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl From<RemovalError> for Failure {
+    fn from(error: RemovalError) -> Failure {
+        let exit = match &error {
+            RemovalError::Collection(_) | RemovalError::Disk(_) => {
+                return match error {
+                    RemovalError::Collection(error) => error.into(),
+                    RemovalError::Disk(error) => error.into(),
+                    error => Failure::of(Exit::Failure, &error),
+                };
+            }
+            RemovalError::AlreadyDeleted { .. } | RemovalError::NotInTrash { .. } => Exit::Deleted,
+            RemovalError::Damaged { .. }
+            | RemovalError::TrashDamaged { .. }
+            | RemovalError::Intent { .. }
+            | RemovalError::Sidecar { .. } => Exit::Damage,
+            RemovalError::LastHolding { .. }
+            | RemovalError::HandoverOpen { .. }
+            | RemovalError::NotDeleted { .. }
+            | RemovalError::OriginalElsewhere { .. }
+            | RemovalError::Needed { .. } => Exit::Conflict,
+            RemovalError::Changed { .. } | RemovalError::NotMoved { .. } => Exit::Failure,
+            RemovalError::Interrupted => Exit::Interrupted,
+        };
+        let mut failure = Failure::of(exit, &error);
+        if let RemovalError::LastHolding { looked_at, .. } = &error {
+            for place in looked_at {
+                let cause = format!("`{}`: {}", place.path.display(), place.lack);
+                failure = failure.caused_by(cause);
+            }
+        }
+        match hint_for(&error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn hint_for(error: &RemovalError) -> Option<String> {
+    Some(match error {
+        RemovalError::AlreadyDeleted { name } => format!(
+            "`urepo show {name}` says when and why; `urepo delete --revive {name}` brings it back \
+             until it is purged"
+        ),
+        RemovalError::LastHolding { looked_at, .. } if looked_at.is_empty() => {
+            "name a collection that holds it with `--with ROOT`, or delete the last one with \
+             `--force last`"
+                .to_owned()
+        }
+        RemovalError::LastHolding { .. } => {
+            "name another collection with `--with ROOT`, or delete the last one with `--force last`"
+                .to_owned()
+        }
+        RemovalError::HandoverOpen { .. } => "`urepo recover` finishes it".to_owned(),
+        RemovalError::Damaged { name, .. } => format!(
+            "`urepo verify {name}` says what is wrong; `--force damaged` does it all the same"
+        ),
+        RemovalError::TrashDamaged { .. } => {
+            "`--force damaged` brings it back as it is; nothing was moved".to_owned()
+        }
+        RemovalError::Changed { .. } => "repeat the command".to_owned(),
+        RemovalError::NotDeleted { name, .. } => format!("`urepo path {name}` says where it is"),
+        RemovalError::NotInTrash { .. } => {
+            "it was purged; a Copy elsewhere may still have the files".to_owned()
+        }
+        RemovalError::OriginalElsewhere { .. } => {
+            "there is one Original of an item; `urepo copy` brings a Copy of it here".to_owned()
+        }
+        RemovalError::Needed { name, .. } => format!(
+            "move `doc` from `.urepo/trash` back to where `urepo path {name}` says, and verify it"
+        ),
+        RemovalError::NotMoved { name, .. } => {
+            format!("repeat `urepo delete {name}`, which finishes it")
+        }
+        RemovalError::Intent { .. } => {
+            "look at the items it names, then remove the file".to_owned()
+        }
+        RemovalError::Sidecar { .. }
+        | RemovalError::Interrupted
+        | RemovalError::Collection(_)
+        | RemovalError::Disk(_) => return None,
+    })
+}

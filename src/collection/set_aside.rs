@@ -1,0 +1,57 @@
+//! Items that are set aside in the trash for a moment, and put back if nothing takes their place.
+
+use std::path::Path;
+
+use super::trash::ITEM;
+use super::{Collection, CollectionError, Held, Trashed};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+impl Collection {
+    /// Moves the whole item at `leaf` in `year` into the trash, synced; undone by recovery unless
+    /// something takes its place.
+    pub(super) fn set_aside(
+        &self,
+        name: &RepositoryName,
+        year: &Dir,
+        leaf: &Path,
+    ) -> Result<(Trashed, Dir), PathError> {
+        self.move_in(name, year, leaf, Held::SetAside)
+    }
+
+    /// Puts an item back that was set aside.
+    pub(super) fn put_back(&self, entry: &Dir, year: &Dir, leaf: &Path) -> Result<(), PathError> {
+        entry.rename_new(Path::new(ITEM), year, leaf)?;
+        year.sync()
+    }
+
+    /// Takes an item that was replaced out of the trash again.
+    pub(super) fn move_out_of_trash(
+        &self,
+        entry: &Dir,
+        to: &Dir,
+        name: &Path,
+    ) -> Result<(), PathError> {
+        entry.rename_new(Path::new(ITEM), to, name)
+    }
+
+    /// Puts items back that were set aside by a process that was killed before something took their
+    /// place, and removes those whose place was taken. What was deleted stays.
+    pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
+        self.visit_trash(|trashed| {
+            let held = self.held(&trashed)?;
+            let directory = layout::item_directory(&trashed.name);
+            if held == Held::SetAside && self.root().stamp(&directory)?.is_none() {
+                let year = directory.parent().unwrap_or(Path::new(""));
+                let leaf = directory.file_name().unwrap_or_default();
+                let entry = self.trashed_dir(&trashed)?;
+                self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
+            }
+            if matches!(held, Held::SetAside | Held::Remains) {
+                self.remove_trashed(&trashed)?;
+            }
+            Ok::<_, CollectionError>(())
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Deleting: a tombstone first, then the payload into the trash; a Copy in one step.
+
+use std::path::Path;
+
+use super::intent::Intent;
+use super::plan::{Planned, has_payload};
+use super::proof::Proof;
+use super::{Order, Plan, RemovalError, Remover, Step};
+use crate::collection::{
+    Collection, CollectionError, ItemLocks, ReadSidecar, StoredItem, lock_items,
+};
+use crate::identity::{RepositoryName, SECOND};
+use crate::item::State;
+use crate::layout;
+use crate::sidecar::{Removal, Seal};
+
+/// A run that deletes some items.
+pub struct Deletion<'r, 'o> {
+    remover: &'r Remover<'r>,
+    order: &'r Order<'o>,
+    names: &'r [RepositoryName],
+    /// Written when the first tombstone is to be: a run that is refused leaves no trace.
+    intent: Option<Intent>,
+    /// Whether an item may be left between its tombstone and the trash.
+    unfinished: bool,
+}
+
+/// What was done to an item.
+pub type Deleted<'a> = Plan<'a>;
+
+impl Remover<'_> {
+    /// Begins to delete `names`.
+    pub fn deletion<'r, 'o>(
+        &'r self,
+        names: &'r [RepositoryName],
+        order: &'r Order<'o>,
+    ) -> Deletion<'r, 'o> {
+        Deletion { remover: self, order, names, intent: None, unfinished: false }
+    }
+}
+
+impl<'o> Deletion<'_, 'o> {
+    /// Deletes one of the items that were said to be.
+    pub fn delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
+        let Remover { collection, progress, interrupt, .. } = *self.remover;
+        if interrupt.requested() {
+            return Err(RemovalError::Interrupted);
+        }
+        let item = collection.item(name)?;
+        let planned = Planned::of(collection, &item, self.order, progress, interrupt)?;
+        let (item, _locks) = self.lock_as_planned(&planned)?;
+        if planned.plan.step == Step::Bury && self.intent.is_none() {
+            let (collection, writer) = (self.remover.collection, &self.remover.writer);
+            self.intent = Some(Intent::write(collection, writer, self.names)?);
+        }
+        let done = match planned.plan.step {
+            Step::Bury => self.bury(&item, &planned.record),
+            Step::FinishBurial => bury_payload(collection, &item),
+            Step::TakeAway => {
+                let (year, leaf) = collection.year_of(item.name())?;
+                collection.throw_away_copy(item.name(), &year, &leaf)?;
+                Ok(())
+            }
+        };
+        self.unfinished |= done.is_err();
+        done.map(|()| planned.plan)
+    }
+
+    /// Ends the run. What could not be finished stays on record.
+    pub fn finish(self) -> Result<(), RemovalError> {
+        match self.intent {
+            Some(intent) if !self.unfinished => Ok(intent.done()?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Locks the item, and the one that it can be spared for, if both still are as they were.
+    fn lock_as_planned(
+        &self,
+        planned: &Planned<'_>,
+    ) -> Result<(StoredItem, ItemLocks), RemovalError> {
+        let collection = self.remover.collection;
+        let name = &planned.plan.name;
+        let locks = self.lock_both(name, planned.proof.as_ref())?;
+        let changed =
+            |path: &Path| RemovalError::Changed { name: name.clone(), path: path.to_path_buf() };
+        if let Some(Proof { holding, text }) = &planned.proof {
+            let now = holding.collection.item(name).and_then(|item| item.read_sidecar());
+            if now.map_or(true, |now| now.text != *text) {
+                return Err(changed(holding.collection.path()));
+            }
+        }
+        match collection.item(name).and_then(|item| Ok((item.read_sidecar()?, item))) {
+            Ok((now, item)) if now.text == planned.record.text => Ok((item, locks)),
+            Ok(_) | Err(CollectionError::NoSuchItem { .. }) => Err(changed(collection.path())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn lock_both(
+        &self,
+        name: &RepositoryName,
+        proof: Option<&Proof<'_>>,
+    ) -> Result<ItemLocks, CollectionError> {
+        let Remover { collection, agent, clock, wait, .. } = *self.remover;
+        let ours = || lock_items([(collection, name)], agent, clock, wait);
+        let Some(Proof { holding, .. }) = proof else { return ours() };
+        let other = holding.collection;
+        match lock_items([(collection, name), (other, name)], agent, clock, wait) {
+            // A copy on a read-only disk, or of somebody else, is not locked: it is not ours to change.
+            Err(CollectionError::Disk(error))
+                if error.path().starts_with(other.path()) && error.is_refusal() =>
+            {
+                ours()
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn bury(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {
+        let before = &record.sidecar;
+        let mut after = before.clone();
+        after.state = State::Deleted;
+        after.timestamp = self.remover.clock.now().floor(SECOND).max(before.timestamp);
+        after.removal = Some(Removal {
+            by: self.order.by.clone(),
+            reason: reason(self.order.reason.as_deref(), record.seal),
+            was: before.state,
+        });
+        let text = after
+            .rewrite(&record.text, before)
+            .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
+        self.remover.writer.replace_sidecar(item, &text)?;
+        bury_payload(self.remover.collection, item)
+    }
+}
+
+/// Moves the payload of a tombstone into the trash.
+pub(super) fn bury_payload(collection: &Collection, item: &StoredItem) -> Result<(), RemovalError> {
+    let moved = has_payload(item).and_then(|is_there| {
+        if is_there {
+            let payload = Path::new(layout::PAYLOAD);
+            collection.throw_away(item.name(), item.dir(), payload)?;
+        }
+        Ok(())
+    });
+    moved.map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
+}
+
+/// The tombstone is sealed anew, so it has to say that the sidecar was not as it had been sealed.
+fn reason(given: Option<&str>, seal: Seal) -> Option<String> {
+    const CHANGED: &str = "the sidecar was not as it had been sealed";
+    let given = given.filter(|reason| !reason.trim().is_empty());
+    match (given, seal) {
+        (given, Seal::Intact) => given.map(str::to_owned),
+        (None, _) => Some(CHANGED.to_owned()),
+        (Some(given), _) => Some(format!("{given} ({CHANGED})")),
+    }
+}

@@ -1,0 +1,126 @@
+//! Why an item is not removed, or not brought back.
+
+use std::path::PathBuf;
+
+use super::LookedAt;
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{Party, SidecarError};
+
+/// Why an item is not removed, or not brought back.
+#[derive(Debug, thiserror::Error)]
+pub enum RemovalError {
+    /// There is a tombstone, and nothing is left to be done.
+    #[error("`{name}` is deleted already")]
+    AlreadyDeleted {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// No other collection is known to hold the same bytes.
+    #[error("`{name}` is the last one that is known to be whole")]
+    LastHolding {
+        /// The item.
+        name: RepositoryName,
+        /// Where another one was looked for, and what was found there.
+        looked_at: Vec<LookedAt>,
+    },
+    /// The Original is on its way to another collection, or from there.
+    #[error("a hand-over of `{name}` is under way, {party}")]
+    HandoverOpen {
+        /// The item.
+        name: RepositoryName,
+        /// The other end.
+        party: Party,
+    },
+    /// It is not what its sidecar says.
+    #[error("`{name}` is damaged: {detail}")]
+    Damaged {
+        /// The item.
+        name: RepositoryName,
+        /// What was found first, and how much more.
+        detail: String,
+    },
+    /// What is in the trash is not what was deleted.
+    #[error("what is in the trash of `{name}` is damaged: {detail}")]
+    TrashDamaged {
+        /// The item.
+        name: RepositoryName,
+        /// What was found first, and how much more.
+        detail: String,
+    },
+    /// Another process changed it between the look and the lock.
+    #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
+    Changed {
+        /// The item.
+        name: RepositoryName,
+        /// The collection.
+        path: PathBuf,
+    },
+    /// It is in place.
+    #[error("`{name}` is not deleted: it is {state} here")]
+    NotDeleted {
+        /// The item.
+        name: RepositoryName,
+        /// What it is.
+        state: State,
+    },
+    /// Its bytes are not in the trash.
+    #[error("nothing of `{name}` is in the trash")]
+    NotInTrash {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// Another collection has become the holder of the Original.
+    #[error("`{}` holds the Original of `{name}` now", path.display())]
+    OriginalElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// The other collection.
+        path: PathBuf,
+    },
+    /// The trash holds what the item in place has lost.
+    #[error("`{name}` is {state} and has no payload; it may be the one in the trash")]
+    Needed {
+        /// The item.
+        name: RepositoryName,
+        /// What it is.
+        state: State,
+    },
+    /// The tombstone is in place, the payload is not in the trash yet.
+    #[error("`{name}` is deleted, but its files are still in place")]
+    NotMoved {
+        /// The item.
+        name: RepositoryName,
+        /// What went wrong.
+        #[source]
+        source: PathError,
+    },
+    /// The sidecar can not be changed.
+    #[error("cannot change the sidecar of `{name}`")]
+    Sidecar {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong.
+        #[source]
+        cause: SidecarError,
+    },
+    /// An intent of an earlier run can not be read.
+    #[error("`{}` is not as urepo wrote it: {reason}", path.display())]
+    Intent {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A stop was asked for.
+    #[error("interrupted")]
+    Interrupted,
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}

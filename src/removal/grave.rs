@@ -1,0 +1,130 @@
+//! What there is of a deleted item: found, read and compared, and left as it is.
+
+use std::path::Path;
+
+use super::plan::has_payload;
+use super::proof::{damage, is_same};
+use super::{DamageRule, RemovalError};
+use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Trashed};
+use crate::disk::Dir;
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::layout;
+use crate::progress::Progress;
+use crate::sidecar::Sidecar;
+use crate::verify::{Depth, verify_item, verify_payload};
+
+/// Looks for what can be brought back.
+pub(super) struct Search<'a> {
+    pub(super) collection: &'a Collection,
+    pub(super) others: &'a [Collection],
+    pub(super) rule: DamageRule,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+/// What can be brought back.
+pub(super) enum Grave {
+    /// A tombstone, and where its payload is: beside it already unless in the trash.
+    Tombstone { item: StoredItem, record: ReadSidecar, trashed: Option<Trashed> },
+    /// A Copy, whole, in the trash.
+    Copy { sidecar: Sidecar, trashed: Trashed },
+}
+
+impl Search<'_> {
+    pub(super) fn find(&self, name: &RepositoryName) -> Result<Grave, RemovalError> {
+        match self.collection.item(name) {
+            Ok(item) => self.below_tombstone(item),
+            Err(error @ CollectionError::NoSuchItem { .. }) => self.copy(name)?.ok_or(error.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn below_tombstone(&self, item: StoredItem) -> Result<Grave, RemovalError> {
+        let record = item.read_sidecar()?;
+        let name = item.name();
+        let state = record.sidecar.state;
+        if state != State::Deleted {
+            return Err(RemovalError::NotDeleted { name: name.clone(), state });
+        }
+        if state_before(&record.sidecar) == State::Original {
+            self.refuse_second_original(name)?;
+        }
+        // An earlier run was killed when it had moved it here, or before it had moved it away.
+        let trashed = if has_payload(&item)? {
+            let doc = item.dir().open_dir(Path::new(layout::PAYLOAD))?;
+            match self.damage_of(doc, &record.sidecar)? {
+                Some(detail) if self.rule == DamageRule::Refuse => {
+                    return Err(RemovalError::Damaged { name: name.clone(), detail });
+                }
+                _ => None,
+            }
+        } else {
+            let chosen =
+                self.choose(name, |trashed| match self.collection.trashed_payload(trashed)? {
+                    Some(doc) => self.damage_of(doc, &record.sidecar).map(Some),
+                    None => Ok(None),
+                })?;
+            Some(chosen.ok_or_else(|| RemovalError::NotInTrash { name: name.clone() })?)
+        };
+        Ok(Grave::Tombstone { item, record, trashed })
+    }
+
+    fn refuse_second_original(&self, name: &RepositoryName) -> Result<(), RemovalError> {
+        for other in self.others {
+            // What can not be read says nothing; `verify` over several collections does.
+            let sidecar = other.item(name).and_then(|item| item.sidecar());
+            let is_original = sidecar.is_ok_and(|(sidecar, _)| sidecar.state == State::Original);
+            if is_original && !is_same(self.collection, other)? {
+                let path = other.path().to_path_buf();
+                return Err(RemovalError::OriginalElsewhere { name: name.clone(), path });
+            }
+        }
+        Ok(())
+    }
+
+    fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
+        let findings = verify_payload(doc, sidecar, Depth::Full, self.progress, self.interrupt);
+        findings.map(|findings| damage(&findings)).ok_or(RemovalError::Interrupted)
+    }
+
+    fn copy(&self, name: &RepositoryName) -> Result<Option<Grave>, RemovalError> {
+        let chosen = self.choose(name, |trashed| {
+            let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
+            let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
+            let report = report.ok_or(RemovalError::Interrupted)?;
+            Ok(Some(damage(&report.findings)))
+        })?;
+        let Some(trashed) = chosen else { return Ok(None) };
+        let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
+        let (sidecar, _) = item.sidecar()?;
+        Ok(Some(Grave::Copy { sidecar, trashed }))
+    }
+
+    /// The first entry of the trash that `examine` finds to be whole, or a damaged one by the rule.
+    fn choose(
+        &self,
+        name: &RepositoryName,
+        examine: impl Fn(&Trashed) -> Result<Option<Option<String>>, RemovalError>,
+    ) -> Result<Option<Trashed>, RemovalError> {
+        let mut damaged = None;
+        for trashed in self.collection.trashed_of(name)? {
+            match examine(&trashed)? {
+                Some(None) => return Ok(Some(trashed)),
+                Some(Some(detail)) => damaged = Some((trashed, detail)),
+                None => {}
+            }
+        }
+        match damaged {
+            None => Ok(None),
+            Some((trashed, _)) if self.rule == DamageRule::Accept => Ok(Some(trashed)),
+            Some((_, detail)) => Err(RemovalError::TrashDamaged { name: name.clone(), detail }),
+        }
+    }
+}
+
+/// What the item of a tombstone was. A Copy leaves none, so one that does not say is an Original's.
+pub(super) fn state_before(tombstone: &Sidecar) -> State {
+    tombstone.removal.as_ref().map_or(State::Original, |removal| removal.was)
+}

@@ -1,0 +1,83 @@
+//! Removal: deleting items, bringing them back, and removing their bytes for good.
+//!
+//! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone:
+//! its sidecar stays, with all it said and who removed it, when and why. A Copy leaves nothing.
+//! Either way the bytes go to the trash and stay there until [`Remover::purge`] removes them, so that
+//! [`Remover::revive`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
+//! deleting frees no room.
+//!
+//! # Files, in reading order
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan` | what deleting an item would do, or why it is refused |
+//! | `proof` | another collection holds the item, whole |
+//! | `delete` | the tombstone, then the payload |
+//! | `intent` | what a run is going to delete, for whoever finishes it after a crash |
+//! | `grave` | what there is of a deleted item, and whether it is whole |
+//! | `revive` | out of the trash again |
+//! | `purge` | gone for good |
+//!
+//! # The order of writes
+//!
+//! *delete*: the intent is written and synced; the item is locked; its sidecar is replaced durably, which
+//! is the commit point; `doc` is moved to the trash and both directories are synced. Killed before
+//! the last step, there is a tombstone with a payload (`verify` says U212): deleting it again, or
+//! [`finish_pending`], which reads the intent, finishes the move.
+//!
+//! *revive*: the item is locked; every byte in the trash is compared with the tombstone; `doc` is moved
+//! back and synced; the sidecar is replaced durably, which is the commit point. A Copy comes back whole,
+//! in one step.
+//!
+//! *purge*: what is purged is renamed first, so that what is left of it after a crash is never taken for
+//! a payload; recovery, or the next purge, removes the rest.
+//!
+//! # The last holding
+//!
+//! An item is not deleted unless another collection holds the same bytes, proven now, or one is told
+//! that it may be the last. The bytes are read without a lock, since that takes long; then both
+//! items are locked and nothing may have changed: two runs can not each delete the item that the other one
+//! relies on. A collection that can not be written is relied on without a lock.
+
+mod delete;
+mod error;
+mod grave;
+mod intent;
+mod plan;
+mod proof;
+mod purge;
+mod revive;
+
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Collection, Writer};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+
+pub use delete::{Deleted, Deletion};
+pub use error::RemovalError;
+pub use intent::{Finished, finish_pending};
+pub use plan::{DamageRule, LastRule, Order, Plan, Step, plan};
+pub use proof::{Holding, Lack, LookedAt};
+pub use purge::{Purgeable, Wanted, purgeable};
+pub use revive::{Revived, plan_revival};
+
+/// Removes items of one collection, and brings them back.
+pub struct Remover<'a> {
+    /// The collection.
+    pub collection: &'a Collection,
+    /// The right to change it.
+    pub writer: Writer,
+    /// Who removes.
+    pub agent: &'a Agent,
+    /// What time it is.
+    pub clock: &'a dyn Clock,
+    /// How long to wait for the lock of an item.
+    pub wait: Duration,
+    /// Hears of bytes that are read.
+    pub progress: &'a dyn Progress,
+    /// Asks for a stop before the next item.
+    pub interrupt: &'a Interrupt,
+}

@@ -1,0 +1,151 @@
+//! What deleting an item would do, or why it is refused: nothing is changed here.
+
+use super::proof::{self, Holding};
+use super::{RemovalError, proof::Proof};
+use crate::collection::{Collection, ReadSidecar, StoredItem};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::layout;
+use crate::progress::Progress;
+use crate::verify::{Depth, verify_item};
+
+/// What is ordered, and which rules hold.
+#[derive(Clone, Debug)]
+pub struct Order<'a> {
+    /// Who deletes: a person on a machine.
+    pub by: String,
+    /// Why, if that is said.
+    pub reason: Option<String>,
+    /// Other collections, which may hold the items too.
+    pub others: &'a [Collection],
+    /// How closely the other holding is looked at.
+    pub depth: Depth,
+    /// Whether the last holding may go.
+    pub last: LastRule,
+    /// Whether a damaged item may go.
+    pub damage: DamageRule,
+}
+
+/// Whether an item may go that no other collection is proven to hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastRule {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It may go; nobody else is asked.
+    Remove,
+}
+
+/// Whether an item may go, or come back, that is not what its sidecar says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DamageRule {
+    /// It stays: somebody should look at it first.
+    #[default]
+    Refuse,
+    /// It may.
+    Accept,
+}
+
+/// What is done to an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An Original becomes a tombstone, its payload goes to the trash.
+    Bury,
+    /// The payload of a tombstone goes to the trash: an earlier run was killed before that.
+    FinishBurial,
+    /// A Copy goes to the trash whole.
+    TakeAway,
+}
+
+/// What deleting an item does.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// The item, spelt as it is on disk.
+    pub name: RepositoryName,
+    /// What is done.
+    pub step: Step,
+    /// Who holds the same bytes, where that was asked.
+    pub proven_by: Option<Holding<'a>>,
+    /// Its files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What deleting the item `name` of `collection` would do.
+pub fn plan<'a>(
+    collection: &Collection,
+    name: &RepositoryName,
+    order: &Order<'a>,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Plan<'a>, RemovalError> {
+    let item = collection.item(name)?;
+    Planned::of(collection, &item, order, progress, interrupt).map(|planned| planned.plan)
+}
+
+/// A plan, with what it was made from.
+pub(super) struct Planned<'a> {
+    pub(super) plan: Plan<'a>,
+    pub(super) record: ReadSidecar,
+    pub(super) proof: Option<Proof<'a>>,
+}
+
+impl<'a> Planned<'a> {
+    pub(super) fn of(
+        collection: &Collection,
+        item: &StoredItem,
+        order: &Order<'a>,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Planned<'a>, RemovalError> {
+        let record = item.read_sidecar()?;
+        let step = step(&record, has_payload(item)?)?;
+        if step != Step::FinishBurial && order.damage == DamageRule::Refuse {
+            let report = verify_item(item, Depth::Quick, progress, interrupt);
+            let report = report.ok_or(RemovalError::Interrupted)?;
+            if let Some(detail) = proof::damage(&report.findings) {
+                return Err(RemovalError::Damaged { name: item.name().clone(), detail });
+            }
+        }
+        let proof = match (step, order.last) {
+            (Step::FinishBurial, _) | (_, LastRule::Remove) => None,
+            (Step::Bury | Step::TakeAway, LastRule::Keep) => {
+                let (others, depth) = (order.others, order.depth);
+                let sidecar = &record.sidecar;
+                Some(proof::find(collection, sidecar, others, depth, progress, interrupt)?)
+            }
+        };
+        let plan = Plan {
+            name: item.name().clone(),
+            step,
+            proven_by: proof.as_ref().map(|proof| proof.holding),
+            files: record.sidecar.payload.files,
+            bytes: record.sidecar.payload.bytes,
+        };
+        Ok(Planned { plan, record, proof })
+    }
+}
+
+/// What the state of an item asks for [resolution standard 5.2].
+fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
+    let sidecar = &record.sidecar;
+    let name = || sidecar.repository.clone();
+    if let Some(handover) = &sidecar.handover {
+        let party = handover.party.clone();
+        return Err(RemovalError::HandoverOpen { name: name(), party });
+    }
+    match (sidecar.state, has_payload) {
+        (State::Original, _) => Ok(Step::Bury),
+        (State::Copy, _) => Ok(Step::TakeAway),
+        (State::Deleted, true) => Ok(Step::FinishBurial),
+        (State::Deleted, false) => Err(RemovalError::AlreadyDeleted { name: name() }),
+    }
+}
+
+/// Whether there is anything where the payload belongs.
+pub(super) fn has_payload(item: &StoredItem) -> Result<bool, PathError> {
+    Ok(item.dir().stamp(layout::PAYLOAD)?.is_some())
+}

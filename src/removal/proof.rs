@@ -1,0 +1,168 @@
+//! The proof that another collection holds the same bytes of an item.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::RemovalError;
+use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::progress::Progress;
+use crate::sidecar::Sidecar;
+use crate::verify::{Depth, Findings, Severity, verify_item};
+
+/// A collection that was looked at, and why the item in it is no proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookedAt {
+    /// Its root.
+    pub path: PathBuf,
+    /// What is lacking.
+    pub lack: Lack,
+}
+
+/// Why an item elsewhere does not stand for the one here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// It is the same collection, or a clone with the same id.
+    SameCollection,
+    /// It has no such item.
+    Absent,
+    /// It has a tombstone.
+    Deleted,
+    /// Its sidecar has another payload.
+    OtherPayload,
+    /// It is being handed over.
+    HandoverOpen,
+    /// It is damaged: what was found.
+    Damaged(String),
+    /// It can not be read: why.
+    Unreadable(String),
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Lack::SameCollection => "it is this collection, or a clone of it",
+            Lack::Absent => "it has no such item",
+            Lack::Deleted => "it is deleted there as well",
+            Lack::OtherPayload => "it has other files there",
+            Lack::HandoverOpen => "it is being handed over there",
+            Lack::Damaged(detail) => return write!(f, "it is damaged there: {detail}"),
+            Lack::Unreadable(cause) => return write!(f, "it can not be read there: {cause}"),
+        })
+    }
+}
+
+/// Another collection that holds the same bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Holding<'a> {
+    /// The collection.
+    pub collection: &'a Collection,
+    /// What it holds.
+    pub state: State,
+}
+
+/// A holding, with the sidecar it was proven by.
+pub(super) struct Proof<'a> {
+    pub(super) holding: Holding<'a>,
+    pub(super) text: Vec<u8>,
+}
+
+/// Looks through `others` for one that holds the payload of `sidecar`, whole.
+pub(super) fn find<'a>(
+    collection: &Collection,
+    sidecar: &Sidecar,
+    others: &'a [Collection],
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Proof<'a>, RemovalError> {
+    let name = &sidecar.repository;
+    let mut looked_at = Vec::new();
+    for other in others {
+        let lack = if is_same(collection, other)? {
+            Lack::SameCollection
+        } else {
+            match look(other, sidecar, depth, progress, interrupt) {
+                Some(Ok(record)) => {
+                    let holding = Holding { collection: other, state: record.sidecar.state };
+                    return Ok(Proof { holding, text: record.text });
+                }
+                Some(Err(lack)) => lack,
+                None => return Err(RemovalError::Interrupted),
+            }
+        };
+        looked_at.push(LookedAt { path: other.path().to_path_buf(), lack });
+    }
+    Err(RemovalError::LastHolding { name: name.clone(), looked_at })
+}
+
+/// Whether both are one: by id, since a directory mounted twice may have two device numbers, or by
+/// place.
+pub(super) fn is_same(a: &Collection, b: &Collection) -> Result<bool, PathError> {
+    let place = |collection: &Collection| Ok(collection.root().own_stamp()?.identity);
+    Ok(a.id() == b.id() || place(a)? == place(b)?)
+}
+
+fn look(
+    other: &Collection,
+    sidecar: &Sidecar,
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Option<Result<ReadSidecar, Lack>> {
+    let (item, record) = match recorded(other, &sidecar.repository) {
+        Ok(found) => found,
+        Err(lack) => return Some(Err(lack)),
+    };
+    let lack = if record.sidecar.state == State::Deleted {
+        Lack::Deleted
+    } else if record.sidecar.handover.is_some() {
+        Lack::HandoverOpen
+    } else if record.sidecar.payload != sidecar.payload {
+        Lack::OtherPayload
+    } else {
+        let report = verify_item(&item, depth, progress, interrupt)?;
+        match damage(&report.findings) {
+            None => return Some(Ok(record)),
+            Some(detail) => Lack::Damaged(detail),
+        }
+    };
+    Some(Err(lack))
+}
+
+fn recorded(other: &Collection, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), Lack> {
+    other.item(name).and_then(|item| Ok((item.read_sidecar()?, item))).map_or_else(
+        |error| {
+            Err(match error {
+                CollectionError::NoSuchItem { .. } => Lack::Absent,
+                error => Lack::Unreadable(in_one_line(&error)),
+            })
+        },
+        |(record, item)| Ok((item, record)),
+    )
+}
+
+fn in_one_line(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// The first damage among `findings`, and how much more there is.
+pub(super) fn damage(findings: &Findings) -> Option<String> {
+    let mut damage =
+        findings.as_slice().iter().filter(|finding| finding.severity() == Severity::Damage);
+    let first = damage.next()?;
+    let path = first.place.to_path();
+    let place =
+        if path.as_os_str().is_empty() { String::new() } else { format!(", `{}`", path.display()) };
+    let more = match findings.count(Severity::Damage) - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!("{}{place}{more}", first.code.meaning()))
+}

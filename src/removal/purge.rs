@@ -1,0 +1,114 @@
+//! Removing what is in the trash for good.
+
+use super::plan::has_payload;
+use super::{RemovalError, Remover};
+use crate::collection::{Collection, CollectionError, Held, Trashed, lock_items};
+use crate::identity::{Instant, RepositoryName};
+use crate::item::State;
+
+/// What is to be purged.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Only what is left of these items; of all unless given.
+    pub names: Option<Vec<RepositoryName>>,
+    /// Only what was deleted before this instant.
+    pub before: Option<Instant>,
+}
+
+/// An entry of the trash that can be purged.
+#[derive(Clone, Debug)]
+pub struct Purgeable {
+    /// The item.
+    pub name: RepositoryName,
+    /// What is left of it.
+    pub held: Held,
+    /// Files in the trash.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// When it was deleted.
+    pub since: Instant,
+    trashed: Trashed,
+}
+
+/// What is in the trash of `collection`, as far as it is wanted, in order of names.
+///
+/// What recovery would put back is not told: it is on its way.
+pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
+    let mut found = Vec::new();
+    collection.visit_trash(|trashed| {
+        if wanted.names.as_ref().is_some_and(|names| !names.contains(&trashed.name)) {
+            return Ok(());
+        }
+        let seen = collection
+            .held(&trashed)
+            .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
+        let (held, (files, bytes, changed)) = match seen {
+            // Another run has just purged it, or brought it back.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            outcome => outcome?,
+        };
+        if held == Held::SetAside {
+            return Ok(());
+        }
+        let since = deleted_at(collection, &trashed.name).unwrap_or(changed);
+        // Of what has begun to go, the rest goes as well.
+        if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {
+            let name = trashed.name.clone();
+            found.push(Purgeable { name, held, files, bytes, since, trashed });
+        }
+        Ok::<_, RemovalError>(())
+    })?;
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// The date of a tombstone, if there is one that can be read.
+fn deleted_at(collection: &Collection, name: &RepositoryName) -> Option<Instant> {
+    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
+    (sidecar.state == State::Deleted).then_some(sidecar.timestamp)
+}
+
+impl Remover<'_> {
+    /// Removes an entry of the trash for good.
+    ///
+    /// May be killed at any point; what is left is no payload any more and goes with the next purge.
+    pub fn purge(&self, entry: &Purgeable) -> Result<(), RemovalError> {
+        let Purgeable { name, held, trashed, .. } = entry;
+        if self.interrupt.requested() {
+            return Err(RemovalError::Interrupted);
+        }
+        let collection = self.collection;
+        let _locks = lock_items([(collection, name)], self.agent, self.clock, self.wait)?;
+        let now = match collection.held(trashed) {
+            // Another run has purged it.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            outcome => outcome?,
+        };
+        if now != *held {
+            let path = collection.path().to_path_buf();
+            return Err(RemovalError::Changed { name: name.clone(), path });
+        }
+        self.refuse_if_needed(entry)?;
+        collection.condemn(trashed, *held)?;
+        Ok(collection.remove_trashed(trashed)?)
+    }
+
+    /// A sidecar that says Original, brought back by hand perhaps, but has no payload: the bytes in
+    /// the trash may be the only ones.
+    fn refuse_if_needed(&self, entry: &Purgeable) -> Result<(), RemovalError> {
+        if entry.held != Held::Payload {
+            return Ok(());
+        }
+        let item = match self.collection.item(&entry.name) {
+            Err(CollectionError::NoSuchItem { .. }) => return Ok(()),
+            outcome => outcome?,
+        };
+        let (sidecar, _) = item.sidecar()?;
+        if sidecar.state != State::Deleted && !has_payload(&item)? {
+            let (name, state) = (entry.name.clone(), sidecar.state);
+            return Err(RemovalError::Needed { name, state });
+        }
+        Ok(())
+    }
+}

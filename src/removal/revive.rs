@@ -1,0 +1,131 @@
+//! Bringing a deleted item back out of the trash.
+
+use std::path::Path;
+
+use super::grave::{Grave, Search, state_before};
+use super::{DamageRule, RemovalError, Remover};
+use crate::collection::{Collection, Held, ReadSidecar, StoredItem, Trashed, lock_items};
+use crate::disk::{Dir, PathError};
+use crate::identity::{RepositoryName, SECOND};
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::layout;
+use crate::progress::Progress;
+
+/// An item that was brought back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revived {
+    /// The item.
+    pub name: RepositoryName,
+    /// What it is again.
+    pub state: State,
+    /// Its files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Revived {
+    fn of(grave: &Grave) -> Revived {
+        let (sidecar, state) = match grave {
+            Grave::Tombstone { record, .. } => (&record.sidecar, state_before(&record.sidecar)),
+            Grave::Copy { sidecar, .. } => (sidecar, sidecar.state),
+        };
+        Revived {
+            name: sidecar.repository.clone(),
+            state,
+            files: sidecar.payload.files,
+            bytes: sidecar.payload.bytes,
+        }
+    }
+}
+
+/// What bringing the item `name` of `collection` back would do.
+pub fn plan_revival(
+    collection: &Collection,
+    name: &RepositoryName,
+    others: &[Collection],
+    rule: DamageRule,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Revived, RemovalError> {
+    let grave = Search { collection, others, rule, progress, interrupt }.find(name)?;
+    Ok(Revived::of(&grave))
+}
+
+impl Remover<'_> {
+    /// Brings the item `name` back, after every byte in the trash was compared with its sidecar.
+    ///
+    /// An Original does not come back where one of `others` holds the Original by now.
+    pub fn revive(
+        &self,
+        name: &RepositoryName,
+        others: &[Collection],
+        rule: DamageRule,
+    ) -> Result<Revived, RemovalError> {
+        let Remover { collection, progress, interrupt, .. } = *self;
+        if interrupt.requested() {
+            return Err(RemovalError::Interrupted);
+        }
+        let _locks = lock_items([(collection, name)], self.agent, self.clock, self.wait)?;
+        let grave = Search { collection, others, rule, progress, interrupt }.find(name)?;
+        let revived = Revived::of(&grave);
+        match &grave {
+            Grave::Tombstone { item, record, trashed } => {
+                self.unbury(item, record, trashed.as_ref())?;
+            }
+            Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
+        }
+        Ok(revived)
+    }
+
+    fn unbury(
+        &self,
+        item: &StoredItem,
+        record: &ReadSidecar,
+        trashed: Option<&Trashed>,
+    ) -> Result<(), RemovalError> {
+        let before = &record.sidecar;
+        let mut after = before.clone();
+        after.state = state_before(before);
+        after.timestamp = self.clock.now().floor(SECOND).max(before.timestamp);
+        after.removal = None;
+        let text = after
+            .rewrite(&record.text, before)
+            .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
+        match trashed {
+            Some(trashed) => {
+                let payload = Path::new(layout::PAYLOAD);
+                self.collection.take_back(trashed, Held::Payload, item.dir(), payload)?;
+            }
+            // That move, by a run that was killed, may not be on the disk yet.
+            None => item.dir().sync()?,
+        }
+        self.writer.replace_sidecar(item, &text)?;
+        self.forget(trashed)
+    }
+
+    fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
+        let name = &trashed.name;
+        let year = ensure_year(self.collection, name)?;
+        let directory = layout::item_directory(name);
+        let leaf = Path::new(directory.file_name().unwrap_or_default());
+        self.collection.take_back(trashed, Held::Copy, &year, leaf)?;
+        self.forget(Some(trashed))
+    }
+
+    /// Removes the entry of the trash that is empty now.
+    fn forget(&self, trashed: Option<&Trashed>) -> Result<(), RemovalError> {
+        trashed.map_or(Ok(()), |trashed| Ok(self.collection.remove_trashed(trashed)?))
+    }
+}
+
+/// The directory of the year of an item, made if it is missing.
+fn ensure_year(collection: &Collection, name: &RepositoryName) -> Result<Dir, PathError> {
+    let directory = layout::item_directory(name);
+    let mut dir = collection.root().try_clone()?;
+    for component in directory.parent().unwrap_or(Path::new("")) {
+        dir = dir.ensure_dir(&component.to_string_lossy())?;
+    }
+    Ok(dir)
+}

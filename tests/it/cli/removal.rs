@@ -1,0 +1,203 @@
+//! Deleting, bringing back and purging, as they are told.
+
+use std::io::{Read as _, Write as _};
+
+use serde_json::{Value, json};
+use urepo::sidecar::Sidecar;
+
+use super::{leaf, open, records, world_with_item};
+use crate::support::{World, make_collection, tree};
+
+/// Makes a Copy of the item in the collection `other`.
+fn copy_to(world: &World, other: &str, name: &str) {
+    make_collection(&world.path(other));
+    let (from, to) = (world.path("archive").join(name), world.path(other).join(name));
+    std::fs::create_dir_all(to.join("doc")).unwrap();
+    std::fs::copy(from.join("doc/a.txt"), to.join("doc/a.txt")).unwrap();
+    let (mut sidecar, _) = Sidecar::read(&std::fs::read(from.join("item.toml")).unwrap()).unwrap();
+    sidecar.state = urepo::item::State::Copy;
+    std::fs::write(to.join("item.toml"), sidecar.to_text()).unwrap();
+}
+
+#[test]
+fn a_deletion_is_told_and_can_be_undone() {
+    let (world, name) = world_with_item();
+    let item = leaf(&name);
+    let ran = world.run(&format!("-c archive delete --force last --reason twice {item}"));
+    assert_eq!(ran.succeeded(), "");
+    let told = format!("deleted {name}; its files are in the trash until `urepo purge`\n");
+    assert_eq!(ran.stderr, told);
+    let shown = world.run(&format!("-c archive show {item}"));
+    for line in
+        ["state        Deleted", "removed by   ", "reason       twice", "was          Original"]
+    {
+        assert!(shown.succeeded().contains(line), "{line}: {}", shown.stdout);
+    }
+    assert_eq!(world.run("-c archive verify").code, 0);
+    assert_eq!(world.run("-c archive list --state Deleted").line(), name);
+    let former = world.run(&format!("-c archive manifest {item}"));
+    assert!(former.succeeded().ends_with("  a.txt\n"), "{}", former.stdout);
+    let ran = world.run(&format!("-c archive rm --revive {item}"));
+    assert_eq!(ran.succeeded(), "");
+    assert_eq!(ran.stderr, format!("brought {name} back as Original\n"));
+    assert_eq!(world.run(&format!("-c archive cat {item}")).succeeded(), "alpha");
+    assert_eq!(world.run("-c archive delete --force last").code, 2);
+}
+
+#[test]
+fn quiet_says_nothing_and_verbose_says_why_it_may_go() {
+    let (world, name) = world_with_item();
+    copy_to(&world, "other", &name);
+    let ran = world.run(&format!("-c archive delete -v --with other {name}"));
+    assert_eq!(ran.succeeded(), "");
+    let detail = "  1 file, 5 B; `[WORLD]/other` has the same files, as Copy\n";
+    assert!(ran.stderr.ends_with(detail), "{}", ran.stderr);
+    let ran = world.run(&format!("-c archive -q delete --revive {name}"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn collections_of_the_settings_count() {
+    let (world, name) = world_with_item();
+    copy_to(&world, "other", &name);
+    let line = format!("-c archive delete {name}");
+    assert_eq!(world.run(&line).code, 23);
+    let settings = format!(
+        "[collections]\ngone = \"{}\"\nother = \"{}\"\n",
+        world.path("gone").display(),
+        world.path("other").display()
+    );
+    world.write(".config/urepo/config.toml", settings);
+    world.run(&line).succeeded();
+    // The Copy is the last one now.
+    assert_eq!(world.run(&format!("-c other delete --with archive {name}")).code, 23);
+}
+
+#[test]
+fn a_copy_leaves_nothing_and_is_found_in_the_trash() {
+    let (world, name) = world_with_item();
+    copy_to(&world, "other", &name);
+    world.run(&format!("-c other delete --with archive {name}")).succeeded();
+    assert_eq!(world.run("-c other list").succeeded(), "");
+    assert_eq!(world.run(&format!("-c other show {name}")).code, 21);
+    let ran = world.run(&format!("-c other delete --revive {}", leaf(&name)));
+    ran.succeeded();
+    assert_eq!(ran.stderr, format!("brought {name} back as Copy\n"));
+    assert_eq!(world.run("-c other list --state Copy").line(), name);
+}
+
+#[test]
+fn a_bad_item_does_not_stop_the_rest() {
+    let (world, name) = world_with_item();
+    let other = world.run("-c archive new a.txt").line();
+    let ran = world.run(&format!(
+        "-c archive delete --json -y --force last {name} 2009/02.16.17.46 {other} {other}"
+    ));
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    let told = records(&ran);
+    let items: Vec<_> = told.iter().map(|it| (it["id"].clone(), it["ok"].clone())).collect();
+    let expected = [
+        (json!("2009/02.16.17.46"), json!(false)),
+        (json!(name), json!(true)),
+        (json!(other), json!(true)),
+        (Value::Null, Value::Null),
+    ];
+    assert_eq!(items, expected);
+    assert_eq!(told[0]["error"]["code"], 21);
+    assert_eq!((&told[1]["action"], &told[1]["files"]), (&json!("delete"), &json!(1)));
+    assert_eq!(told[3]["type"], "summary");
+    assert_eq!((&told[3]["items"], &told[3]["failed"]), (&json!(2), &json!(1)));
+    assert_eq!(told[3]["exit_code"], 3);
+}
+
+#[test]
+fn the_record_of_a_tombstone_has_its_removal() {
+    let (world, name) = world_with_item();
+    assert_eq!(records(&world.run("-c archive list --json"))[0]["removal"], Value::Null);
+    world.run(&format!("-c archive delete --force last --reason twice {name}")).succeeded();
+    let told = records(&world.run(&format!("-c archive show --json {name}")));
+    let removal = &told[0]["removal"];
+    assert_eq!((&removal["reason"], &removal["was"]), (&json!("twice"), &json!("Original")));
+    assert_eq!(removal["date"], told[0]["timestamp"]);
+    assert!(removal["by"].as_str().unwrap().contains('@'), "{removal}");
+}
+
+#[test]
+fn purging_frees_what_it_says() {
+    let (world, name) = world_with_item();
+    assert_eq!(world.run("-c archive purge").stderr, "there is nothing to purge\n");
+    world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    let planned = world.run("-c archive purge --dry-run");
+    assert!(planned.succeeded().starts_with(&format!("would purge {name}: 1 file, 5 B, deleted ")));
+    // Nothing is that old.
+    let ran = world.run("-c archive purge -y --older-than 30d");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "there is nothing to purge\n"));
+    let ran = world.run(&format!("-c archive purge -y --json {}", leaf(&name)));
+    let told = records(&ran);
+    assert_eq!((&told[0]["id"], &told[0]["bytes"]), (&json!(name), &json!(5)));
+    assert_eq!((&told[1]["bytes"], &told[1]["exit_code"]), (&json!(5), &json!(0)));
+    assert_eq!(tree(&world.path("archive/.urepo/trash")), [""; 0]);
+    assert_eq!(world.run(&format!("-c archive show {name}")).code, 0);
+    assert_eq!(world.run("-c archive verify").code, 0);
+}
+
+/// Runs a line with a terminal as stdin on which `answer` is typed, where the system has `script`.
+fn typed(world: &World, line: &str, answer: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_urepo");
+    let like = world.command([""; 0]);
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &format!("{program} {line}"), "/dev/null"]);
+    command.current_dir(world.path("")).env("XDG_CONFIG_HOME", world.path(".config"));
+    for (name, value) in like.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    use std::process::Stdio;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(answer.as_bytes()).unwrap();
+    let mut told = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut told).unwrap();
+    drop(input);
+    child.wait().unwrap();
+    Some(told)
+}
+
+#[test]
+fn a_person_is_asked() {
+    let (world, name) = world_with_item();
+    world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    let Some(told) = typed(&world, "-c archive purge", "n\n") else { return };
+    assert!(told.contains("remove 1 deleted item, 5 B, for good? [y/N]"), "{told}");
+    assert!(told.contains("nothing was done"), "{told}");
+    let entries = || tree(&world.path("archive/.urepo/trash")).len();
+    assert_eq!(entries(), 3);
+    let told = typed(&world, "-c archive purge", "y\n").unwrap();
+    assert!(told.contains("purged 1 item, 5 B freed"), "{told}");
+    assert_eq!(entries(), 0);
+    assert!(open(&world).item(&name.parse().unwrap()).is_ok());
+}
+
+/// Two that rely on each other do not both go.
+#[test]
+fn of_two_at_once_one_stays() {
+    for _ in 0..8 {
+        let (world, name) = world_with_item();
+        copy_to(&world, "other", &name);
+        let run = |own: &str, other: &str| {
+            let line = format!("-c {own} delete --with {other} {name}");
+            let mut command = world.command(line.split_whitespace());
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            command.spawn().unwrap()
+        };
+        let mut runs = [run("archive", "other"), run("other", "archive")];
+        let gone = runs
+            .iter_mut()
+            .map(|run| run.wait().unwrap())
+            .filter(std::process::ExitStatus::success);
+        assert_eq!(gone.count(), 1);
+    }
+}

@@ -1,0 +1,369 @@
+//! Deleting, reviving, purging and finishing, killed or failing at every file operation: no byte is
+//! ever lost, and a repetition completes.
+
+use rustix::io::Errno;
+
+use super::*;
+use crate::support::{Faults, Mode};
+
+/// Where the bytes of an item are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bytes {
+    /// In the item, which is an Original or a Copy.
+    InPlace,
+    /// Beside a tombstone.
+    Left,
+    /// In the trash.
+    InTrash,
+    /// Nowhere, as it should be after a purge.
+    Purged,
+}
+
+/// Finds the bytes of the item, whole, in exactly one place.
+fn bytes_of(root: &Path, name: &RepositoryName) -> Bytes {
+    let collection = Collection::open(root, &Watcher::default()).unwrap();
+    let mut in_trash = 0;
+    let place = match collection.item(name) {
+        Ok(item) => {
+            let (sidecar, seal) = item.sidecar().unwrap();
+            assert_eq!(seal, Seal::Intact);
+            let doc = item.dir().open_dir_if_there("doc").unwrap();
+            collection
+                .visit_trash(|trashed| {
+                    if let Some(doc) = collection.trashed_payload(&trashed)? {
+                        assert!(is_payload_whole(doc, &sidecar), "half of it is in the trash");
+                        in_trash += 1;
+                    }
+                    Ok::<_, urepo::disk::PathError>(())
+                })
+                .unwrap();
+            match (sidecar.state, doc) {
+                (State::Deleted, Some(doc)) => {
+                    assert!(is_payload_whole(doc, &sidecar));
+                    Some(Bytes::Left)
+                }
+                (State::Deleted, None) => None,
+                (_, doc) => {
+                    assert!(doc.is_some() && is_whole(&collection, name));
+                    Some(Bytes::InPlace)
+                }
+            }
+        }
+        Err(error) => {
+            assert!(error.to_string().starts_with("no item"), "{error}");
+            collection
+                .visit_trash(|trashed| {
+                    if let Some(item) = collection.trashed_copy(&trashed)? {
+                        let (depth, interrupt) = (Depth::Full, Interrupt::default());
+                        let report = verify_item(&item, depth, &NoProgress, &interrupt).unwrap();
+                        assert!(!report.findings.is_damage());
+                        in_trash += 1;
+                    }
+                    Ok::<_, urepo::disk::PathError>(())
+                })
+                .unwrap();
+            None
+        }
+    };
+    match (place, in_trash) {
+        (Some(place), 0) => place,
+        (None, 1) => Bytes::InTrash,
+        (None, 0) => Bytes::Purged,
+        found => panic!("the bytes are in several places: {found:?}"),
+    }
+}
+
+fn is_payload_whole(doc: urepo::disk::Dir, sidecar: &Sidecar) -> bool {
+    let interrupt = Interrupt::default();
+    let findings =
+        verify_payload(doc, sidecar, Depth::Full, &NoProgress, &interrupt).expect("not stopped");
+    !findings.is_damage()
+}
+
+/// What is done, from which state, and where the bytes are then.
+struct Case {
+    prepare: fn(&World),
+    act: fn(&Collection, &RepositoryName) -> Result<(), RemovalError>,
+    end: Bytes,
+    /// Where the bytes may be meanwhile.
+    meanwhile: &'static [Bytes],
+    /// A lower limit of the operations that were made to fail.
+    operations: usize,
+}
+
+const MODES: [Mode; 3] = [Mode::Killed, Mode::Once(Errno::IO), Mode::Once(Errno::NOSPC)];
+
+impl Case {
+    /// Makes the n-th operation fail, for every n.
+    fn run(&self) {
+        let template = World::new();
+        (self.prepare)(&template);
+        let name = &template.name;
+        for mode in MODES {
+            for at in 1.. {
+                let root = template.root(&format!("archive-{at}"));
+                copy_tree(&template.root("archive"), &root);
+                let faults = Arc::new(Faults::new(&root, at, mode));
+                let watcher = Watcher::new(Arc::clone(&faults) as _);
+                let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
+                let outcome = opened.and_then(|collection| (self.act)(&collection, name));
+                let struck = faults.struck();
+                let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
+                let found = bytes_of(&root, name);
+                if outcome.is_ok() {
+                    assert_eq!(found, self.end, "{told}");
+                } else {
+                    assert!(self.meanwhile.contains(&found), "{found:?}: {told}");
+                }
+                if self.end == Bytes::InTrash && found == Bytes::Left {
+                    finished_by_others(&root, name, &told);
+                }
+                self.repeat(&root, name, &told);
+                std::fs::remove_dir_all(&root).unwrap();
+                if struck.is_none() {
+                    assert!(at > self.operations, "only {at} operations were made to fail");
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The next run completes what was begun, and leaves nothing that is not needed.
+    fn repeat(&self, root: &Path, name: &RepositoryName, told: &str) {
+        let collection = Collection::open(root, &Watcher::default()).unwrap();
+        match (self.act)(&collection, name) {
+            // Or it had been completed.
+            Ok(()) | Err(RemovalError::AlreadyDeleted { .. } | RemovalError::NotDeleted { .. }) => {
+            }
+            // A Copy leaves no trace that it was deleted.
+            Err(RemovalError::Collection(error)) if self.end == Bytes::InTrash => {
+                assert!(error.to_string().starts_with("no item"), "{error}: {told}");
+            }
+            Err(error) => panic!("{error}: {told}"),
+        }
+        assert_eq!(bytes_of(root, name), self.end, "{told}");
+        finish_all(&collection);
+        recover(&collection, &agent(), &later(), PATIENCE).unwrap();
+        assert_eq!(bytes_of(root, name), self.end, "{told}");
+        assert_eq!(journal(root), [""; 0], "{told}");
+        assert_eq!(tree(&root.join(".urepo/staging")), [""; 0], "{told}");
+        let kept = usize::from(self.end == Bytes::InTrash);
+        assert_eq!(trash(&collection).len(), kept, "{told}");
+    }
+}
+
+/// Whoever comes first finishes it; nobody has to know which item it was.
+fn finished_by_others(root: &Path, name: &RepositoryName, told: &str) {
+    let twin = root.with_extension("twin");
+    copy_tree(root, &twin);
+    let finished = finish_all(&Collection::open(&twin, &Watcher::default()).unwrap());
+    assert_eq!(finished, std::slice::from_ref(name), "{told}");
+    assert_eq!(bytes_of(&twin, name), Bytes::InTrash, "{told}");
+    std::fs::remove_dir_all(&twin).unwrap();
+}
+
+/// The intents of runs; there is no journal until there was one.
+fn journal(root: &Path) -> Vec<String> {
+    let journal = root.join(".urepo/journal");
+    if journal.exists() { tree(&journal) } else { Vec::new() }
+}
+
+/// Finishes what killed runs left. A child that another test is just starting may hold the lock of
+/// a file for a moment.
+fn finish_all(collection: &Collection) -> Vec<RepositoryName> {
+    let mut items = Vec::new();
+    loop {
+        let finished = finish_pending(collection, &agent(), &later(), PATIENCE).unwrap();
+        assert!(finished.failed.is_empty(), "{:?}", finished.failed);
+        items.extend(finished.items);
+        if finished.at_work == 0 {
+            return items;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn delete_forced(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
+    delete(collection, name, &forced()).map(|_| ())
+}
+
+fn revive_all(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
+    remover(collection, &later(), |remover| remover.revive(name, &[], DamageRule::Refuse))
+        .map(|_| ())
+}
+
+fn purge_all(collection: &Collection, _: &RepositoryName) -> Result<(), RemovalError> {
+    purge(collection, &Wanted::default()).map(|_| ())
+}
+
+fn become_copy(world: &World) {
+    world.rewrite("archive", |sidecar| sidecar.state = State::Copy);
+}
+
+fn become_tombstone(world: &World) {
+    world.delete("archive", &forced()).unwrap();
+}
+
+#[test]
+fn deleting_an_original() {
+    Case {
+        prepare: |_| (),
+        act: delete_forced,
+        end: Bytes::InTrash,
+        meanwhile: &[Bytes::InPlace, Bytes::Left, Bytes::InTrash],
+        operations: 50,
+    }
+    .run();
+}
+
+#[test]
+fn deleting_a_copy() {
+    Case {
+        prepare: become_copy,
+        act: delete_forced,
+        end: Bytes::InTrash,
+        meanwhile: &[Bytes::InPlace, Bytes::InTrash],
+        operations: 50,
+    }
+    .run();
+}
+
+#[test]
+fn reviving_an_original() {
+    Case {
+        prepare: become_tombstone,
+        act: revive_all,
+        end: Bytes::InPlace,
+        meanwhile: &[Bytes::InTrash, Bytes::Left, Bytes::InPlace],
+        operations: 50,
+    }
+    .run();
+}
+
+#[test]
+fn reviving_a_copy() {
+    Case {
+        prepare: |world| {
+            become_copy(world);
+            become_tombstone(world);
+        },
+        act: revive_all,
+        end: Bytes::InPlace,
+        meanwhile: &[Bytes::InTrash, Bytes::InPlace],
+        operations: 50,
+    }
+    .run();
+}
+
+#[test]
+fn purging_the_payload_of_an_original() {
+    Case {
+        prepare: become_tombstone,
+        act: purge_all,
+        end: Bytes::Purged,
+        meanwhile: &[Bytes::InTrash, Bytes::Purged],
+        operations: 40,
+    }
+    .run();
+}
+
+#[test]
+fn purging_a_copy() {
+    Case {
+        prepare: |world| {
+            become_copy(world);
+            become_tombstone(world);
+        },
+        act: purge_all,
+        end: Bytes::Purged,
+        meanwhile: &[Bytes::InTrash, Bytes::Purged],
+        operations: 40,
+    }
+    .run();
+}
+
+/// A run that was killed behind its commit point, and whoever finishes it, killed at any operation.
+#[test]
+fn finishing_what_a_killed_run_left() {
+    let world = World::new();
+    let (name, killed) = (&world.name, world.root("killed"));
+    let left = (1..1000).find(|at| {
+        let _ = std::fs::remove_dir_all(&killed);
+        copy_tree(&world.root("archive"), &killed);
+        let faults = Arc::new(Faults::new(&killed, *at, Mode::Killed));
+        if let Ok(collection) = Collection::open(&killed, &Watcher::new(Arc::clone(&faults) as _)) {
+            let _ = delete_forced(&collection, name);
+        }
+        assert!(faults.struck().is_some(), "it was never left unfinished");
+        bytes_of(&killed, name) == Bytes::Left
+    });
+    assert!(left.is_some());
+    for mode in MODES {
+        for at in 1.. {
+            let root = world.root(&format!("killed-{at}"));
+            copy_tree(&killed, &root);
+            let faults = Arc::new(Faults::new(&root, at, mode));
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            if let Ok(collection) = Collection::open(&root, &watcher) {
+                let _ = finish_pending(&collection, &agent(), &later(), PATIENCE);
+            }
+            let told = format!("{mode:?} at {at}, {:?}", faults.struck());
+            assert!([Bytes::Left, Bytes::InTrash].contains(&bytes_of(&root, name)), "{told}");
+            let collection = Collection::open(&root, &Watcher::default()).unwrap();
+            finish_all(&collection);
+            recover(&collection, &agent(), &later(), PATIENCE).unwrap();
+            assert_eq!(bytes_of(&root, name), Bytes::InTrash, "{told}");
+            assert_eq!(journal(&root), [""; 0], "{told}");
+            assert_eq!(trash(&collection), [Held::Payload], "{told}");
+            std::fs::remove_dir_all(&root).unwrap();
+            if faults.struck().is_none() {
+                assert!(at > 20);
+                break;
+            }
+        }
+    }
+}
+
+/// The intent of a run that is at work is left alone: not until it has ended is it finished.
+#[test]
+fn a_run_at_work_is_not_finished_by_others() {
+    let world = World::new();
+    let collection = world.open("archive");
+    let order = forced();
+    remover(&collection, &later(), |remover| {
+        let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
+        deletion.delete(&world.name)?;
+        let finished = finish_pending(&world.open("archive"), &agent(), &later(), PATIENCE)?;
+        assert_eq!((finished.at_work, finished.items.len()), (1, 0));
+        assert_eq!(tree(&world.root("archive/.urepo/journal")).len(), 1);
+        deletion.finish()
+    })
+    .unwrap();
+    assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
+}
+
+/// A run that is refused leaves no trace.
+#[test]
+fn a_refused_run_writes_nothing() {
+    let world = World::new();
+    let before = tree(&world.root("archive"));
+    world.delete("archive", &relying_on(&[])).unwrap_err();
+    assert_eq!(tree(&world.root("archive")), before);
+}
+
+/// An intent that can not be read is told, and stops nothing else.
+#[test]
+fn a_spoilt_intent_is_told() {
+    let world = World::new();
+    let journal = world.root("archive/.urepo/journal");
+    std::fs::create_dir_all(&journal).unwrap();
+    for text in ["items = [\"", "items = [\"../../x\"]", "\u{0}", "other = 1"] {
+        std::fs::write(journal.join("delete-00.toml"), text).unwrap();
+        let collection = world.open("archive");
+        let finished = finish_pending(&collection, &agent(), &later(), PATIENCE).unwrap();
+        let [RemovalError::Intent { path, .. }] = &finished.failed[..] else { panic!("{text}") };
+        assert!(path.ends_with("delete-00.toml"));
+        assert!(journal.join("delete-00.toml").exists());
+        assert!(is_whole(&collection, &world.name));
+    }
+}

@@ -1,0 +1,84 @@
+//! A power cut: each step is on the disk before the next one relies on it, and all before it is told.
+
+use super::*;
+use crate::power::Disk;
+use crate::support::Trace;
+
+/// What is written while `act` is done: the names that are moved, each with what is not on the disk
+/// at that moment, and what is not at the end. Stages, locks and empty entries may be lost.
+fn moves(
+    world: &World,
+    act: impl FnOnce(&Collection) -> Result<(), RemovalError>,
+) -> (Vec<(String, Vec<PathBuf>)>, Vec<PathBuf>) {
+    let root = world.root("archive");
+    let trace = Arc::new(Trace::default());
+    let collection = Collection::open(&root, &Watcher::new(Arc::clone(&trace) as _)).unwrap();
+    act(&collection).unwrap();
+    let mut disk = Disk::default();
+    let mut moves = Vec::new();
+    let matters = |path: &&PathBuf| {
+        !["staging", "locks"].iter().any(|name| path.iter().any(|level| level == *name))
+            && !path.ends_with(".urepo/lock")
+            && !path.ends_with(".urepo")
+    };
+    let lost = |disk: &Disk| disk.volatile.iter().filter(matters).cloned().collect::<Vec<_>>();
+    for (operation, path) in trace.0.lock().unwrap().iter() {
+        if *operation == Operation::Rename {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let name = if name.starts_with("delete-") { "intent".to_owned() } else { name };
+            moves.push((name, lost(&disk)));
+        }
+        disk.apply(*operation, path);
+    }
+    (moves, lost(&disk))
+}
+
+#[track_caller]
+fn in_order(found: (Vec<(String, Vec<PathBuf>)>, Vec<PathBuf>), expected: &[&str]) {
+    let (moves, lost) = found;
+    let names: Vec<_> = moves.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, expected);
+    for (name, lost) in moves {
+        let lost: Vec<_> = lost.into_iter().filter(|path| !is_new_directory(path)).collect();
+        assert!(lost.is_empty(), "{lost:?} is not on the disk before {name} is moved");
+    }
+    assert!(lost.is_empty(), "{lost:?} is not on the disk at the end");
+}
+
+/// A journal, or an entry of the trash: made a moment ago, and empty.
+fn is_new_directory(path: &Path) -> bool {
+    path.ends_with("journal") || path.parent().is_some_and(|it| it.ends_with(".urepo/trash"))
+}
+
+#[test]
+fn a_tombstone_is_on_the_disk_before_the_payload_moves() {
+    let world = World::new();
+    let found = moves(&world, |archive| delete(archive, &world.name, &forced()).map(|_| ()));
+    in_order(found, &["intent", "item.toml", "doc"]);
+}
+
+#[test]
+fn the_payload_is_on_the_disk_before_the_tombstone_goes() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let found = moves(&world, |archive| {
+        remover(archive, &later(), |it| it.revive(&world.name, &[], DamageRule::Refuse)).map(|_| ())
+    });
+    in_order(found, &["doc", "item.toml"]);
+}
+
+#[test]
+fn a_copy_moves_in_one_step() {
+    let world = World::new();
+    world.rewrite("archive", |sidecar| sidecar.state = State::Copy);
+    let found = moves(&world, |archive| delete(archive, &world.name, &forced()).map(|_| ()));
+    in_order(found, &["copy"]);
+}
+
+#[test]
+fn what_is_purged_is_condemned_on_the_disk_first() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let found = moves(&world, |archive| purge(archive, &Wanted::default()).map(|_| ()));
+    in_order(found, &["condemned"]);
+}
