@@ -19,6 +19,7 @@
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
 //! | [`verify`] | is a collection what its sidecars say? | collection |
+//! | [`repair`] | damaged items are mended from good copies | verify |
 //!
 //! # On disk
 //!
@@ -55,5 +56,6 @@ pub mod interrupt;
 pub mod item;
 pub mod layout;
 pub mod progress;
+pub mod repair;
 pub mod sidecar;
 pub mod verify;

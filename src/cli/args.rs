@@ -85,6 +85,7 @@ pub(crate) enum Command {
     Manifest(command::manifest::Manifest),
     #[command(visible_aliases = ["check", "fsck"])]
     Verify(command::verify::Verify),
+    Repair(command::repair::Repair),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

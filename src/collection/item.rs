@@ -18,6 +18,11 @@ pub struct StoredItem {
 }
 
 impl StoredItem {
+    /// The item `name` as it is in a stage.
+    pub(crate) fn staged(dir: Dir, name: &RepositoryName) -> StoredItem {
+        StoredItem { name: name.clone(), dir }
+    }
+
     /// The name, spelt as it is on disk.
     pub fn name(&self) -> &RepositoryName {
         &self.name

@@ -1,8 +1,9 @@
 //! What was deleted or replaced: kept in `.urepo/trash` until it is not needed any more.
 //!
-//! Each entry is a directory named after its item. It holds the payload of a deleted item, `doc`, or a
-//! whole item on its way out, with its sidecar. The latter is put back by recovery if nothing took its
-//! place: then the process that moved it was killed before it could go on.
+//! Each entry is a directory named after its item. It holds the payload of a deleted item, `doc`, a
+//! whole item that was replaced, `replaced`, or a whole item on its way out, `item`. The last is put
+//! back by recovery if nothing took its place: then the process that moved it was killed before it
+//! could go on.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,9 @@ use crate::identity::RepositoryName;
 use crate::layout;
 
 /// The name of a whole item in its entry.
-const ITEM: &str = "item";
+pub(super) const ITEM: &str = "item";
+/// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
+pub(super) const REPLACED: &str = "replaced";
 
 /// One entry of the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +86,8 @@ impl Collection {
         entry.rename_new(Path::new(ITEM), to, name)
     }
 
-    fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
+    /// Makes an entry, synced and empty.
+    pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
         let trash = self.own().ensure_dir(layout::TRASH)?;
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random)
@@ -115,19 +119,20 @@ impl Collection {
     }
 
     /// Puts items back that were set aside by a process that was killed before something took their
-    /// place, and removes those whose place was taken. Payloads of deleted items stay.
+    /// place, and removes those whose place was taken. Whatever else is there stays.
     pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
         self.visit_trash(|trashed| {
             let entry = self.trashed_dir(&trashed)?;
             let is_item = entry.stamp(ITEM)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
-            let is_payload = entry.stamp(layout::PAYLOAD)?.is_some();
+            let names = entry.entries()?.collect::<Result<Vec<_>, _>>()?;
+            let holds_more = names.iter().any(|entry| entry.name != ITEM);
             let directory = layout::item_directory(&trashed.name);
             if is_item && self.root().stamp(&directory)?.is_none() {
                 let year = directory.parent().unwrap_or(Path::new(""));
                 let leaf = directory.file_name().unwrap_or_default();
                 self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
             }
-            if !is_payload {
+            if !holds_more {
                 self.remove_trashed(&trashed)?;
             }
             Ok::<_, CollectionError>(())

@@ -21,6 +21,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("collection", BELOW_COLLECTION),
     ("deposit", COLLECTION_AND_BELOW),
     ("verify", COLLECTION_AND_BELOW),
+    ("repair", VERIFY_AND_BELOW),
     // The library as a dependency, `urepo::…`, and its own files.
     ("cli", &["cli"]),
     ("main", &["cli"]),
@@ -54,6 +55,22 @@ const COLLECTION_AND_BELOW: &[&str] = &[
     "agent",
     "distributor",
     "collection",
+];
+
+const VERIFY_AND_BELOW: &[&str] = &[
+    "identity",
+    "digest",
+    "interrupt",
+    "progress",
+    "clock",
+    "layout",
+    "item",
+    "sidecar",
+    "disk",
+    "agent",
+    "distributor",
+    "collection",
+    "verify",
 ];
 
 /// What only some files may name, why, and which: folders end in `/`.

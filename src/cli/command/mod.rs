@@ -13,5 +13,6 @@ pub(crate) mod mint;
 pub(crate) mod new;
 pub(crate) mod path;
 pub(crate) mod recover;
+pub(crate) mod repair;
 pub(crate) mod show;
 pub(crate) mod verify;
