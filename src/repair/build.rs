@@ -116,7 +116,7 @@ impl Build<'_> {
             let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
             return Err(RepairError::Changed { name, path });
         }
-        Ok(copy.set_attributes(&Stamp { modified, mode, ..copy.stamp()? })?)
+        Ok(copy.set_attributes(&Stamp { mode, modified, ..copy.stamp()? })?)
     }
 
     /// Lets a damaged file stay, where it is a file at all.

@@ -188,9 +188,10 @@ fn chosen<'a>(
     let agree = |(_, record): (usize, &Written)| {
         same_content(&record.sidecar.files, &first.1.sidecar.files)
     };
-    match sealed().all(agree) {
-        true => Ok(first),
-        false => Err(RepairError::Disagreement { name: facts.name.clone() }),
+    if sealed().all(agree) {
+        Ok(first)
+    } else {
+        Err(RepairError::Disagreement { name: facts.name.clone() })
     }
 }
 

@@ -136,10 +136,13 @@ impl Inventory {
             (
                 Content::File { bytes, digest, .. },
                 Content::File { bytes: wanted_bytes, digest: wanted, .. },
-            ) => match (bytes, digest) == (wanted_bytes, wanted) {
-                true => Standing::Attributes,
-                false => Standing::Damaged,
-            },
+            ) => {
+                if (bytes, digest) == (wanted_bytes, wanted) {
+                    Standing::Attributes
+                } else {
+                    Standing::Damaged
+                }
+            }
             (Content::EmptyDirectory { .. }, Content::EmptyDirectory { .. }) => {
                 Standing::Attributes
             }

@@ -13,6 +13,7 @@ mod manual;
 mod memory;
 mod power;
 mod readme;
+mod repair;
 mod sidecar;
 mod support;
 mod tidy;

@@ -28,10 +28,9 @@ use tell::Run;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  urepo repair
-  urepo repair --dry-run --from archive
-  urepo repair 11.21.02.13")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
+  urepo repair --from /mnt/backup
+  urepo repair --dry-run --quick --from /mnt/backup
+  urepo repair 11.21.02.13 --from /mnt/backup --partial")]
 pub(crate) struct Repair {
     /// The items; every one that is damaged unless given
     #[arg(value_name = "ITEM")]

@@ -34,6 +34,8 @@ fn of_every_command() {
         format!("id {name}"),
         "config".to_owned(),
         "verify".to_owned(),
+        "repair".to_owned(),
+        format!("repair {item}"),
         "completions bash".to_owned(),
         "man new".to_owned(),
     ] {
