@@ -80,6 +80,7 @@ impl Writer {
         let (year, leaf) = collection.year_of(name)?;
         let (trashed, entry) = collection.new_entry(name)?;
         self.stage().rename_new(staged, &entry, Path::new(REPLACED))?;
+        entry.sync()?;
         if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
             year.sync()?;
             return Ok(entry.sync()?);

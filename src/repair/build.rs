@@ -110,6 +110,7 @@ impl Build<'_> {
     ) -> Result<(), RepairError> {
         let Content::File { bytes, digest, modified, mode } = entry.content else { return Ok(()) };
         let mut copy = self.stage().create_file_with_mode(staged, mode)?;
+        self.progress.expect(0, bytes);
         let measured =
             inventory::copy(&mut source, &mut copy, bytes, self.progress, self.interrupt)?;
         if measured != (Measured { bytes, digest }) {

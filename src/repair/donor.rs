@@ -57,5 +57,6 @@ fn read(
     if stamp.kind != Kind::File || stamp.bytes != bytes {
         return Ok(None);
     }
+    progress.expect(0, bytes);
     inventory::read(&mut file, progress, interrupt).map(Some)
 }

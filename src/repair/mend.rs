@@ -98,6 +98,7 @@ impl Repairer<'_> {
         let Some(doc) = open_payload(item.dir())? else { return Ok(Inventory::default()) };
         let mut known = Known::default();
         if let Some(own) = record.written() {
+            self.progress.expect(0, own.sidecar.payload.bytes);
             known.add(&own.sidecar.files);
         }
         // A sealed sidecar is the only one that counts.

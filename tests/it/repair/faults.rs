@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
 use urepo::collection::recover;
 use urepo::digest::Digest;
-use urepo::disk::Watcher;
+use urepo::disk::{Operation, Watcher};
 use urepo::repair::{Options, Outcome};
 
 use super::{Pair, copy_tree, everything, flip};
-use crate::support::{Faults, Mode, PATIENCE, TestClock, agent, staged};
+use crate::support::{Faults, Mode, PATIENCE, TestClock, Trace, agent, staged};
 
 /// An item with every kind of damage, its sidecar `with` it or not.
 fn damage(pair: &Pair, with_sidecar: bool) {
@@ -65,6 +66,39 @@ fn every_operation(mode: Mode, with_sidecar: bool) {
         copy_tree(&pair.root("template"), &pair.root("a"));
     }
     assert!(strikes > 60, "only {strikes} operations were made to fail");
+}
+
+/// Power may fail at any moment: everything is on the disk before it takes the place of the old item,
+/// and the swap is on the disk before anything is said.
+#[test]
+fn nothing_is_in_its_place_before_it_is_on_the_disk() {
+    let pair = Pair::new();
+    damage(&pair, true);
+    let trace = Arc::new(Trace::default());
+    let watcher = Watcher::new(Arc::clone(&trace) as _);
+    pair.repair_with(&["b"], Options::default(), &watcher).unwrap();
+    let trace = trace.0.lock().unwrap();
+    let last = |wanted: &dyn Fn(Operation, &Path) -> bool| {
+        trace.iter().rposition(|(operation, path)| wanted(*operation, path)).unwrap()
+    };
+    let year = pair.item("a").parent().unwrap().to_path_buf();
+    let trash = pair.root("a").join(".urepo/trash");
+    let is_staged = |path: &Path| path.starts_with(pair.root("a").join(".urepo/staging"));
+    let made = last(&|operation, path| {
+        let makes = [Operation::Write, Operation::MakeLink, Operation::SetAttributes];
+        makes.contains(&operation) && is_staged(path)
+    });
+    let synced = last(&|operation, _| operation == Operation::SyncFileSystem);
+    let read_back = last(&|operation, path| operation == Operation::Read && is_staged(path));
+    let swapped = last(&|operation, path| operation == Operation::Rename && path == pair.item("a"));
+    let year_synced =
+        last(&|operation, path| operation == Operation::SyncDirectory && path == year);
+    let trash_synced = last(&|operation, path| {
+        operation == Operation::SyncDirectory && path.parent() == Some(&trash)
+    });
+    let order = [made, synced, read_back, swapped, year_synced];
+    assert!(order.is_sorted(), "{order:?}\n{trace:#?}");
+    assert!(swapped < trash_synced);
 }
 
 /// The digests of all that is in the damaged item.

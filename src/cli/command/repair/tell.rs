@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
             Ok(Outcome::Mended(plan)) => {
                 let lost = plan.lost().count();
                 // What a run without `--partial` would refuse is told so without doing it as well.
-                let outcome = match (lost > 0, partial) {
+                let outcome = match (lost > 0, partial && !plan.changes_nothing()) {
                     (false, _) => Told::Mended,
                     (true, true) => Told::Partly,
                     (true, false) => Told::Not,
