@@ -18,11 +18,6 @@ pub struct StoredItem {
 }
 
 impl StoredItem {
-    /// The item `name` as it is in a stage.
-    pub(crate) fn staged(dir: Dir, name: &RepositoryName) -> StoredItem {
-        StoredItem { name: name.clone(), dir }
-    }
-
     /// The name, spelt as it is on disk.
     pub fn name(&self) -> &RepositoryName {
         &self.name
@@ -31,6 +26,11 @@ impl StoredItem {
     /// The item's directory.
     pub fn dir(&self) -> &Dir {
         &self.dir
+    }
+
+    /// The item in `dir`, wherever that is.
+    pub(crate) fn at(name: RepositoryName, dir: Dir) -> StoredItem {
+        StoredItem { name, dir }
     }
 
     /// The sidecar and what its seal says.

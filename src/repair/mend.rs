@@ -126,7 +126,7 @@ impl Repairer<'_> {
         let (progress, interrupt) = (self.progress, self.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
         Build { item, plan, donors, writer, progress, interrupt, staged }.run()?;
-        let mended = StoredItem::staged(writer.stage().open_dir(staged)?, &plan.name);
+        let mended = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
         let report = verify_item(&mended, Depth::Full, progress, interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         if let Some(finding) = unexpected(&findings, plan) {

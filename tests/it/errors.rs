@@ -1913,6 +1913,7 @@ Commands:
   manifest     Print digests in the form that `sha256sum -c` checks
   verify       Check items: structure, sidecars, and every byte against its digest [aliases: check,
                fsck]
+  repair       Mend damaged, missing or added files of items from good copies
   id           Read an identifier in any spelling and print what it says
   mint         Give permanent names without depositing anything
   recover      Remove what killed runs left, and raise the memories to the newest names
