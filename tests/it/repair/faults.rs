@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
-use urepo::collection::recover;
+use urepo::collection::{CollectionError, lock_items, recover};
 use urepo::digest::Digest;
-use urepo::disk::{Operation, Watcher};
-use urepo::repair::{Options, Outcome};
+use urepo::disk::{Operation, Watch, Watcher};
+use urepo::repair::{Options, Outcome, RepairError};
 
 use super::{Pair, copy_tree, everything, flip};
 use crate::support::{Faults, Mode, PATIENCE, TestClock, Trace, agent, staged};
@@ -129,4 +131,98 @@ fn an_io_error_at_any_operation_with_the_sidecar_lost() {
 #[test]
 fn a_full_disk_at_any_operation() {
     every_operation(Mode::Once(Errno::NOSPC), false);
+}
+
+/// Does something once, before the first write into the stage that is for `file`.
+struct Meanwhile<F> {
+    file: &'static str,
+    act: F,
+    done: AtomicBool,
+}
+
+impl<F: Fn() + Send + Sync> Watch for Meanwhile<F> {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_staged = path.display().to_string().contains("/staging/");
+        if operation == Operation::CreateFile
+            && is_staged
+            && path.ends_with(self.file)
+            && !self.done.swap(true, Ordering::SeqCst)
+        {
+            (self.act)();
+        }
+        Ok(())
+    }
+}
+
+fn repair_while(
+    pair: &Pair,
+    file: &'static str,
+    act: impl Fn() + Send + Sync + 'static,
+) -> Result<Outcome, RepairError> {
+    let watch = Arc::new(Meanwhile { file, act, done: AtomicBool::new(false) });
+    let outcome =
+        pair.repair_with(&["b"], Options::default(), &Watcher::new(Arc::clone(&watch) as _));
+    assert!(watch.done.load(Ordering::SeqCst), "it did not come to that");
+    assert_eq!(staged(&pair.root("a")), [""; 0]);
+    outcome
+}
+
+/// Its bytes were right when they were looked for, and are others when they are copied.
+#[test]
+fn a_donor_that_changes_meanwhile() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let old = everything(&pair.item("a"));
+    let theirs = pair.item("b").join("doc/a.txt");
+    let outcome = repair_while(&pair, "doc/a.txt", move || flip(&theirs));
+    assert!(matches!(outcome, Err(RepairError::Changed { .. })), "{outcome:?}");
+    assert_eq!(everything(&pair.item("a")), old);
+}
+
+/// Somebody writes into the sidecar by hand: their text is not replaced by an older one.
+#[test]
+fn a_sidecar_that_changes_meanwhile() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let own = pair.item("a").join("item.toml");
+    let text = format!("# by hand\n{}", fs::read_to_string(&own).unwrap());
+    let (path, changed) = (own.clone(), text.clone());
+    let outcome = repair_while(&pair, "doc/a.txt", move || fs::write(&path, &changed).unwrap());
+    assert!(matches!(outcome, Err(RepairError::Changed { .. })), "{outcome:?}");
+    assert_eq!(fs::read_to_string(&own).unwrap(), text);
+}
+
+/// A file that was good is not any more when it is read back.
+#[test]
+fn a_kept_file_that_changes_meanwhile() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let kept = pair.item("a").join("doc/c.txt");
+    let outcome = repair_while(&pair, "doc/a.txt", move || flip(&kept));
+    match outcome {
+        Err(RepairError::NotWhole { finding, .. }) => {
+            assert!(finding.contains("U204"), "{finding}");
+        }
+        outcome => panic!("{outcome:?}"),
+    }
+    assert!(pair.item("a").join("doc/added").exists());
+    // The next run takes it from the donor as well.
+    pair.repair(&["b"]).unwrap();
+    assert_eq!(pair.codes(), []);
+}
+
+/// Two who change an item do so one after the other.
+#[test]
+fn an_item_that_is_locked() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let (a, clock) = (pair.open("a"), TestClock::at("2026-11-22T00:00:00Z"));
+    let locks = lock_items([(&a, &pair.name)], &agent(), &clock, PATIENCE).unwrap();
+    let outcome = pair.repair(&["b"]);
+    let locked =
+        matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));
+    assert!(locked, "{outcome:?}");
+    drop(locks);
+    pair.repair(&["b"]).unwrap();
+    assert_eq!(pair.codes(), []);
 }
