@@ -23,6 +23,7 @@
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
 //! | [`removal`] | items go, leave tombstones, and come back | verify |
+//! | [`repair`] | damaged items are mended from good copies | verify |
 //!
 //! # On disk
 //!
@@ -63,6 +64,7 @@ pub mod item;
 pub mod layout;
 pub mod progress;
 pub mod removal;
+pub mod repair;
 pub mod sidecar;
 pub mod transfer;
 pub mod verify;

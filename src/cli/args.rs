@@ -95,6 +95,7 @@ pub(crate) enum Command {
     #[command(visible_alias = "rm")]
     Delete(command::delete::Delete),
     Purge(command::purge::Purge),
+    Repair(command::repair::Repair),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::trash::{ITEM, REPLACED};
 use super::{Collection, CollectionError, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
@@ -62,6 +63,41 @@ impl Writer {
         }
         year.sync()?;
         collection.move_out_of_trash(&entry, self.stage(), staged)?;
+        Ok(collection.remove_trashed(&trashed)?)
+    }
+
+    /// Puts a staged and synced item in place of the one of the same name, which goes to the trash in
+    /// the same step and stays there until it is purged.
+    ///
+    /// An error of swapping leaves the staged item in the trash: there is no telling, on every file
+    /// system, which of the two it is.
+    pub(crate) fn replace_item(
+        &self,
+        collection: &Collection,
+        staged: &Path,
+        name: &RepositoryName,
+    ) -> Result<(), CollectionError> {
+        let (year, leaf) = collection.year_of(name)?;
+        let (trashed, entry) = collection.new_entry(name)?;
+        self.stage().rename_new(staged, &entry, Path::new(REPLACED))?;
+        entry.sync()?;
+        if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
+            year.sync()?;
+            return Ok(entry.sync()?);
+        }
+        let (_, aside) = collection.set_aside(name, &year, &leaf)?;
+        let placed = aside
+            // Recovery removes no entry that has this.
+            .make_dir(REPLACED)
+            .and_then(|()| aside.sync())
+            .and_then(|()| entry.rename_new(Path::new(REPLACED), &year, &leaf));
+        if let Err(error) = placed {
+            collection.put_back(&aside, &year, &leaf)?;
+            return Err(error.into());
+        }
+        year.sync()?;
+        aside.rename_over(Path::new(ITEM), &aside, Path::new(REPLACED))?;
+        aside.sync()?;
         Ok(collection.remove_trashed(&trashed)?)
     }
 }

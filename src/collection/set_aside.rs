@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::trash::ITEM;
+use super::trash::{ITEM, REPLACED};
 use super::{Collection, CollectionError, Held, Trashed};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
@@ -37,18 +37,22 @@ impl Collection {
     }
 
     /// Puts items back that were set aside by a process that was killed before something took their
-    /// place, and removes those whose place was taken. What was deleted stays.
+    /// place, and removes those whose place was taken. What was deleted or mended stays.
     pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
         self.visit_trash(|trashed| {
             let held = self.held(&trashed)?;
             let directory = layout::item_directory(&trashed.name);
+            let entry = self.trashed_dir(&trashed)?;
             if held == Held::SetAside && self.root().stamp(&directory)?.is_none() {
                 let year = directory.parent().unwrap_or(Path::new(""));
                 let leaf = directory.file_name().unwrap_or_default();
-                let entry = self.trashed_dir(&trashed)?;
                 self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
+            } else if held == Held::SetAside && entry.stamp(REPLACED)?.is_some() {
+                // A mended item took its place; the empty directory says that this one is kept.
+                entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
             }
-            if matches!(held, Held::SetAside | Held::Remains) {
+            let keeps = entry.stamp(REPLACED)?.is_some();
+            if matches!(held, Held::SetAside | Held::Remains) && !keeps {
                 self.remove_trashed(&trashed)?;
             }
             Ok::<_, CollectionError>(())

@@ -1,10 +1,10 @@
 //! What was deleted or replaced: kept in `.urepo/trash` until it is not needed any more.
 //!
 //! Each entry is a directory named after its item, with one thing in it ([`Held`]): the payload of a
-//! deleted item, `doc`; a deleted Copy, whole, `copy`; or a whole item on its way out, `item`. The
-//! last is put back by recovery if nothing took its place: then the process that moved it was killed
-//! before it could go on. What is deleted stays until it is purged; what is `condemned` is being
-//! purged, and never comes back.
+//! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a mended one replaced, `replaced`; or
+//! a whole item on its way out, `item`. The last is put back by recovery if nothing took its place: then
+//! the process that moved it was killed before it could go on. What is deleted or replaced stays until
+//! it is purged; what is `condemned` is being purged, and never comes back.
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ use crate::layout;
 pub(super) const ITEM: &str = "item";
 /// The name of a deleted Copy in its entry.
 const COPY: &str = "copy";
+/// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
+pub(super) const REPLACED: &str = "replaced";
 /// The name of what is being purged.
 const CONDEMNED: &str = "condemned";
 
@@ -38,6 +40,8 @@ pub enum Held {
     Copy,
     /// A whole item that was set aside and is put back by recovery.
     SetAside,
+    /// A whole item that a mended one took the place of.
+    Replaced,
     /// Nothing, or the rest of what is being purged.
     Remains,
 }
@@ -49,6 +53,7 @@ impl Held {
             Held::Payload => layout::PAYLOAD,
             Held::Copy => COPY,
             Held::SetAside => ITEM,
+            Held::Replaced => REPLACED,
             Held::Remains => CONDEMNED,
         })
     }
@@ -166,7 +171,8 @@ impl Collection {
         entry.sync()
     }
 
-    fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
+    /// Makes an entry, synced and empty.
+    pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
         let trash = self.own().ensure_dir(layout::TRASH)?;
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random)
@@ -202,8 +208,12 @@ impl Collection {
                 return Ok(held);
             }
         }
-        let is_item = entry.stamp(ITEM)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
-        Ok(if is_item { Held::SetAside } else { Held::Remains })
+        for held in [Held::SetAside, Held::Replaced] {
+            if entry.stamp(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
+                return Ok(held);
+            }
+        }
+        Ok(Held::Remains)
     }
 
     /// The files in an entry, their bytes, and when it was last changed.

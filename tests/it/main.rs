@@ -15,6 +15,7 @@ mod memory;
 mod power;
 mod readme;
 mod removal;
+mod repair;
 mod sidecar;
 mod support;
 mod tidy;

@@ -174,13 +174,18 @@ impl Reader {
         let reader = Reader { world, item };
         // A child writes them: what this process has open for writing can not be run meanwhile.
         reader.sh(STAND_INS);
+        if has_collection {
+            reader.sh("cp -a archive backup");
+        }
         reader
     }
 
     fn types(&self, page: &str, example: &str) {
         // Nothing outside this world is touched, and no full minute is waited for.
-        let mut line =
-            example.replace("/srv/drop/", "drop/").replace("granularity 60", "granularity 0.1");
+        let mut line = example
+            .replace("/srv/drop/", "drop/")
+            .replace("/mnt/backup", "backup")
+            .replace("granularity 60", "granularity 0.1");
         if let Some(item) = &self.item {
             let date = item.rsplit('/').next().unwrap();
             line = line.replace(ITEM, item).replace("11.21.02.13", date);

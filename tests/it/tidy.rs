@@ -25,6 +25,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("verify", COLLECTION_AND_BELOW),
     ("holdings", COLLECTION_AND_BELOW),
     ("removal", VERIFY_AND_BELOW),
+    ("repair", VERIFY_AND_BELOW),
     // The library as a dependency, `urepo::…`, and its own files.
     ("cli", &["cli"]),
     ("main", &["cli"]),

@@ -18,6 +18,7 @@ pub(crate) mod path;
 pub(crate) mod purge;
 pub(crate) mod recover;
 pub(crate) mod refresh;
+pub(crate) mod repair;
 pub(crate) mod show;
 pub(crate) mod status;
 mod transfer;

@@ -125,6 +125,7 @@ fn held(entry: &Purgeable) -> &'static str {
         Held::Payload => "payload",
         Held::Copy => "copy",
         Held::SetAside => "item",
+        Held::Replaced => "replaced",
         Held::Remains => "remains",
     }
 }
@@ -134,6 +135,7 @@ fn line(entry: &Purgeable, verb: &str) -> String {
     let what = match entry.held {
         Held::Copy => ", a Copy",
         Held::Remains => ", what is left of it",
+        Held::Replaced => ", as it was before it was mended",
         Held::Payload | Held::SetAside => "",
     };
     let files = human::count(*files, "file");

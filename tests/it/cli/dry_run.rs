@@ -36,6 +36,8 @@ fn of_every_command() {
         "verify".to_owned(),
         "status".to_owned(),
         format!("whereis {item}"),
+        "repair".to_owned(),
+        format!("repair {item}"),
         "completions bash".to_owned(),
         "man new".to_owned(),
         format!("delete --force last {item}"),

@@ -38,6 +38,8 @@ fn success_is_0() {
     }
     ends(0, nothing, "-c archive new a.txt");
     ends(0, nothing, "-c archive verify");
+    ends(0, nothing, "-c archive repair");
+    ends(0, nothing, "-c archive repair ITEM");
     ends(0, nothing, "-c archive config");
     ends(0, nothing, "-c archive status");
     ends(0, nothing, "whereis ITEM --with archive");

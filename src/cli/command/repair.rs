@@ -1,0 +1,238 @@
+//! `urepo repair`: damaged, missing or added files are mended from good copies.
+
+mod tell;
+
+use std::ops::ControlFlow;
+
+use urepo::collection::{Collection, CollectionError, FindError, Names, Writer};
+use urepo::disk::Watcher;
+use urepo::identity::{Prefix, RepositoryName};
+use urepo::item::State;
+use urepo::repair::{Options, Outcome, Remainder, RepairError, Repairer, Unsealed};
+use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use tell::Run;
+
+/// Mend damaged, missing or added files of items from good copies
+///
+/// Each item is verified; what is wrong with it is mended from the same item in other collections. A
+/// byte is used only if the digest of what is read is the one in the sidecar, and the item is replaced
+/// in one step. What it was before stays in the trash, with all that was added to it, until `urepo
+/// purge`. A damaged sidecar is sealed anew if a copy confirms it, or built from that of a copy.
+///
+/// Exits with 20 if damage is left.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo repair --from /mnt/backup
+  urepo repair --dry-run --quick --from /mnt/backup
+  urepo repair 11.21.02.13 --from /mnt/backup --partial")]
+pub(crate) struct Repair {
+    /// The items; every one that is damaged unless given
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
+    /// A collection with good copies, by path or name; repeat it for several. The named collections
+    /// of the settings unless given
+    #[arg(long, value_name = "ROOT")]
+    from: Vec<String>,
+    /// Do not read all files to find the damaged items: only missing ones and other sizes are found
+    #[arg(long, conflicts_with = "items")]
+    quick: bool,
+    /// Only names of this prefix: subdomain/word[.port]
+    #[arg(long, conflicts_with = "items")]
+    prefix: Option<Prefix>,
+    /// Mend what can be mended, and leave files that have no good copy as they are
+    #[arg(long)]
+    partial: bool,
+    /// Believe a sidecar whose seal is broken if its payload is as it says, though no copy confirms it
+    #[arg(long)]
+    reseal: bool,
+    /// What an item was whose sidecar is lost, where nothing else tells
+    #[arg(long, value_name = "STATE", value_enum)]
+    r#as: Option<Was>,
+}
+
+/// The state of an item whose sidecar is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Was {
+    /// The Original
+    Original,
+    /// A Copy of an Original elsewhere
+    Copy,
+}
+
+impl Repair {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let donors = self.donors(context, &collection)?;
+        let progress = context.progress();
+        let repairer = Repairer {
+            collection: &collection,
+            donors: &donors,
+            options: self.options(),
+            agent: &context.agent,
+            clock: &context.clock,
+            wait: context.config.lock_wait.value,
+            progress: &*progress,
+            interrupt: &context.interrupt,
+        };
+        let mut run = Run::new(context);
+        let names = self.names(&repairer, context, &mut run)?;
+        let mut writer = None;
+        for name in names {
+            let done = if context.global.dry_run {
+                repairer.examine(&name).map(|plan| match plan {
+                    Some(plan) => Outcome::Mended(Box::new(plan)),
+                    None => Outcome::Sound,
+                })
+            } else {
+                let writer = match &mut writer {
+                    Some(writer) => writer,
+                    none => none.insert(open_writer(context, &collection)?),
+                };
+                repairer.repair(&name, writer)
+            };
+            if let Err(RepairError::Interrupted) = done {
+                run.interrupted = true;
+                break;
+            }
+            run.note(&name, done.map_err(|error| explained(error, &repairer)), self.partial)?;
+        }
+        drop(progress);
+        if let Some(writer) = writer {
+            writer.finish()?;
+        }
+        run.finish(self.items.len() == 1)
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            remainder: if self.partial { Remainder::Leave } else { Remainder::Refuse },
+            unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
+            state: self.r#as.map(|was| match was {
+                Was::Original => State::Original,
+                Was::Copy => State::Copy,
+            }),
+        }
+    }
+
+    /// The collections that good copies are taken from.
+    fn donors(&self, context: &Context, own: &Collection) -> Result<Vec<Collection>, Failure> {
+        let identity = own.root().own_stamp()?.identity;
+        let mut donors = Vec::new();
+        for named in &self.from {
+            let path = context.collection_path(named);
+            let donor = Collection::open(&path, &Watcher::default())?;
+            if donor.root().own_stamp()?.identity == identity {
+                let message = format!("`{named}` is the collection that is to be repaired");
+                return Err(Failure::new(Exit::Failure, message)
+                    .hint("name another one that holds the same items"));
+            }
+            donors.push(donor);
+        }
+        if self.from.is_empty() {
+            for (name, path) in &context.config.collections {
+                match Collection::open(&path.value, &Watcher::default()) {
+                    Ok(donor) if donor.root().own_stamp()?.identity == identity => {}
+                    Ok(donor) => donors.push(donor),
+                    Err(error) => context.printer.detail(&format!("left out {name}: {error}")),
+                }
+            }
+        }
+        Ok(donors)
+    }
+
+    /// The items that are asked for, or all that are damaged.
+    fn names(
+        &self,
+        repairer: &Repairer<'_>,
+        context: &Context,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        if self.items.is_empty() {
+            return self.damaged(repairer, context, run);
+        }
+        let mut names = Vec::new();
+        for text in &self.items {
+            match repairer.collection.find(text) {
+                Ok(item) => names.push(item.name().clone()),
+                Err(error) => run.missing(text, absent(error, repairer))?,
+            }
+        }
+        Ok(names)
+    }
+
+    fn damaged(
+        &self,
+        repairer: &Repairer<'_>,
+        context: &Context,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let names = Names { prefix: self.prefix.clone() };
+        let depth = if self.quick { Depth::Quick } else { Depth::Full };
+        let options = verify::Options { depth, jobs: context.config.jobs.value };
+        let mut damaged = Vec::new();
+        let summary = verify::verify(
+            repairer.collection,
+            Scope::All(&names),
+            options,
+            repairer.progress,
+            repairer.interrupt,
+            |report| {
+                match report {
+                    Report::Item(item) => {
+                        // Two spellings are two directories: nothing here says which is right.
+                        let findings = item.findings.as_slice().iter();
+                        let mut own = findings.filter(|it| it.code != Code::TwoSpellings);
+                        if own.any(|it| it.severity() > Severity::Notice) {
+                            damaged.push(item.name);
+                        } else {
+                            let is_damage = item.findings.is_damage();
+                            *if is_damage { &mut run.left } else { &mut run.sound } += 1;
+                        }
+                    }
+                    Report::Tree(finding) => run.elsewhere(&finding),
+                }
+                ControlFlow::Continue(())
+            },
+        )?;
+        run.interrupted = summary.interrupted;
+        Ok(if summary.interrupted { Vec::new() } else { damaged })
+    }
+}
+
+fn open_writer(context: &Context, collection: &Collection) -> Result<Writer, Failure> {
+    let wait = context.config.lock_wait.value;
+    Ok(collection.writer(&context.agent, &context.clock, wait)?)
+}
+
+/// An error of repairing, with what to do about an item that has gone meanwhile.
+fn explained(error: RepairError, repairer: &Repairer<'_>) -> (Failure, bool) {
+    let is_damage = error.is_damage();
+    let failure = match error {
+        RepairError::Collection(error) => absent(FindError::Collection(error), repairer),
+        error => error.into(),
+    };
+    (failure, is_damage)
+}
+
+/// An item that is not there is copied, not repaired.
+fn absent(error: FindError, repairer: &Repairer<'_>) -> Failure {
+    let FindError::Collection(CollectionError::NoSuchItem { name, .. }) = &error else {
+        return error.into();
+    };
+    let holder = repairer.donors.iter().find_map(|donor| Some((donor, donor.find(name).ok()?)));
+    let hint = holder.map(|(donor, item)| {
+        let (from, to) = (donor.path().display(), repairer.collection.path().display());
+        format!("`urepo -c {from} copy {} --to {to}` brings it here", item.name())
+    });
+    let failure = Failure::from(error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

@@ -1,0 +1,288 @@
+//! What is told of a repair, item by item and at its end.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use urepo::identity::RepositoryName;
+use urepo::repair::{Outcome, Plan, SidecarAction, Source};
+use urepo::verify::{Finding, Severity};
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::printer::Verbosity;
+use crate::cli::{Done, escape, human, record};
+
+/// A run over items: how they ended.
+pub(super) struct Run<'a> {
+    context: &'a Context,
+    mended: u64,
+    /// Items with nothing to mend.
+    pub sound: u64,
+    /// Items with damage that is left.
+    pub left: u64,
+    /// Places that are no item, with damage.
+    places: u64,
+    failed: u64,
+    pub interrupted: bool,
+    last: Option<Failure>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(context: &'a Context) -> Run<'a> {
+        let (mended, sound, left, places, failed) = (0, 0, 0, 0, 0);
+        Run { context, mended, sound, left, places, failed, interrupted: false, last: None }
+    }
+
+    /// Tells how an item ended; of an error, whether it means damage.
+    pub(super) fn note(
+        &mut self,
+        name: &RepositoryName,
+        done: Result<Outcome, (Failure, bool)>,
+        partial: bool,
+    ) -> Done {
+        match done {
+            Ok(Outcome::Sound) => {
+                self.sound += 1;
+                let fields = json!({ "ok": true, "outcome": "sound" });
+                self.tell(name.as_str(), fields, || format!("nothing to mend in {name}"))
+            }
+            Ok(Outcome::Mended(plan)) => {
+                let lost = plan.lost().count();
+                // What a run without `--partial` would refuse is told so without doing it as well.
+                let outcome = match (lost > 0, partial && !plan.changes_nothing()) {
+                    (false, _) => Told::Mended,
+                    (true, true) => Told::Partly,
+                    (true, false) => Told::Not,
+                };
+                *if lost > 0 { &mut self.left } else { &mut self.mended } += 1;
+                self.describe(name, &plan, outcome)
+            }
+            Err((failure, is_damage)) => {
+                self.left += u64::from(is_damage);
+                self.failed += u64::from(!is_damage);
+                self.fail(name.as_str(), failure)
+            }
+        }
+    }
+
+    /// Tells of an item that was asked for and is not there.
+    pub(super) fn missing(&mut self, text: &str, failure: Failure) -> Done {
+        self.failed += 1;
+        self.fail(text, failure)
+    }
+
+    /// Tells of damage that is no item's.
+    pub(super) fn elsewhere(&mut self, finding: &Finding) {
+        if finding.severity() == Severity::Damage {
+            self.places += 1;
+            let path = finding.place.to_path();
+            self.context.printer.warning(&format!(
+                "{} can not be mended: {}: {}",
+                path.display(),
+                finding.code.meaning(),
+                finding.detail
+            ));
+        }
+    }
+
+    fn fail(&mut self, name: &str, failure: Failure) -> Done {
+        if self.context.printer.json {
+            let error = json!({ "code": failure.exit.code(), "message": failure.in_one_line() });
+            let fields = json!({ "ok": false, "outcome": "failed", "error": error });
+            self.tell(name, fields, String::new)?;
+        }
+        // A single one is told at the end.
+        if let Some(earlier) = self.last.replace(failure) {
+            self.tell_failure(&earlier);
+        }
+        Ok(())
+    }
+
+    fn tell_failure(&self, failure: &Failure) {
+        if !self.context.printer.json {
+            failure.tell(&self.context.printer);
+        }
+    }
+
+    fn is_dry(&self) -> bool {
+        self.context.global.dry_run
+    }
+
+    fn describe(&self, name: &RepositoryName, plan: &Plan, told: Told) -> Done {
+        let printer = &self.context.printer;
+        if let SidecarAction::Reseal { confirmed_by: Some(donor), differs } = &plan.action
+            && !differs.is_empty()
+        {
+            printer.warning(&format!(
+                "the sidecar of `{name}` has another {} than that in `{}`; its own was kept",
+                differs.join(", "),
+                plan.donors[*donor].display()
+            ));
+        }
+        self.tell(name.as_str(), fields(plan, told), || {
+            if self.is_dry() {
+                let plan = plan.to_string();
+                let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
+                let heading = match told {
+                    Told::Mended => "would mend",
+                    Told::Partly => "would mend a part of",
+                    Told::Not => "could not mend",
+                };
+                format!("{heading} {name}:{}", lines.concat())
+            } else {
+                let heading = if told == Told::Mended { "mended" } else { "mended a part of" };
+                format!("{heading} {name}: {}", summary(plan))
+            }
+        })
+    }
+
+    fn tell(&self, id: &str, fields: Value, text: impl FnOnce() -> String) -> Done {
+        let printer = &self.context.printer;
+        let written = if printer.json {
+            let mut told = json!({ "type": "item", "version": 1, "id": id });
+            record::extend(&mut told, fields);
+            printer.record(&told)
+        } else if printer.verbosity == Verbosity::Quiet {
+            Ok(())
+        } else {
+            printer.lines(&format!("{}\n", text()))
+        };
+        written.map_err(|error| Failure::of_stdout(&error))
+    }
+
+    /// How the run ended; `single` if one item was asked for, which then tells its own failure.
+    pub(super) fn finish(mut self, single: bool) -> Done {
+        let items = self.mended + self.sound + self.left + self.failed;
+        let own = if single { self.last.take() } else { None };
+        if let Some(last) = &self.last {
+            self.tell_failure(last);
+        }
+        let ended = if self.interrupted {
+            let mended = human::count(self.mended, "item");
+            Err(Failure::new(Exit::Interrupted, format!("interrupted; {mended} mended before it")))
+        } else if let Some(failure) = own {
+            Err(failure)
+        } else if self.left > 0 {
+            let left = human::count(self.left, "item");
+            Err(Failure::new(Exit::Damage, format!("{left} still damaged, {} mended", self.mended))
+                .hint("`--from ROOT` names more collections with good copies"))
+        } else if self.places > 0 {
+            let places = human::count(self.places, "place");
+            let message = format!("{places} with damage that are no item, {} mended", self.mended);
+            Err(Failure::new(Exit::Damage, message).hint("`urepo verify --quick` lists them"))
+        } else if self.failed > 0 {
+            let failed = human::count(self.failed, "item");
+            let message = format!("{failed} could not be looked at, {} mended", self.mended);
+            Err(Failure::new(Exit::Partial, message))
+        } else {
+            Ok(())
+        };
+        let printer = &self.context.printer;
+        if printer.json {
+            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+            let record = json!({
+                "type": "summary", "version": 1, "items": items, "mended": self.mended,
+                "sound": self.sound, "damaged": self.left, "places": self.places, "failed": self.failed,
+                "interrupted": self.interrupted, "dry_run": self.is_dry(), "exit_code": code,
+            });
+            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        } else if ended.is_ok() && self.mended == 0 && !single {
+            printer.note(&format!("nothing to mend in {}", human::count(items, "item")));
+        }
+        ended
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    match noun.strip_suffix("directory") {
+        Some(before) if count != 1 => format!("{count} {before}directories"),
+        _ => human::count(count, noun),
+    }
+}
+
+/// How far an item is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Mended,
+    Partly,
+    Not,
+}
+
+/// What was done, in one line.
+fn summary(plan: &Plan) -> String {
+    let mut parts = Vec::new();
+    let root = |at: usize| escape::one_line(&plan.donors[at].display().to_string());
+    match &plan.action {
+        SidecarAction::Keep => {}
+        SidecarAction::Reseal { confirmed_by: None, .. } => {
+            parts.push("sidecar sealed anew".to_owned());
+        }
+        SidecarAction::Reseal { confirmed_by: Some(donor), .. } => {
+            parts.push(format!("sidecar sealed anew, confirmed by {}", root(*donor)));
+        }
+        SidecarAction::Rebuild { from, state } => {
+            parts.push(format!("sidecar built from {}, state {state}", root(*from)));
+        }
+    }
+    for donor in 0..plan.donors.len() {
+        let files = plan.count(Source::Donor(donor));
+        if files > 0 {
+            parts.push(format!("{} from {}", human::count(files, "file"), root(donor)));
+        }
+    }
+    let mut tell = |count: u64, before: &str, noun: &str, after: &str| {
+        if count > 0 {
+            parts.push(format!("{before}{}{after}", counted(count, noun)));
+        }
+    };
+    tell(plan.count(Source::Sidecar), "", "link or empty directory", " made");
+    tell(plan.count(Source::OwnAttributes), "mode and time of ", "file", " set");
+    tell(plan.dropped.len() as u64, "", "stray", " taken out, kept in the trash");
+    tell(plan.count(Source::Lost), "no good copy of ", "file", "");
+    if parts.is_empty() {
+        parts.push("made anew".to_owned());
+    }
+    parts.join("; ")
+}
+
+fn fields(plan: &Plan, told: Told) -> Value {
+    let outcome = match told {
+        Told::Mended => "mended",
+        Told::Partly => "partial",
+        Told::Not => "damaged",
+    };
+    let sidecar = match &plan.action {
+        SidecarAction::Keep => json!({ "action": "keep" }),
+        SidecarAction::Reseal { confirmed_by, differs } => json!({
+            "action": "reseal", "differs": differs,
+            "from": confirmed_by.map(|at| plan.donors[at].to_string_lossy()),
+        }),
+        SidecarAction::Rebuild { from, state } => json!({
+            "action": "rebuild", "state": state.to_string(),
+            "from": plan.donors[*from].to_string_lossy(),
+        }),
+    };
+    let mut files = Vec::new();
+    for step in &plan.steps {
+        let (action, from) = match step.source {
+            Source::Own => continue,
+            Source::OwnAttributes => ("set", None),
+            Source::Donor(at) => ("take", Some(plan.donors[at].to_string_lossy())),
+            Source::Sidecar => ("make", None),
+            Source::Lost => ("lost", None),
+        };
+        let mut file = json!({ "action": action, "from": from });
+        record::add_path(&mut file, "path", step.path.as_path());
+        files.push(file);
+    }
+    let taken_out = plan.dropped.iter().map(|path| {
+        let mut record = json!({});
+        record::add_path(&mut record, "path", Path::new(path));
+        record
+    });
+    json!({
+        "ok": plan.lost().next().is_none(), "outcome": outcome, "sidecar": sidecar,
+        "files": files, "taken_out": taken_out.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,177 @@
+//! The mended item, made in the stage: what is good by a second name, what is not from donors.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::plan::{Plan, Source, wanted};
+use super::{RepairError, inventory};
+use crate::collection::{StoredItem, Writer};
+use crate::disk::copy::Measured;
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, PayloadPath, State};
+use crate::layout;
+use crate::progress::Progress;
+
+/// What building needs to know.
+pub(super) struct Build<'a> {
+    pub item: &'a StoredItem,
+    pub plan: &'a Plan,
+    pub donors: &'a [StoredItem],
+    pub writer: &'a Writer,
+    pub progress: &'a dyn Progress,
+    pub interrupt: &'a Interrupt,
+    /// Where the mended item is in the stage.
+    pub staged: &'a Path,
+}
+
+impl Build<'_> {
+    /// Makes the item, forced to the disk, and lets the memory forget what was copied.
+    pub(super) fn run(&self) -> Result<(), RepairError> {
+        let stage = self.stage();
+        stage.make_dir(self.staged)?;
+        stage.create_file(self.staged.join(layout::SIDECAR))?.write_all(&self.plan.text)?;
+        if self.plan.sidecar.state != State::Deleted {
+            self.payload()?;
+        }
+        stage.sync_file_system()?;
+        // It is read back from the disk, not from what is still in memory.
+        for step in &self.plan.steps {
+            if let Source::Donor(_) = step.source {
+                stage.open_file(self.staged_path(step.path.as_path()))?.let_go(0, 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn payload(&self) -> Result<(), RepairError> {
+        let entries = wanted(&self.plan.sidecar);
+        let directories = directories(entries);
+        for path in &directories {
+            self.stage().make_dir(self.staged_path(path))?;
+        }
+        for (entry, step) in entries.iter().zip(&self.plan.steps) {
+            if self.interrupt.requested() {
+                return Err(RepairError::Interrupted);
+            }
+            self.entry(entry, step.source)?;
+        }
+        // Deepest first, now that nothing more is put into them.
+        for path in directories.iter().rev() {
+            self.keep_attributes(path)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&self, entry: &Entry, source: Source) -> Result<(), RepairError> {
+        let staged = self.staged_path(entry.path.as_path());
+        match (&entry.content, source) {
+            (Content::EmptyDirectory { modified, mode }, _) => {
+                self.stage().make_dir(&staged)?;
+                let dir = self.stage().open_dir(&staged)?;
+                let stamp = Stamp { modified: *modified, mode: *mode, ..dir.own_stamp()? };
+                Ok(dir.set_attributes(&stamp)?)
+            }
+            (Content::Link { target }, source) => {
+                if source != Source::Own || !self.link(&entry.path, &staged)? {
+                    self.stage().make_link(OsStr::from_bytes(target), &staged)?;
+                }
+                Ok(())
+            }
+            (Content::File { .. }, Source::Donor(donor)) => {
+                self.copy(self.donors[donor].open(&entry.path)?, entry, &staged)
+            }
+            (Content::File { modified, mode, .. }, Source::Own | Source::OwnAttributes) => {
+                if !self.link(&entry.path, &staged)? {
+                    return self.copy(self.item.open(&entry.path)?, entry, &staged);
+                }
+                if source == Source::OwnAttributes {
+                    // Both names are of one file, so the old item has them right from now on as well.
+                    let file = self.stage().open_file(&staged)?;
+                    let stamp = Stamp { modified: *modified, mode: *mode, ..file.stamp()? };
+                    file.set_attributes(&stamp)?;
+                }
+                Ok(())
+            }
+            (Content::File { .. }, Source::Lost | Source::Sidecar) => {
+                self.keep_damaged(&entry.path, &staged)
+            }
+        }
+    }
+
+    /// Copies a file whose bytes have to be those of `entry`.
+    fn copy(
+        &self,
+        mut source: StoredFile,
+        entry: &Entry,
+        staged: &Path,
+    ) -> Result<(), RepairError> {
+        let Content::File { bytes, digest, modified, mode } = entry.content else { return Ok(()) };
+        let mut copy = self.stage().create_file_with_mode(staged, mode)?;
+        self.progress.expect(0, bytes);
+        let measured =
+            inventory::copy(&mut source, &mut copy, bytes, self.progress, self.interrupt)?;
+        if measured != (Measured { bytes, digest }) {
+            let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
+            return Err(RepairError::Changed { name, path });
+        }
+        Ok(copy.set_attributes(&Stamp { mode, modified, ..copy.stamp()? })?)
+    }
+
+    /// Lets a damaged file stay, where it is a file at all.
+    fn keep_damaged(&self, path: &PayloadPath, staged: &Path) -> Result<(), RepairError> {
+        let below = Path::new(layout::PAYLOAD).join(path.as_path());
+        let is_file = match self.item.dir().open_file_if_there(&below) {
+            Ok(Some(file)) => file.stamp()?.kind == Kind::File,
+            // Not even to be opened; what it is stays in the trash.
+            Ok(None) | Err(_) => false,
+        };
+        if is_file && !self.link(path, staged)? {
+            let mut source = self.item.open(path)?;
+            let stamp = source.stamp()?;
+            let mut copy = self.stage().create_file_with_mode(staged, stamp.kept_mode())?;
+            let (progress, interrupt) = (self.progress, self.interrupt);
+            inventory::copy(&mut source, &mut copy, stamp.bytes, progress, interrupt)?;
+            copy.set_attributes(&stamp)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a file or link of the item a second name in the stage, where that can be done.
+    fn link(&self, path: &PayloadPath, staged: &Path) -> Result<bool, PathError> {
+        let path = Path::new(layout::PAYLOAD).join(path.as_path());
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Ok(false);
+        };
+        self.item.dir().open_dir(parent)?.link_file(Path::new(name), self.stage(), staged)
+    }
+
+    /// Gives a directory of the payload the mode and time that it has in the item: no sidecar has
+    /// them of directories that are not empty.
+    fn keep_attributes(&self, path: &Path) -> Result<(), PathError> {
+        let old = self.item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
+        // What is missing there, or can not be opened, has nothing to pass on.
+        let Ok(old) = old else { return Ok(()) };
+        let stamp = old.own_stamp()?;
+        self.stage().open_dir(self.staged_path(path))?.set_attributes(&stamp)
+    }
+
+    fn stage(&self) -> &Dir {
+        self.writer.stage()
+    }
+
+    fn staged_path(&self, path: &Path) -> PathBuf {
+        self.staged.join(layout::PAYLOAD).join(path)
+    }
+}
+
+/// The directories that have entries below them, `doc` itself first and each before what is in it.
+fn directories(entries: &[Entry]) -> BTreeSet<PathBuf> {
+    let mut directories = BTreeSet::from([PathBuf::new()]);
+    for entry in entries {
+        directories.extend(entry.path.parents().map(Path::to_path_buf));
+    }
+    directories
+}

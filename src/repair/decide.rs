@@ -1,0 +1,243 @@
+//! Which sidecar the mended item has: its own, its own sealed anew, or one built from a donor's.
+
+use toml::Value;
+
+use super::facts::{DonorFacts, Facts, Record, Written, has_target};
+use super::{Options, RepairError, SidecarAction, Unsealed};
+use crate::item::{Content, Entry, State, Totals};
+use crate::sidecar::Sidecar;
+
+/// The key in `[origin]` that names the collection of a Copy's Original.
+const ORIGIN: &str = "collection";
+
+/// The sidecar that the mended item has.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub sidecar: Sidecar,
+    pub text: Vec<u8>,
+    pub action: SidecarAction,
+}
+
+/// Decides which sidecar the item of `facts` shall have.
+pub(super) fn decide(
+    facts: &Facts,
+    donors: &[DonorFacts],
+    options: Options,
+) -> Result<Decision, RepairError> {
+    match &facts.record {
+        Record::Sealed(own) => Ok(Decision {
+            sidecar: own.sidecar.clone(),
+            text: own.text.clone(),
+            action: SidecarAction::Keep,
+        }),
+        Record::Doubtful(own) => match confirmed(facts, own, donors, options)? {
+            Some((sidecar, action)) => written(facts, sidecar, own, action),
+            None => rebuilt(facts, donors, options),
+        },
+        Record::Lost(_) => rebuilt(facts, donors, options),
+    }
+}
+
+fn written(
+    facts: &Facts,
+    sidecar: Sidecar,
+    before: &Written,
+    action: SidecarAction,
+) -> Result<Decision, RepairError> {
+    let text = sidecar.rewrite(&before.text, &before.sidecar);
+    let text = text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
+    Ok(Decision { sidecar, text: text.into_bytes(), action })
+}
+
+/// The item's own sidecar as it is to be sealed anew, if a donor or the payload bears it out.
+fn confirmed(
+    facts: &Facts,
+    own: &Written,
+    donors: &[DonorFacts],
+    options: Options,
+) -> Result<Option<(Sidecar, SidecarAction)>, RepairError> {
+    let mut sidecar = own.sidecar.clone();
+    let agreeing = donors.iter().enumerate().find_map(|(at, donor)| {
+        let record = donor.record.as_ref()?;
+        let agrees = same_content(&record.sidecar.files, &sidecar.files);
+        agrees.then_some((at, &record.sidecar))
+    });
+    let action = if let Some((at, other)) = agreeing {
+        // What can not differ between copies comes from the one that is sealed.
+        sidecar.files.clone_from(&other.files);
+        sidecar.ibip.clone_from(&other.ibip);
+        sidecar.created = other.created;
+        if !has_target(&sidecar) {
+            sidecar.target.clone_from(&other.target);
+        }
+        SidecarAction::Reseal { confirmed_by: Some(at), differs: differences(&sidecar, other) }
+    } else if sidecar.state != State::Deleted && facts.inventory.bears_out(&sidecar.files) {
+        if options.unsealed == Unsealed::Refuse {
+            return Err(RepairError::Unconfirmed { name: facts.name.clone() });
+        }
+        if !has_target(&sidecar) {
+            sidecar.target = None;
+        }
+        SidecarAction::Reseal { confirmed_by: None, differs: Vec::new() }
+    } else {
+        return Ok(None);
+    };
+    sidecar.payload = Totals::of(&sidecar.files);
+    sidecar.repository = facts.name.clone();
+    if sidecar.state == State::Original
+        && sidecar.handover.is_none()
+        && let Some(holder) = foreign_original(facts, donors)
+    {
+        become_copy(&mut sidecar, &holder.collection);
+    }
+    Ok(Some((sidecar, action)))
+}
+
+/// Whether two lists of entries ask for the same bytes and links under the same names.
+fn same_content(a: &[Entry], b: &[Entry]) -> bool {
+    let same = |a: &Entry, b: &Entry| {
+        a.path == b.path
+            && match (&a.content, &b.content) {
+                (
+                    Content::File { bytes, digest, .. },
+                    Content::File { bytes: other_bytes, digest: other, .. },
+                ) => (bytes, digest) == (other_bytes, other),
+                (Content::EmptyDirectory { .. }, Content::EmptyDirectory { .. }) => true,
+                (a, b) => a == b,
+            }
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+}
+
+/// What the two say differently though both are about the same payload.
+fn differences(own: &Sidecar, other: &Sidecar) -> Vec<&'static str> {
+    [
+        ("timestamp", own.timestamp != other.timestamp),
+        ("target", own.target != other.target),
+        ("transferable", own.transferable != other.transferable),
+        ("metadata", own.metadata != other.metadata),
+        ("relations", own.relations != other.relations),
+    ]
+    .into_iter()
+    .filter_map(|(key, differs)| differs.then_some(key))
+    .collect()
+}
+
+/// A sidecar built from a donor's.
+fn rebuilt(
+    facts: &Facts,
+    donors: &[DonorFacts],
+    options: Options,
+) -> Result<Decision, RepairError> {
+    let name = || facts.name.clone();
+    let own = facts.record.written().map(|own| &own.sidecar);
+    if own.is_some_and(|own| own.state == State::Deleted) {
+        return Err(RepairError::Deleted { name: name() });
+    }
+    let (at, record) = chosen(facts, donors)?;
+    let sealed = donors.iter().filter_map(|donor| donor.record.as_ref());
+    let mut handovers = sealed.map(|it| &it.sidecar).chain(own).map(|it| it.handover.is_some());
+    if handovers.any(|under_way| under_way) {
+        return Err(RepairError::Handover { name: name() });
+    }
+    if own.is_none() && !facts.inventory.exists && options.state.is_none() {
+        return Err(RepairError::PerhapsDeleted { name: name() });
+    }
+    let state = state(facts, donors, (at, record), own, options)?;
+    let mut sidecar = record.sidecar.clone();
+    sidecar.repository = name();
+    sidecar.state = state;
+    match foreign_original(facts, donors) {
+        Some(holder) if state == State::Copy => become_copy(&mut sidecar, &holder.collection),
+        _ if state == State::Original => {
+            let is_copys = donors[at].collection != facts.collection;
+            if is_copys {
+                sidecar.origin.remove(ORIGIN);
+            }
+        }
+        _ => {}
+    }
+    written(facts, sidecar, record, SidecarAction::Rebuild { from: at, state })
+}
+
+/// The donor whose sidecar is taken.
+fn chosen<'a>(
+    facts: &Facts,
+    donors: &'a [DonorFacts],
+) -> Result<(usize, &'a Written), RepairError> {
+    let sealed = || {
+        let records = donors.iter().enumerate();
+        records.filter_map(|(at, donor)| Some((at, donor.record.as_ref()?)))
+    };
+    let fits = |record: &Written| facts.inventory.bears_out(&record.sidecar.files);
+    let is_original = |record: &Written| record.sidecar.state == State::Original;
+    let authority = sealed()
+        .find(|(_, record)| is_original(record) && fits(record))
+        .or_else(|| sealed().find(|(_, record)| fits(record)))
+        .or_else(|| sealed().find(|(_, record)| is_original(record)));
+    if let Some(found) = authority {
+        return Ok(found);
+    }
+    let Some(first) = sealed().next() else {
+        let reason = match &facts.record {
+            Record::Lost(reason) => reason.clone(),
+            _ => "it is not as it was sealed".to_owned(),
+        };
+        return Err(RepairError::NoRecord { name: facts.name.clone(), reason });
+    };
+    let agree = |(_, record): (usize, &Written)| {
+        same_content(&record.sidecar.files, &first.1.sidecar.files)
+    };
+    if sealed().all(agree) {
+        Ok(first)
+    } else {
+        Err(RepairError::Disagreement { name: facts.name.clone() })
+    }
+}
+
+/// The state that the item had, or has to have.
+fn state(
+    facts: &Facts,
+    donors: &[DonorFacts],
+    (at, record): (usize, &Written),
+    own: Option<&Sidecar>,
+    options: Options,
+) -> Result<State, RepairError> {
+    if let Some(holder) = foreign_original(facts, donors) {
+        return match options.state {
+            Some(State::Original) => Err(RepairError::SecondOriginal {
+                name: facts.name.clone(),
+                root: holder.root.clone(),
+            }),
+            _ => Ok(State::Copy),
+        };
+    }
+    if let Some(state) = options.state {
+        return Ok(state);
+    }
+    // A donor with the id of this collection is a backup of it.
+    if donors[at].collection == facts.collection {
+        return Ok(record.sidecar.state);
+    }
+    let is_ours = |record: &Written| {
+        let origin = record.sidecar.origin.get(ORIGIN).and_then(Value::as_str);
+        record.sidecar.state == State::Copy && origin == Some(facts.collection.as_str())
+    };
+    if donors.iter().filter_map(|donor| donor.record.as_ref()).any(is_ours) {
+        return Ok(State::Original);
+    }
+    own.map(|own| own.state).ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
+}
+
+/// The donor, another collection than this, that holds the Original.
+fn foreign_original<'a>(facts: &Facts, donors: &'a [DonorFacts]) -> Option<&'a DonorFacts> {
+    donors.iter().find(|donor| {
+        let state = donor.record.as_ref().map(|record| record.sidecar.state);
+        donor.collection != facts.collection && state == Some(State::Original)
+    })
+}
+
+fn become_copy(sidecar: &mut Sidecar, holder: &str) {
+    sidecar.state = State::Copy;
+    sidecar.origin.insert(ORIGIN.to_owned(), Value::String(holder.to_owned()));
+}

@@ -1,0 +1,62 @@
+//! Which donor has the bytes that are asked for, proven by reading them.
+
+use super::inventory::{self, Inventory, Standing};
+use crate::collection::StoredItem;
+use crate::disk::Kind;
+use crate::disk::copy::{CopyError, Measured};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry};
+use crate::progress::Progress;
+
+/// For each entry, the first donor that has its bytes; none is looked for where nothing is amiss.
+pub(super) fn sources(
+    entries: &[Entry],
+    inventory: &Inventory,
+    donors: &[StoredItem],
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Vec<Option<usize>>, CopyError> {
+    let mut sources = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let source = match inventory.standing(entry) {
+            Standing::Good | Standing::Attributes => None,
+            Standing::Damaged | Standing::Missing => source_of(entry, donors, progress, interrupt)?,
+        };
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+fn source_of(
+    entry: &Entry,
+    donors: &[StoredItem],
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Option<usize>, CopyError> {
+    let Content::File { bytes, digest, .. } = entry.content else { return Ok(None) };
+    for (at, donor) in donors.iter().enumerate() {
+        match read(donor, entry, bytes, progress, interrupt) {
+            Ok(Some(found)) if found == (Measured { bytes, digest }) => return Ok(Some(at)),
+            // A donor that can not be read is no donor.
+            Ok(_) | Err(CopyError::Disk(_)) => {}
+            Err(CopyError::Interrupted) => return Err(CopyError::Interrupted),
+        }
+    }
+    Ok(None)
+}
+
+fn read(
+    donor: &StoredItem,
+    entry: &Entry,
+    bytes: u64,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Option<Measured>, CopyError> {
+    let mut file = donor.open(&entry.path)?;
+    let stamp = file.stamp()?;
+    if stamp.kind != Kind::File || stamp.bytes != bytes {
+        return Ok(None);
+    }
+    progress.expect(0, bytes);
+    inventory::read(&mut file, progress, interrupt).map(Some)
+}

@@ -1,0 +1,160 @@
+//! Why an item is not mended.
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::disk::copy::CopyError;
+use crate::identity::RepositoryName;
+use crate::item::PayloadPath;
+use crate::sidecar::SidecarError;
+
+/// Why an item is not mended. It is as it was, unless said otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum RepairError {
+    /// No donor has what is missing.
+    #[error("no good copy of {} in `{name}`", if lost.len() == 1 { format!("`{}`", lost[0]) } else { format!("{} files", lost.len()) })]
+    Lost {
+        /// The item.
+        name: RepositoryName,
+        /// The files.
+        lost: Vec<PayloadPath>,
+    },
+    /// The sidecar is lost, and no donor has a sealed one.
+    #[error("the sidecar of `{name}` is lost and no copy has a sealed one: {reason}")]
+    NoRecord {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong with its own.
+        reason: String,
+    },
+    /// The sidecar is lost, and those of donors differ in what the payload should be.
+    #[error("the sidecar of `{name}` is lost, and copies differ in what its payload is")]
+    Disagreement {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// Nothing tells what state the item had.
+    #[error("nothing tells whether `{name}` was an Original or a Copy here")]
+    StateUnknown {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// The lost sidecar may have been that of a deleted item.
+    #[error("`{name}` may have been deleted here: it has neither a sidecar nor a payload")]
+    PerhapsDeleted {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// What is left of the sidecar says that the item was deleted.
+    #[error("what is left of the sidecar of `{name}` says that it was deleted here")]
+    Deleted {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// A hand-over is under way, so that nobody else may decide who has the Original.
+    #[error("the Original of `{name}` is being handed over")]
+    Handover {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// There would be two Originals.
+    #[error("the Original of `{name}` is in `{}`", root.display())]
+    SecondOriginal {
+        /// The item.
+        name: RepositoryName,
+        /// Where the Original is.
+        root: PathBuf,
+    },
+    /// The seal is broken and only the payload bears the sidecar out.
+    #[error("the sidecar of `{name}` is not as it was sealed, and no copy confirms it")]
+    Unconfirmed {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// A later urepo wrote the sidecar.
+    #[error("the sidecar of `{name}` was written by a later urepo")]
+    LaterFormat {
+        /// The item.
+        name: RepositoryName,
+        /// The formats.
+        #[source]
+        cause: SidecarError,
+    },
+    /// The sidecar can not be printed so that it reads the same.
+    #[error("the sidecar of `{name}` can not be written")]
+    Sidecar {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        #[source]
+        cause: SidecarError,
+    },
+    /// Somebody else changed the item, or a donor, meanwhile.
+    #[error("`{}` has changed while `{name}` was repaired", path.display())]
+    Changed {
+        /// The item.
+        name: RepositoryName,
+        /// What changed.
+        path: PathBuf,
+    },
+    /// The mended item, read back, is not as it should be.
+    #[error("`{name}` is not whole after it was mended in the stage: {finding}")]
+    NotWhole {
+        /// The item.
+        name: RepositoryName,
+        /// The first thing that was found.
+        finding: String,
+    },
+    /// The item was replaced, and then it did not verify.
+    #[error("`{name}` was mended and does not verify: {finding}")]
+    NotWholeInPlace {
+        /// The item.
+        name: RepositoryName,
+        /// The first thing that was found.
+        finding: String,
+    },
+    /// The collection can not be used, or another process works on the item.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+    /// A stop was asked for.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<CopyError> for RepairError {
+    fn from(error: CopyError) -> RepairError {
+        match error {
+            CopyError::Disk(error) => RepairError::Disk(error),
+            CopyError::Interrupted => RepairError::Interrupted,
+        }
+    }
+}
+
+impl RepairError {
+    /// Whether the item is damaged and stays so for want of a good copy or of a decision.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            RepairError::Lost { .. }
+            | RepairError::NoRecord { .. }
+            | RepairError::Disagreement { .. }
+            | RepairError::StateUnknown { .. }
+            | RepairError::PerhapsDeleted { .. }
+            | RepairError::Deleted { .. }
+            | RepairError::Handover { .. }
+            | RepairError::Unconfirmed { .. }
+            | RepairError::LaterFormat { .. }
+            | RepairError::NotWhole { .. }
+            | RepairError::NotWholeInPlace { .. } => true,
+            RepairError::SecondOriginal { .. }
+            | RepairError::Sidecar { .. }
+            | RepairError::Changed { .. }
+            | RepairError::Collection(_)
+            | RepairError::Disk(_)
+            | RepairError::Interrupted => false,
+        }
+    }
+}

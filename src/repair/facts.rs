@@ -1,0 +1,141 @@
+//! What is there: the sidecar of the item as it is, and those of donors.
+
+use std::path::PathBuf;
+
+use super::RepairError;
+use super::inventory::Inventory;
+use crate::collection::{Collection, CollectionError, StoredItem};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::item::{Content, State, Totals};
+use crate::layout;
+use crate::sidecar::{self, Seal, Sidecar, SidecarError};
+
+/// A sidecar and the text it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Written {
+    pub sidecar: Sidecar,
+    pub text: Vec<u8>,
+}
+
+/// What the sidecar in an item's directory is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Record {
+    /// Its seal is intact and it agrees with itself.
+    Sealed(Box<Written>),
+    /// It can be read and is about this item; its seal is broken or missing, or it contradicts itself.
+    Doubtful(Box<Written>),
+    /// It is missing, can not be read, or is about another item.
+    Lost(String),
+}
+
+/// The item to be mended.
+#[derive(Debug)]
+pub(super) struct Facts {
+    /// The name, as it is spelt on disk.
+    pub name: RepositoryName,
+    /// The id of its collection.
+    pub collection: String,
+    pub record: Record,
+    pub inventory: Inventory,
+    /// What else lies in its directory.
+    pub strays: Vec<PathBuf>,
+}
+
+/// The same item elsewhere.
+#[derive(Debug)]
+pub(super) struct DonorFacts {
+    /// The root of its collection.
+    pub root: PathBuf,
+    /// The id of its collection.
+    pub collection: String,
+    /// Its sidecar, if that is sealed.
+    pub record: Option<Written>,
+}
+
+impl Record {
+    /// The sidecar of the item `name` in `dir`.
+    pub(super) fn read(name: &RepositoryName, dir: &Dir) -> Result<Record, RepairError> {
+        let text = match read_text(dir) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(Record::Lost("it is missing".to_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(error.into());
+            }
+            // What fails twice is no accident of the moment.
+            Err(_) => match read_text(dir) {
+                Ok(Some(text)) => text,
+                Ok(None) => return Ok(Record::Lost("it is missing".to_owned())),
+                Err(error) => return Ok(Record::Lost(error.to_string())),
+            },
+        };
+        let (sidecar, seal) = match Sidecar::read(&text) {
+            Ok(read) => read,
+            Err(cause @ SidecarError::NewerFormat { .. }) => {
+                return Err(RepairError::LaterFormat { name: name.clone(), cause });
+            }
+            Err(error) => return Ok(Record::Lost(error.to_string())),
+        };
+        if sidecar.repository != *name {
+            return Ok(Record::Lost(format!("it names `{}`", sidecar.repository)));
+        }
+        let believed = seal == Seal::Intact && agrees_with_itself(&sidecar);
+        let written = Box::new(Written { sidecar, text });
+        Ok(if believed { Record::Sealed(written) } else { Record::Doubtful(written) })
+    }
+
+    /// What it says, if it can be read.
+    pub(super) fn written(&self) -> Option<&Written> {
+        match self {
+            Record::Sealed(written) | Record::Doubtful(written) => Some(written),
+            Record::Lost(_) => None,
+        }
+    }
+}
+
+fn read_text(dir: &Dir) -> Result<Option<Vec<u8>>, PathError> {
+    let Some(mut file) = dir.open_file_if_there(layout::SIDECAR)? else { return Ok(None) };
+    file.read_all(sidecar::MAX_BYTES).map(Some)
+}
+
+/// Whether totals and target are those of the entries.
+fn agrees_with_itself(sidecar: &Sidecar) -> bool {
+    Totals::of(&sidecar.files) == sidecar.payload && has_target(sidecar)
+}
+
+/// Whether the target, if there is one, is a file or link of the payload.
+pub(super) fn has_target(sidecar: &Sidecar) -> bool {
+    sidecar.target.as_ref().is_none_or(|target| {
+        let found = sidecar.files.binary_search_by(|entry| entry.path.cmp(target));
+        found.is_ok_and(|at| !matches!(sidecar.files[at].content, Content::EmptyDirectory { .. }))
+    })
+}
+
+/// The item `name` in `donor`, if it is there and was not deleted.
+///
+/// A donor that can not be read is of no use, and no reason to stop.
+pub(super) fn find(name: &RepositoryName, donor: &Collection) -> Option<(StoredItem, DonorFacts)> {
+    let item = donor.item(name).ok()?;
+    let record = match Record::read(name, item.dir()) {
+        Ok(Record::Sealed(written)) => Some(*written),
+        Ok(Record::Doubtful(_) | Record::Lost(_)) | Err(_) => None,
+    };
+    if record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted) {
+        return None;
+    }
+    let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
+    Some((item, DonorFacts { root, collection, record }))
+}
+
+/// What lies in the item's directory and does not belong there.
+pub(super) fn strays(dir: &Dir) -> Result<Vec<PathBuf>, CollectionError> {
+    let mut strays = Vec::new();
+    for entry in dir.entries()? {
+        let name = entry?.name;
+        if name != layout::SIDECAR && name != layout::PAYLOAD {
+            strays.push(PathBuf::from(name));
+        }
+    }
+    strays.sort();
+    Ok(strays)
+}

@@ -1,0 +1,243 @@
+//! What is below `doc/`, read now.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::ops::Bound;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest};
+use crate::disk::{Dir, DirEntry, Kind, PathError, StoredFile};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, PayloadPath};
+use crate::progress::Progress;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
+}
+
+/// How what is there compares with an entry of a sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is as it should be.
+    Good,
+    /// Only its mode or time is another.
+    Attributes,
+    /// It is there as a file, with other bytes or unreadable.
+    Damaged,
+    /// It is not there, or something of another kind is.
+    Missing,
+}
+
+/// What is below `doc/`: the paths that any sidecar knows, and which others there are.
+///
+/// What no sidecar knows is neither read nor descended into, so that memory is bounded by them.
+#[derive(Debug, Default)]
+pub(super) struct Inventory {
+    /// Whether there is a directory at all.
+    pub exists: bool,
+    /// What was found at the paths that are known; directories as if they were empty.
+    found: BTreeMap<PayloadPath, Found>,
+    /// What no sidecar knows, relative to `doc/`.
+    pub unknown: Vec<PathBuf>,
+}
+
+#[derive(Debug)]
+enum Found {
+    Content(Content),
+    /// A file whose bytes can not be had.
+    Unreadable,
+    /// Something that no payload has.
+    Special,
+}
+
+/// The paths that sidecars know.
+#[derive(Debug, Default)]
+pub(super) struct Known<'a>(BTreeSet<&'a [u8]>);
+
+impl<'a> Known<'a> {
+    /// Adds the paths of `entries`.
+    pub(super) fn add(&mut self, entries: &'a [Entry]) {
+        self.0.extend(entries.iter().map(|entry| entry.path.as_bytes()));
+    }
+
+    fn is_implied(&self, path: &[u8]) -> bool {
+        let below = [path, b"/"].concat();
+        let range = (Bound::Included(&below[..]), Bound::Unbounded);
+        self.0.range::<[u8], _>(range).next().is_some_and(|first| first.starts_with(&below))
+    }
+}
+
+impl Inventory {
+    /// Looks below `doc` and reads what is `known`.
+    ///
+    /// What can not be listed or read is told as such; it is never taken for good.
+    pub(super) fn take(
+        doc: &Dir,
+        known: &Known<'_>,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Inventory, CopyError> {
+        let mut inventory = Inventory { exists: true, ..Inventory::default() };
+        let mut pending = vec![Vec::new()];
+        while let Some(path) = pending.pop() {
+            let Ok(dir) = doc.open_dir(OsStr::from_bytes(&path)) else { continue };
+            let Ok(entries) = dir.entries() else { continue };
+            for entry in entries.flatten() {
+                let mut below = path.clone();
+                if !below.is_empty() {
+                    below.push(b'/');
+                }
+                below.extend_from_slice(entry.name.as_bytes());
+                let is_known = known.0.contains(&below[..]);
+                let is_implied = known.is_implied(&below);
+                if is_known || is_implied {
+                    if entry.kind == Kind::Directory {
+                        pending.push(below.clone());
+                    }
+                    inventory.look_at(&dir, &entry, &below, progress, interrupt)?;
+                } else {
+                    inventory.unknown.push(OsStr::from_bytes(&below).into());
+                }
+            }
+        }
+        inventory.unknown.sort();
+        Ok(inventory)
+    }
+
+    fn look_at(
+        &mut self,
+        dir: &Dir,
+        entry: &DirEntry,
+        path: &[u8],
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<(), CopyError> {
+        let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
+        let found = match measure(dir, entry, progress, interrupt) {
+            Ok(found) => found,
+            Err(CopyError::Disk(_)) => Found::Unreadable,
+            Err(CopyError::Interrupted) => return Err(CopyError::Interrupted),
+        };
+        self.found.insert(path, found);
+        Ok(())
+    }
+
+    /// How what is there compares with `entry`.
+    pub(super) fn standing(&self, entry: &Entry) -> Standing {
+        let content = match self.found.get(&entry.path) {
+            None | Some(Found::Special) => return Standing::Missing,
+            Some(Found::Unreadable) => return Standing::Damaged,
+            Some(Found::Content(content)) => content,
+        };
+        match (content, &entry.content) {
+            (found, wanted) if found == wanted => Standing::Good,
+            (
+                Content::File { bytes, digest, .. },
+                Content::File { bytes: wanted_bytes, digest: wanted, .. },
+            ) => {
+                if (bytes, digest) == (wanted_bytes, wanted) {
+                    Standing::Attributes
+                } else {
+                    Standing::Damaged
+                }
+            }
+            (Content::EmptyDirectory { .. }, Content::EmptyDirectory { .. }) => {
+                Standing::Attributes
+            }
+            _ => Standing::Missing,
+        }
+    }
+
+    /// Whether every one of `entries` is there with the right bytes.
+    pub(super) fn bears_out(&self, entries: &[Entry]) -> bool {
+        let is_there =
+            |entry| matches!(self.standing(entry), Standing::Good | Standing::Attributes);
+        entries.iter().all(is_there)
+    }
+
+    /// What is there and has no place among `entries`, which are sorted; relative to `doc/`.
+    pub(super) fn added(&self, entries: &[Entry]) -> Vec<PathBuf> {
+        let mut known = Known::default();
+        known.add(entries);
+        let is_placed = |path: &PayloadPath| {
+            known.0.contains(path.as_bytes()) || known.is_implied(path.as_bytes())
+        };
+        let others = self.found.keys().filter(|path| !is_placed(path)).cloned().map(PathBuf::from);
+        let mut added: Vec<_> = self.unknown.iter().cloned().chain(others).collect();
+        added.sort();
+        // What lies in an added directory goes with it.
+        let mut last: Option<PathBuf> = None;
+        added.retain(|path| {
+            let is_below = last.as_ref().is_some_and(|last| path.starts_with(last));
+            if !is_below {
+                last = Some(path.clone());
+            }
+            !is_below
+        });
+        added
+    }
+}
+
+fn measure(
+    dir: &Dir,
+    entry: &DirEntry,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Found, CopyError> {
+    let name = Path::new(&entry.name);
+    Ok(match entry.kind {
+        Kind::Special(_) => Found::Special,
+        Kind::Link => Found::Content(Content::Link { target: dir.read_link(name)?.into_vec() }),
+        Kind::Directory => match dir.stamp(name)? {
+            None => Found::Special,
+            Some(stamp) => Found::Content(Content::EmptyDirectory {
+                modified: stamp.modified,
+                mode: stamp.mode,
+            }),
+        },
+        Kind::File => {
+            let mut file = dir.open_file(name)?;
+            let stamp = file.stamp()?;
+            if stamp.kind != Kind::File {
+                return Ok(Found::Special);
+            }
+            let Measured { bytes, digest } = read(&mut file, progress, interrupt)?;
+            let (modified, mode) = (stamp.modified, stamp.mode);
+            Found::Content(Content::File { bytes, digest, modified, mode })
+        }
+    })
+}
+
+/// Size and digest of a file, read now.
+pub(super) fn read(
+    file: &mut StoredFile,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Measured, CopyError> {
+    BUFFER.with_borrow_mut(|buffer| digest(file, buffer, progress, interrupt))
+}
+
+/// Copies `from` into `to` and says what was read.
+pub(super) fn copy(
+    from: &mut StoredFile,
+    to: &mut StoredFile,
+    bytes: u64,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Measured, CopyError> {
+    BUFFER.with_borrow_mut(|buffer| {
+        crate::disk::copy::copy_and_digest(from, to, bytes, buffer, progress, interrupt)
+    })
+}
+
+/// The payload of an item, or nothing where there is no directory to be entered.
+pub(super) fn open_payload(item: &Dir) -> Result<Option<Dir>, PathError> {
+    match item.open_dir(crate::layout::PAYLOAD) {
+        Ok(doc) => Ok(Some(doc)),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Err(error),
+        // Missing, a link, a file, or not to be read: there is nothing to keep.
+        Err(_) => Ok(None),
+    }
+}

@@ -1,0 +1,167 @@
+//! From the lock on an item to the mended one in its place.
+
+use std::path::PathBuf;
+
+use super::build::Build;
+use super::decide::decide;
+use super::facts::{self, DonorFacts, Facts, Record};
+use super::inventory::{Inventory, Known, open_payload};
+use super::plan::{Plan, wanted};
+use super::{Outcome, Remainder, RepairError, Repairer, donor};
+use crate::collection::{StoredItem, Writer, lock_items};
+use crate::disk::Stamp;
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::layout;
+use crate::progress::NoProgress;
+use crate::verify::{Depth, Findings, Place, Severity, verify_item};
+
+/// An item that was looked at, with all that is needed to mend it.
+struct Examined {
+    item: StoredItem,
+    /// The sidecar that the plan goes by.
+    stamp: Option<Stamp>,
+    donors: Vec<StoredItem>,
+    plan: Plan,
+}
+
+impl Repairer<'_> {
+    /// What would make the item `name` whole; nothing if it is.
+    pub fn examine(&self, name: &RepositoryName) -> Result<Option<Plan>, RepairError> {
+        Ok(self.look_at(name)?.map(|examined| examined.plan))
+    }
+
+    /// Mends the item `name`. Whatever goes wrong, and wherever the process is killed, there is the
+    /// old item or the mended one.
+    pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
+        let name = self.collection.item(name)?.name().clone();
+        let items = [(self.collection, &name)];
+        let _locks = lock_items(items, self.agent, self.clock, self.wait)?;
+        let Some(examined) = self.look_at(&name)? else { return Ok(Outcome::Sound) };
+        let lost: Vec<_> = examined.plan.lost().cloned().collect();
+        let is_refused = self.options.remainder == Remainder::Refuse;
+        if !lost.is_empty() && (is_refused || examined.plan.changes_nothing()) {
+            return Err(RepairError::Lost { name, lost });
+        }
+        let staged = writer.fresh_name();
+        let replaced = self.replace(&examined, writer, &staged);
+        if replaced.is_err() {
+            // An item of any size need not wait in the stage for the end of a long run.
+            let _ = writer.stage().remove_tree(&staged);
+        }
+        replaced?;
+        self.check_in_place(&examined.plan)?;
+        self.progress.finish_item(name.as_str());
+        Ok(Outcome::Mended(Box::new(examined.plan)))
+    }
+
+    /// Looks at the item and its donors.
+    fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
+        let item = self.collection.item(name)?;
+        let name = item.name().clone();
+        let stamp = item.dir().stamp(layout::SIDECAR)?;
+        let record = Record::read(&name, item.dir())?;
+        if let Record::Sealed(own) = &record
+            && own.sidecar.state == State::Deleted
+        {
+            return Ok(None);
+        }
+        let found = self.donors.iter().filter_map(|donor| facts::find(&name, donor));
+        let (donors, records): (Vec<_>, Vec<_>) = found.unzip();
+        let inventory = self.take_inventory(&item, &record, &records)?;
+        let collection = self.collection.id().to_owned();
+        let strays = facts::strays(item.dir())?;
+        let facts = Facts { name, collection, record, inventory, strays };
+        let decision = decide(&facts, &records, self.options)?;
+        let roots: Vec<PathBuf> = records.into_iter().map(|donor| donor.root).collect();
+        let sources = donor::sources(
+            wanted(&decision.sidecar),
+            &facts.inventory,
+            &donors,
+            self.progress,
+            self.interrupt,
+        )?;
+        let plan = Plan::new(&facts, decision, roots, &sources);
+        let is_complete = plan.changes_nothing() && plan.lost().next().is_none();
+        let is_sound = is_complete && self.is_sound(&item)?;
+        Ok((!is_sound).then_some(Examined { item, stamp, donors, plan }))
+    }
+
+    /// Reads the payload, as far as any sidecar knows it.
+    fn take_inventory(
+        &self,
+        item: &StoredItem,
+        record: &Record,
+        donors: &[DonorFacts],
+    ) -> Result<Inventory, RepairError> {
+        let Some(doc) = open_payload(item.dir())? else { return Ok(Inventory::default()) };
+        let mut known = Known::default();
+        if let Some(own) = record.written() {
+            self.progress.expect(0, own.sidecar.payload.bytes);
+            known.add(&own.sidecar.files);
+        }
+        // A sealed sidecar is the only one that counts.
+        if !matches!(record, Record::Sealed(_)) {
+            let records = donors.iter().filter_map(|donor| donor.record.as_ref());
+            records.for_each(|record| known.add(&record.sidecar.files));
+        }
+        Ok(Inventory::take(&doc, &known, self.progress, self.interrupt)?)
+    }
+
+    /// Whether verification finds nothing wrong either; every byte was read just now.
+    fn is_sound(&self, item: &StoredItem) -> Result<bool, RepairError> {
+        let report = verify_item(item, Depth::Quick, &NoProgress, self.interrupt);
+        let findings = report.ok_or(RepairError::Interrupted)?.findings;
+        Ok(findings.count(Severity::Damage) + findings.count(Severity::Warning) == 0)
+    }
+
+    fn replace(
+        &self,
+        examined: &Examined,
+        writer: &Writer,
+        staged: &std::path::Path,
+    ) -> Result<(), RepairError> {
+        let Examined { item, stamp, donors, plan } = examined;
+        let (progress, interrupt) = (self.progress, self.interrupt);
+        progress.expect(1, plan.sidecar.payload.bytes);
+        Build { item, plan, donors, writer, progress, interrupt, staged }.run()?;
+        let mended = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
+        let report = verify_item(&mended, Depth::Full, progress, interrupt);
+        let findings = report.ok_or(RepairError::Interrupted)?.findings;
+        if let Some(finding) = unexpected(&findings, plan) {
+            return Err(RepairError::NotWhole { name: plan.name.clone(), finding });
+        }
+        if item.dir().stamp(layout::SIDECAR)? != *stamp {
+            let path = item.dir().path_of(layout::SIDECAR);
+            return Err(RepairError::Changed { name: plan.name.clone(), path });
+        }
+        Ok(writer.replace_item(self.collection, staged, &plan.name)?)
+    }
+
+    /// Every byte was read back in the stage, so its place is looked at and not its bytes again.
+    fn check_in_place(&self, plan: &Plan) -> Result<(), RepairError> {
+        let item = self.collection.item(&plan.name)?;
+        // It is mended: a stop that is asked for now changes nothing about that.
+        let report = verify_item(&item, Depth::Quick, &NoProgress, &Interrupt::default());
+        match report.and_then(|report| unexpected(&report.findings, plan)) {
+            None => Ok(()),
+            Some(finding) => Err(RepairError::NotWholeInPlace { name: plan.name.clone(), finding }),
+        }
+    }
+}
+
+/// The first thing found that is no file without a good copy.
+fn unexpected(findings: &Findings, plan: &Plan) -> Option<String> {
+    let lost: std::collections::BTreeSet<_> = plan.lost().collect();
+    let is_lost = |place: &Place| matches!(place, Place::Payload(path) if lost.contains(path));
+    let mut told = findings.as_slice().iter();
+    let first = told.find(|it| it.severity() > Severity::Notice && !is_lost(&it.place));
+    if let Some(finding) = first {
+        let place = finding.place.to_path();
+        return Some(format!("{}: {}: {}", finding.code, place.display(), finding.detail));
+    }
+    // More than are kept: as many as there are lost files, and not one more.
+    (findings.count(Severity::Damage) > lost.len() as u64)
+        .then(|| format!("{} problems", findings.count(Severity::Damage)))
+}

@@ -1,0 +1,104 @@
+//! Repair: what is damaged, missing or added in an item is mended from any good copy of it.
+//!
+//! A [`Repairer`] looks at an item and at the same item in other collections, the *donors*, makes a
+//! [`Plan`] of it, and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] mends.
+//!
+//! # Files, in reading order
+//!
+//! | file | subject |
+//! |---|---|
+//! | `facts`, `inventory` | what is there: sidecars as they are, files as they are read now |
+//! | `decide` | which sidecar the item shall have; pure |
+//! | `plan` | where each of its files comes from; pure |
+//! | `donor` | which donor has the bytes that are asked for |
+//! | `build` | the mended item, made in the stage |
+//! | `mend` | from the lock on the item to the mended one in its place |
+//!
+//! # What is never done
+//!
+//! - A byte is used only if the digest of what is read now is the one that the sidecar asks for.
+//! - The item is replaced in one step, by one that was read back. What it was stays in the trash with
+//!   all that was added to it or damaged, until that is purged.
+//! - A sidecar is believed if its seal is intact, or if another copy's sealed one says the same of the
+//!   payload. No second Original is made where the first is known.
+
+mod build;
+mod decide;
+mod donor;
+mod error;
+mod facts;
+mod inventory;
+mod mend;
+mod plan;
+
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::Collection;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::progress::Progress;
+
+pub use error::RepairError;
+pub use plan::{Plan, SidecarAction, Source, Step};
+
+/// Mends items of one collection from others.
+pub struct Repairer<'a> {
+    /// The collection whose items are mended.
+    pub collection: &'a Collection,
+    /// Where good copies are looked for, in this order.
+    pub donors: &'a [Collection],
+    /// How far it may go.
+    pub options: Options,
+    /// Who repairs.
+    pub agent: &'a Agent,
+    /// The clock for waiting.
+    pub clock: &'a dyn Clock,
+    /// How long to wait for the lock of an item.
+    pub wait: Duration,
+    /// Hears how far it has come.
+    pub progress: &'a dyn Progress,
+    /// Asks for a stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// How far a repair may go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What is done with an item of which something can not be mended.
+    pub remainder: Remainder,
+    /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
+    pub unsealed: Unsealed,
+    /// The state that a lost sidecar had, where nothing else tells.
+    pub state: Option<State>,
+}
+
+/// What is done with an item of which something can not be mended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remainder {
+    /// It is left as it is.
+    #[default]
+    Refuse,
+    /// What can be mended is mended; the rest stays as it is.
+    Leave,
+}
+
+/// Whether a sidecar without an intact seal is believed when only the payload bears it out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unsealed {
+    /// Its description may have been damaged as well; a donor has to agree.
+    #[default]
+    Refuse,
+    /// It is sealed anew as it is.
+    Seal,
+}
+
+/// How a repair ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Nothing was wrong.
+    Sound,
+    /// The plan was carried out; what it could not mend is in [`Plan::lost`].
+    Mended(Box<Plan>),
+}

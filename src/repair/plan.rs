@@ -1,0 +1,166 @@
+//! Where each entry of the mended item comes from.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::decide::Decision;
+use super::facts::Facts;
+use super::inventory::Standing;
+use crate::identity::RepositoryName;
+use crate::item::{Content, PayloadPath, State};
+use crate::layout;
+use crate::sidecar::Sidecar;
+
+/// What makes an item whole again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The item.
+    pub name: RepositoryName,
+    /// What becomes of its sidecar.
+    pub action: SidecarAction,
+    /// One step an entry of the sidecar, in the same order.
+    pub steps: Vec<Step>,
+    /// What is taken out of the item and kept in the trash, relative to its directory.
+    pub dropped: Vec<PathBuf>,
+    /// The collections that steps count.
+    pub donors: Vec<PathBuf>,
+    /// The sidecar that it will have, and its text.
+    pub(super) sidecar: Sidecar,
+    pub(super) text: Vec<u8>,
+}
+
+/// What becomes of the sidecar. Donors are counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SidecarAction {
+    /// It stays as it is.
+    Keep,
+    /// It is sealed anew, what others have written into it kept.
+    Reseal {
+        /// The donor whose sidecar says the same of the payload.
+        confirmed_by: Option<usize>,
+        /// What that donor says differently: keys of the sidecar.
+        differs: Vec<&'static str>,
+    },
+    /// It is built from a donor's.
+    Rebuild {
+        /// The donor.
+        from: usize,
+        /// The state that the item has by it.
+        state: State,
+    },
+}
+
+/// How one entry comes into the mended item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The entry.
+    pub path: PayloadPath,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where an entry comes from. Donors are counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It is kept.
+    Own,
+    /// It is kept and gets its mode and time back.
+    OwnAttributes,
+    /// Its bytes come from a donor.
+    Donor(usize),
+    /// A link or an empty directory is made as the sidecar has it.
+    Sidecar,
+    /// There is no good copy; what is there stays.
+    Lost,
+}
+
+impl Plan {
+    /// The plan by which the item of `facts` becomes what `decision` says; `sources` has, for each
+    /// entry, the donor that has its bytes.
+    pub(super) fn new(
+        facts: &Facts,
+        decision: Decision,
+        donors: Vec<PathBuf>,
+        sources: &[Option<usize>],
+    ) -> Plan {
+        let Decision { sidecar, text, action } = decision;
+        let wanted = wanted(&sidecar);
+        let step = |(entry, donor): (&crate::item::Entry, &Option<usize>)| {
+            let is_file = matches!(entry.content, Content::File { .. });
+            let source = match (facts.inventory.standing(entry), donor) {
+                (Standing::Good, _) => Source::Own,
+                (Standing::Attributes, _) => Source::OwnAttributes,
+                (Standing::Damaged | Standing::Missing, _) if !is_file => Source::Sidecar,
+                (Standing::Damaged | Standing::Missing, Some(donor)) => Source::Donor(*donor),
+                (Standing::Damaged | Standing::Missing, None) => Source::Lost,
+            };
+            Step { path: entry.path.clone(), source }
+        };
+        let steps = wanted.iter().zip(sources).map(step).collect();
+        let added = facts.inventory.added(wanted);
+        let added = added.into_iter().map(|path| Path::new(layout::PAYLOAD).join(path));
+        let dropped = facts.strays.iter().cloned().chain(added).collect();
+        Plan { name: facts.name.clone(), action, steps, dropped, donors, sidecar, text }
+    }
+
+    /// Whether everything stays, the good and what has no good copy.
+    pub fn changes_nothing(&self) -> bool {
+        let stays = |step: &Step| matches!(step.source, Source::Own | Source::Lost);
+        let kept = self.steps.iter().all(stays);
+        self.action == SidecarAction::Keep && kept && self.dropped.is_empty()
+    }
+
+    /// The files of which there is no good copy.
+    pub fn lost(&self) -> impl Iterator<Item = &PayloadPath> {
+        let steps = self.steps.iter().filter(|step| step.source == Source::Lost);
+        steps.map(|step| &step.path)
+    }
+
+    /// How many entries come from `source`.
+    pub fn count(&self, source: Source) -> u64 {
+        self.steps.iter().filter(|step| step.source == source).count() as u64
+    }
+}
+
+/// The entries that are to be on disk: a deleted item has none.
+pub(super) fn wanted(sidecar: &Sidecar) -> &[crate::item::Entry] {
+    match sidecar.state {
+        State::Deleted => &[],
+        State::Original | State::Copy => &sidecar.files,
+    }
+}
+
+/// One line for each thing that is done, what is merely kept left out.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let root = |at: usize| self.donors[at].display();
+        match &self.action {
+            SidecarAction::Keep => {}
+            SidecarAction::Reseal { confirmed_by: None, .. } => writeln!(f, "seal item.toml")?,
+            SidecarAction::Reseal { confirmed_by: Some(donor), differs } => {
+                write!(f, "seal item.toml, confirmed by {}", root(*donor))?;
+                if !differs.is_empty() {
+                    write!(f, ", which has another {}", differs.join(", "))?;
+                }
+                writeln!(f)?;
+            }
+            SidecarAction::Rebuild { from, state } => {
+                writeln!(f, "build item.toml from {} as {state}", root(*from))?;
+            }
+        }
+        for Step { path, source } in &self.steps {
+            match source {
+                Source::Own => {}
+                Source::OwnAttributes => writeln!(f, "set mode and time of doc/{path}")?,
+                Source::Donor(donor) => writeln!(f, "take doc/{path} from {}", root(*donor))?,
+                Source::Sidecar => writeln!(f, "make doc/{path}")?,
+                Source::Lost => writeln!(f, "no good copy of doc/{path}")?,
+            }
+        }
+        for path in &self.dropped {
+            let path = path.as_os_str().as_encoded_bytes();
+            writeln!(f, "take out {}", crate::item::escape(path))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! A repair that fails or is killed at any file operation loses no byte and can be repeated.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+use urepo::collection::{CollectionError, lock_items, recover};
+use urepo::digest::Digest;
+use urepo::disk::{Operation, Watch, Watcher};
+use urepo::repair::{Options, Outcome, RepairError};
+
+use super::{Pair, copy_tree, everything, flip};
+use crate::support::{Faults, Mode, PATIENCE, TestClock, Trace, agent, staged};
+
+/// An item with every kind of damage, its sidecar `with` it or not.
+fn damage(pair: &Pair, with_sidecar: bool) {
+    let doc = pair.item("a").join("doc");
+    flip(&doc.join("a.txt"));
+    fs::remove_file(doc.join("sub/b.bin")).unwrap();
+    fs::write(doc.join("added"), "added").unwrap();
+    if with_sidecar {
+        fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
+    }
+}
+
+/// Repairs with the n-th operation failing, for every n, and checks the promises each time.
+fn every_operation(mode: Mode, with_sidecar: bool) {
+    let pair = Pair::new();
+    let sidecar = pair.sidecar("a");
+    damage(&pair, with_sidecar);
+    copy_tree(&pair.root("a"), &pair.root("template"));
+    let bytes: BTreeSet<Digest> = files_of(&pair);
+    let old = everything(&pair.item("a"));
+    let donor = everything(&pair.root("b"));
+    let mut strikes = 0;
+    for at in 1.. {
+        let faults = Arc::new(Faults::new(pair.scratch.path(), at, mode));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let outcome = pair.repair_with(&["b"], Options::default(), &watcher);
+        let struck = faults.struck();
+        let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
+        assert!(bytes.is_subset(&pair.kept()), "bytes are lost: {context}");
+        if everything(&pair.item("a")) == old {
+            assert!(outcome.is_err(), "{context}");
+        } else {
+            assert_eq!(pair.codes(), [], "neither the old item nor the mended one: {context}");
+        }
+        // Again, as after a crash.
+        let again = pair.repair(&["b"]);
+        assert!(again.is_ok(), "{again:?}: {context}");
+        assert_eq!(pair.codes(), [], "{context}");
+        assert_eq!(pair.sidecar("a"), sidecar, "{context}");
+        let (agent, clock) = (agent(), TestClock::at("2026-11-22T00:00:00Z"));
+        recover(&pair.open("a"), &agent, &clock, PATIENCE).unwrap();
+        assert_eq!(staged(&pair.root("a")), [""; 0], "{context}");
+        assert!(bytes.is_subset(&pair.kept()), "bytes are lost by the second run: {context}");
+        assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");
+        if struck.is_none() {
+            assert_eq!(again.unwrap(), Outcome::Sound);
+            break;
+        }
+        strikes += 1;
+        fs::remove_dir_all(pair.root("a")).unwrap();
+        copy_tree(&pair.root("template"), &pair.root("a"));
+    }
+    assert!(strikes > 60, "only {strikes} operations were made to fail");
+}
+
+/// Power may fail at any moment: everything is on the disk before it takes the place of the old item,
+/// and the swap is on the disk before anything is said.
+#[test]
+fn nothing_is_in_its_place_before_it_is_on_the_disk() {
+    let pair = Pair::new();
+    damage(&pair, true);
+    let trace = Arc::new(Trace::default());
+    let watcher = Watcher::new(Arc::clone(&trace) as _);
+    pair.repair_with(&["b"], Options::default(), &watcher).unwrap();
+    let trace = trace.0.lock().unwrap();
+    let last = |wanted: &dyn Fn(Operation, &Path) -> bool| {
+        trace.iter().rposition(|(operation, path)| wanted(*operation, path)).unwrap()
+    };
+    let year = pair.item("a").parent().unwrap().to_path_buf();
+    let trash = pair.root("a").join(".urepo/trash");
+    let is_staged = |path: &Path| path.starts_with(pair.root("a").join(".urepo/staging"));
+    let made = last(&|operation, path| {
+        let makes = [Operation::Write, Operation::MakeLink, Operation::SetAttributes];
+        makes.contains(&operation) && is_staged(path)
+    });
+    let synced = last(&|operation, _| operation == Operation::SyncFileSystem);
+    let read_back = last(&|operation, path| operation == Operation::Read && is_staged(path));
+    let swapped = last(&|operation, path| operation == Operation::Rename && path == pair.item("a"));
+    let year_synced =
+        last(&|operation, path| operation == Operation::SyncDirectory && path == year);
+    let trash_synced = last(&|operation, path| {
+        operation == Operation::SyncDirectory && path.parent() == Some(&trash)
+    });
+    let order = [made, synced, read_back, swapped, year_synced];
+    assert!(order.is_sorted(), "{order:?}\n{trace:#?}");
+    assert!(swapped < trash_synced);
+}
+
+/// The digests of all that is in the damaged item.
+fn files_of(pair: &Pair) -> BTreeSet<Digest> {
+    super::digests_below(&pair.item("a"), |_| true)
+}
+
+#[test]
+fn killed_at_any_operation() {
+    every_operation(Mode::Killed, false);
+}
+
+#[test]
+fn killed_at_any_operation_with_the_sidecar_lost() {
+    every_operation(Mode::Killed, true);
+}
+
+#[test]
+fn an_io_error_at_any_operation() {
+    every_operation(Mode::Once(Errno::IO), false);
+}
+
+#[test]
+fn an_io_error_at_any_operation_with_the_sidecar_lost() {
+    every_operation(Mode::Once(Errno::IO), true);
+}
+
+#[test]
+fn a_full_disk_at_any_operation() {
+    every_operation(Mode::Once(Errno::NOSPC), false);
+}
+
+/// Does something once, before the first write into the stage that is for `file`.
+struct Meanwhile<F> {
+    file: &'static str,
+    act: F,
+    done: AtomicBool,
+}
+
+impl<F: Fn() + Send + Sync> Watch for Meanwhile<F> {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_staged = path.display().to_string().contains("/staging/");
+        if operation == Operation::CreateFile
+            && is_staged
+            && path.ends_with(self.file)
+            && !self.done.swap(true, Ordering::SeqCst)
+        {
+            (self.act)();
+        }
+        Ok(())
+    }
+}
+
+fn repair_while(
+    pair: &Pair,
+    file: &'static str,
+    act: impl Fn() + Send + Sync + 'static,
+) -> Result<Outcome, RepairError> {
+    let watch = Arc::new(Meanwhile { file, act, done: AtomicBool::new(false) });
+    let outcome =
+        pair.repair_with(&["b"], Options::default(), &Watcher::new(Arc::clone(&watch) as _));
+    assert!(watch.done.load(Ordering::SeqCst), "it did not come to that");
+    assert_eq!(staged(&pair.root("a")), [""; 0]);
+    outcome
+}
+
+/// Its bytes were right when they were looked for, and are others when they are copied.
+#[test]
+fn a_donor_that_changes_meanwhile() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let old = everything(&pair.item("a"));
+    let theirs = pair.item("b").join("doc/a.txt");
+    let outcome = repair_while(&pair, "doc/a.txt", move || flip(&theirs));
+    assert!(matches!(outcome, Err(RepairError::Changed { .. })), "{outcome:?}");
+    assert_eq!(everything(&pair.item("a")), old);
+}
+
+/// Somebody writes into the sidecar by hand: their text is not replaced by an older one.
+#[test]
+fn a_sidecar_that_changes_meanwhile() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let own = pair.item("a").join("item.toml");
+    let text = format!("# by hand\n{}", fs::read_to_string(&own).unwrap());
+    let (path, changed) = (own.clone(), text.clone());
+    let outcome = repair_while(&pair, "doc/a.txt", move || fs::write(&path, &changed).unwrap());
+    assert!(matches!(outcome, Err(RepairError::Changed { .. })), "{outcome:?}");
+    assert_eq!(fs::read_to_string(&own).unwrap(), text);
+}
+
+/// A file that was good is not any more when it is read back.
+#[test]
+fn a_kept_file_that_changes_meanwhile() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let kept = pair.item("a").join("doc/c.txt");
+    let outcome = repair_while(&pair, "doc/a.txt", move || flip(&kept));
+    match outcome {
+        Err(RepairError::NotWhole { finding, .. }) => {
+            assert!(finding.contains("U204"), "{finding}");
+        }
+        outcome => panic!("{outcome:?}"),
+    }
+    assert!(pair.item("a").join("doc/added").exists());
+    // The next run takes it from the donor as well.
+    pair.repair(&["b"]).unwrap();
+    assert_eq!(pair.codes(), []);
+}
+
+/// Two who change an item do so one after the other.
+#[test]
+fn an_item_that_is_locked() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let (a, clock) = (pair.open("a"), TestClock::at("2026-11-22T00:00:00Z"));
+    let locks = lock_items([(&a, &pair.name)], &agent(), &clock, PATIENCE).unwrap();
+    let outcome = pair.repair(&["b"]);
+    let locked =
+        matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));
+    assert!(locked, "{outcome:?}");
+    drop(locks);
+    pair.repair(&["b"]).unwrap();
+    assert_eq!(pair.codes(), []);
+}

@@ -1,0 +1,413 @@
+//! `urepo repair` from outside: what it answers, how it ends, and what it says of what it refuses.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use snapbox::data::Inline;
+use snapbox::str;
+
+use super::{copy_tree, digests_below, everything, flip};
+use crate::support::{Ran, World, make_collection};
+
+/// A world with a collection of one item, a backup of it, and the item's name.
+fn world() -> (World, String) {
+    let world = World::with_collection();
+    world.write("dir/a.txt", "alpha");
+    world.write("dir/b.txt", "beta");
+    let name = world.run("-c archive new dir --title Letters").line();
+    copy_tree(&world.path("archive"), &world.path("backup"));
+    (world, name)
+}
+
+fn in_item(world: &World, root: &str, name: &str, file: &str) -> std::path::PathBuf {
+    world.path(root).join(name).join(file)
+}
+
+/// What was told, with the name of the item hidden.
+#[track_caller]
+fn tells(ran: &Ran, name: &str, code: i32, expected: Inline) {
+    assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+    let text = format!("{}{}", ran.stdout, ran.stderr).replace(name, "[NAME]");
+    let assert = snapbox::Assert::new().action_env(snapbox::assert::DEFAULT_ACTION_ENV);
+    assert.normalize_paths(false).eq(text, expected);
+}
+
+/// Runs a line that has to fail and to leave the item and everything else as it was.
+#[track_caller]
+fn refuses(world: &World, line: &str, name: &str, code: i32, expected: Inline) {
+    let before = everything(&world.path(""));
+    let ran = world.run(line);
+    assert_eq!(everything(&world.path("")), before, "{line} changed something");
+    tells(&ran, name, code, expected);
+}
+
+fn records(ran: &Ran) -> Vec<Value> {
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn tells_what_was_mended() {
+    let (world, name) = world();
+    tells(
+        &world.run("-c archive repair --from backup"),
+        &name,
+        0,
+        str![[r#"
+nothing to mend in 1 item
+
+"#]],
+    );
+    tells(
+        &world.run(&format!("-c archive repair {name}")),
+        &name,
+        0,
+        str![[r#"
+nothing to mend in [NAME]
+
+"#]],
+    );
+    let damage = || {
+        flip(&in_item(&world, "archive", &name, "doc/a.txt"));
+        fs::remove_file(in_item(&world, "archive", &name, "doc/b.txt")).unwrap();
+        fs::write(in_item(&world, "archive", &name, "doc/added"), "added").unwrap();
+    };
+    damage();
+    let dry = |line: &str| {
+        let before = everything(&world.path(""));
+        let ran = world.run(line);
+        assert_eq!(everything(&world.path("")), before, "{line} changed something");
+        ran
+    };
+    tells(
+        &dry("-c archive repair -n --from backup"),
+        &name,
+        0,
+        str![[r#"
+would mend [NAME]:
+  take doc/a.txt from [WORLD]/backup
+  take doc/b.txt from [WORLD]/backup
+  take out doc/added
+
+"#]],
+    );
+    tells(
+        &dry("-c archive repair -n"),
+        &name,
+        20,
+        str![[r#"
+could not mend [NAME]:
+  no good copy of doc/a.txt
+  no good copy of doc/b.txt
+  take out doc/added
+error: 1 item still damaged, 0 mended
+hint: `--from ROOT` names more collections with good copies
+
+"#]],
+    );
+    tells(
+        &world.run("-c archive repair --quick --from backup"),
+        &name,
+        0,
+        str![[r#"
+mended [NAME]: 2 files from [WORLD]/backup; 1 stray taken out, kept in the trash
+
+"#]],
+    );
+    world.run("-c archive verify").succeeded();
+    let trash = digests_below(&world.path("archive/.urepo/trash"), |_| true);
+    assert!(trash.contains(&urepo::digest::Digest::of(b"added")));
+    // A silent run is silent.
+    damage();
+    let ran = world.run(&format!("-q -c archive repair {name} --from backup"));
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}
+
+#[test]
+fn named_collections_are_donors_unless_others_are_given() {
+    let (world, name) = world();
+    let config = "[collections]\nspare = \"../../backup\"\nhere = \"../../archive\"\n\
+                  gone = \"../../gone\"\n";
+    world.write(".config/urepo/config.toml", config);
+    flip(&in_item(&world, "archive", &name, "doc/a.txt"));
+    tells(
+        &world.run("-v -c here repair"),
+        &name,
+        0,
+        str![[r#"
+mended [NAME]: 1 file from [WORLD]/.config/urepo/../../backup
+left out gone: `[WORLD]/.config/urepo/../../gone` is not a collection
+
+"#]],
+    );
+    make_collection(&world.path("other"));
+    flip(&in_item(&world, "archive", &name, "doc/a.txt"));
+    assert_eq!(world.run("-c here repair --from other").code, 20);
+    assert_eq!(world.run("-c here repair --from other --from spare").code, 0);
+}
+
+#[test]
+fn the_sidecar_is_built_or_sealed() {
+    let (world, name) = world();
+    let sidecar = in_item(&world, "archive", &name, "item.toml");
+    let text = fs::read_to_string(&sidecar).unwrap();
+    fs::remove_file(&sidecar).unwrap();
+    tells(
+        &world.run("-c archive repair --from backup"),
+        &name,
+        0,
+        str![[r#"
+mended [NAME]: sidecar built from [WORLD]/backup, state Original
+
+"#]],
+    );
+    assert_eq!(fs::read_to_string(&sidecar).unwrap(), text);
+    fs::write(&sidecar, text.replace("Letters", "My letters")).unwrap();
+    let line = format!("-c archive repair {name} --from backup");
+    tells(
+        &world.run(&line),
+        &name,
+        0,
+        str![[r#"
+mended [NAME]: sidecar sealed anew, confirmed by [WORLD]/backup
+warning: the sidecar of `[NAME]` has another metadata than that in `[WORLD]/backup`; its own was kept
+
+"#]],
+    );
+    assert!(world.run(&format!("-c archive show {name}")).stdout.contains("My letters"));
+}
+
+#[test]
+fn as_much_as_can_be_with_partial() {
+    let (world, name) = world();
+    flip(&in_item(&world, "archive", &name, "doc/a.txt"));
+    fs::remove_file(in_item(&world, "archive", &name, "doc/b.txt")).unwrap();
+    fs::remove_file(in_item(&world, "backup", &name, "doc/b.txt")).unwrap();
+    let line = format!("-c archive repair {name} --from backup");
+    refuses(
+        &world,
+        &line,
+        &name,
+        20,
+        str![[r#"
+error: no good copy of `b.txt` in `[NAME]`
+hint: `--from ROOT` names more collections; `--partial` mends the rest
+
+"#]],
+    );
+    tells(
+        &world.run(&format!("{line} --partial")),
+        &name,
+        20,
+        str![[r#"
+mended a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
+error: 1 item still damaged, 0 mended
+hint: `--from ROOT` names more collections with good copies
+
+"#]],
+    );
+    refuses(
+        &world,
+        &format!("{line} --partial"),
+        &name,
+        20,
+        str![[r#"
+error: no good copy of `b.txt` in `[NAME]`
+hint: `--from ROOT` names more collections; `--partial` mends the rest
+
+"#]],
+    );
+}
+
+#[test]
+fn a_bad_item_does_not_stop_the_others() {
+    let (world, name) = world();
+    world.write("c.txt", "gamma");
+    let other = world.run("-c archive new c.txt").line();
+    flip(&in_item(&world, "archive", &name, "doc/a.txt"));
+    flip(&in_item(&world, "archive", &other, "doc/c.txt"));
+    let ran = world.run("-c archive repair --json --from backup");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let told = records(&ran);
+    let find = |id: &str| told.iter().find(|record| record["id"] == *id).unwrap();
+    let mended = find(&name);
+    assert_eq!((&mended["ok"], &mended["outcome"]), (&json!(true), &json!("mended")));
+    assert_eq!(mended["files"][0]["path"], "a.txt");
+    assert_eq!(mended["files"][0]["action"], "take");
+    let failed = find(&other);
+    assert_eq!((&failed["ok"], &failed["error"]["code"]), (&json!(false), &json!(20)));
+    let summary = told.last().unwrap();
+    assert_eq!(summary["type"], "summary");
+    for (key, value) in
+        [("items", 2), ("mended", 1), ("damaged", 1), ("failed", 0), ("exit_code", 20)]
+    {
+        assert_eq!(summary[key], value, "{summary}");
+    }
+    let line = format!("-c archive repair {name} 2009/02.16.17.46 --from backup");
+    tells(
+        &world.run(&line),
+        &name,
+        3,
+        str![[r#"
+nothing to mend in [NAME]
+error: no item `2009/02.16.17.46` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
+error: 1 item could not be looked at, 0 mended
+
+"#]],
+    );
+}
+
+#[test]
+fn damage_that_is_no_items_is_left() {
+    let (world, name) = world();
+    let (prefix, _) = name.split_once('/').unwrap();
+    fs::remove_dir_all(world.path("archive").join(prefix)).unwrap();
+    std::os::unix::fs::symlink("/etc", world.path("archive").join(prefix)).unwrap();
+    tells(
+        &world.run("-c archive repair --from backup"),
+        &name,
+        20,
+        str![[r#"
+warning: example.org can not be mended: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
+error: 1 place with damage that are no item, 0 mended
+hint: `urepo verify --quick` lists them
+
+"#]],
+    );
+}
+
+#[test]
+fn what_is_refused() {
+    let (world, name) = world();
+    refuses(
+        &world,
+        "-c archive repair --from archive",
+        &name,
+        1,
+        str![[r#"
+error: `archive` is the collection that is to be repaired
+hint: name another one that holds the same items
+
+"#]],
+    );
+    refuses(
+        &world,
+        "-c archive repair --from nowhere",
+        &name,
+        10,
+        str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]],
+    );
+    fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    let line = format!("-c archive repair {name} --from backup");
+    refuses(
+        &world,
+        &line,
+        &name,
+        21,
+        str![[r#"
+error: no item `[NAME]` in `[WORLD]/archive`
+hint: `urepo -c [WORLD]/backup copy [NAME] --to [WORLD]/archive` brings it here
+
+"#]],
+    );
+}
+
+#[test]
+fn sidecars_that_nobody_can_decide_on() {
+    let (world, name) = world();
+    let sidecar = in_item(&world, "archive", &name, "item.toml");
+    let text = fs::read_to_string(&sidecar).unwrap();
+    let line = format!("-c archive repair {name}");
+    fs::write(&sidecar, text.replace("Letters", "My letters")).unwrap();
+    refuses(
+        &world,
+        &line,
+        &name,
+        20,
+        str![[r#"
+error: the sidecar of `[NAME]` is not as it was sealed, and no copy confirms it
+hint: name a copy with `--from`, or believe it as it is with `--reseal`
+
+"#]],
+    );
+    fs::write(&sidecar, "rot").unwrap();
+    refuses(
+        &world,
+        &line,
+        &name,
+        20,
+        str![[r#"
+error: the sidecar of `[NAME]` is lost and no copy has a sealed one: line 1, column 4: key with no value, expected `=`
+hint: `--from ROOT` names a collection with a good copy
+
+"#]],
+    );
+    fs::write(&sidecar, text.replace("format = 1", "format = 2")).unwrap();
+    refuses(
+        &world,
+        &line,
+        &name,
+        20,
+        str![[r#"
+error: the sidecar of `[NAME]` was written by a later urepo
+caused by: it has format 2; this urepo reads up to format 1
+hint: use that version, or a later one
+
+"#]],
+    );
+    // The backup becomes a collection of its own.
+    let settings = world.path("backup/urepo.toml");
+    let own = fs::read_to_string(&settings).unwrap();
+    let id = own.lines().find(|line| line.starts_with("id = ")).unwrap().to_owned();
+    fs::write(&settings, own.replace(&id, "id = \"00000000000000000000000000000000\"")).unwrap();
+    fs::remove_file(&sidecar).unwrap();
+    let line = format!("-c archive repair {name} --from backup");
+    refuses(
+        &world,
+        &format!("{line} --as original"),
+        &name,
+        23,
+        str![[r#"
+error: the Original of `[NAME]` is in `[WORLD]/backup`
+hint: repair it with `--as copy`
+
+"#]],
+    );
+    let theirs = in_item(&world, "backup", &name, "item.toml");
+    let copy = {
+        let (mut copy, _) = urepo::sidecar::Sidecar::read(text.as_bytes()).unwrap();
+        copy.state = urepo::item::State::Copy;
+        copy.to_text()
+    };
+    fs::write(&theirs, &copy).unwrap();
+    refuses(
+        &world,
+        &line,
+        &name,
+        20,
+        str![[r#"
+error: nothing tells whether `[NAME]` was an Original or a Copy here
+hint: name the collection of the Original with `--from`, or say `--as original` or `--as copy`
+
+"#]],
+    );
+    fs::rename(in_item(&world, "archive", &name, "doc"), world.path("archive/doc-elsewhere"))
+        .unwrap();
+    refuses(
+        &world,
+        &line,
+        &name,
+        20,
+        str![[r#"
+error: `[NAME]` may have been deleted here: it has neither a sidecar nor a payload
+hint: if it was not deleted, say what it was: `--as original` or `--as copy`
+
+"#]],
+    );
+    world.run(&format!("{line} --as original")).succeeded();
+    world.run("-c archive verify").succeeded();
+}
