@@ -12,7 +12,7 @@ use crate::progress::NoProgress;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProofError {
     /// An entry is not what it should be.
-    #[error("`{0}` does not read back as it was written")]
+    #[error("the item does not read back as it was written: `{0}`")]
     NotProven(PayloadPath),
     /// It can not be read.
     #[error(transparent)]

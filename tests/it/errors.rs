@@ -2292,6 +2292,9 @@ Commands:
                fsck]
   status       Compare all known collections: Copies that are missing or stale, second Originals
   whereis      Show which collections hold items, and whether their Copies are current
+  copy         Copy items to another collection [alias: cp]
+  migrate      Move items to another collection, Originals with them [aliases: move, mv]
+  refresh      Bring the Copies of a collection up to their Originals
   delete       Delete items, or bring them back [alias: rm]
   purge        Remove the files of deleted items for good
   repair       Mend damaged, missing or added files of items from good copies

@@ -24,10 +24,10 @@ use crate::cli::select::Selection;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  urepo copy 11.21.02.13 --to /mnt/mirror
+  urepo copy 11.21.02.13 --to mirror
   urepo copy --all --to mirror
   urepo copy --all --refresh --checksum --to mirror
-  urepo copy --policy --to /mnt/third
+  urepo copy --policy --to mirror
   urepo list --since 2026-11-01 | urepo copy --files-from - --to mirror --dry-run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Copy {

@@ -21,9 +21,9 @@ use crate::cli::select::Selection;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  urepo migrate 11.21.02.13 --to /mnt/new-disk
-  urepo migrate --all --to new --leave-copy
-  urepo -c inbox migrate --since 2026-11-01 --to archive")]
+  urepo migrate 11.21.02.13 --to mirror
+  urepo migrate --all --to mirror --leave-copy
+  urepo -c archive migrate --since 2026-11-01 --to mirror --dry-run")]
 pub(crate) struct Migrate {
     #[command(flatten)]
     selection: Selection,

@@ -19,8 +19,8 @@ use crate::cli::select::Selection;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  urepo -c mirror refresh
-  urepo -c /mnt/mirror refresh --from /srv/archive --dry-run")]
+  urepo -c mirror refresh --from archive
+  urepo -c mirror refresh --from archive --dry-run")]
 pub(crate) struct Refresh {
     #[command(flatten)]
     selection: Selection,
