@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, StoredItem};
@@ -43,25 +43,42 @@ impl<'a> Lookup<'a> {
     /// lower case. The year, relative to the root, and the name in it.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
         let [subdomain, word, year, leaf] = name.components();
-        let prefix = match self.directories(name)?.first() {
+        let directories = self.directories(name)?;
+        let prefix = match directories.first() {
             Some(directory) => directory.clone(),
-            None => Path::new(&subdomain.to_ascii_lowercase()).join(word.to_ascii_lowercase()),
+            None => {
+                let new =
+                    Path::new(&subdomain.to_ascii_lowercase()).join(word.to_ascii_lowercase());
+                // So it is going to be spelt, for all that follow.
+                self.remember(name, [new.clone()].into());
+                new
+            }
         };
         Ok((prefix.join(year), PathBuf::from(leaf)))
     }
 
     fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {
-        let prefix: PathBuf = layout::item_directory(name).iter().take(2).collect();
-        let known = || self.prefixes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&prefix) {
+        if let Some(found) = self.known().get(&prefix(name)) {
             return Ok(Arc::clone(found));
         }
         let found: Arc<[PathBuf]> =
             PrefixTree::new(self.collection.root(), name.prefix()).directories()?.into();
         // What is not there yet may come at any time.
         if !found.is_empty() {
-            known().insert(prefix, Arc::clone(&found));
+            self.remember(name, Arc::clone(&found));
         }
         Ok(found)
     }
+
+    fn remember(&self, name: &RepositoryName, directories: Arc<[PathBuf]>) {
+        self.known().insert(prefix(name), directories);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<[PathBuf]>>> {
+        self.prefixes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn prefix(name: &RepositoryName) -> PathBuf {
+    layout::item_directory(name).iter().take(2).collect()
 }

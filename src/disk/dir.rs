@@ -243,6 +243,22 @@ impl Dir {
             .on("set mode and time of", &self.path)
     }
 
+    /// Sets mode bits and modification time of the directory at `relative`, which lies where nobody
+    /// else can put a link: in a stage.
+    pub fn set_attributes_at(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
+        let found = self.stamp(relative)?;
+        self.step(Operation::SetAttributes, relative)
+            .and_then(|()| {
+                if found.is_none_or(|found| found.mode != stamp.kept_mode()) {
+                    let mode = Mode::from_raw_mode(stamp.kept_mode());
+                    rustix::fs::chmodat(&self.fd, relative, mode, AtFlags::empty())?;
+                }
+                let times = super::file::timestamps(stamp);
+                Ok(rustix::fs::utimensat(&self.fd, relative, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+            })
+            .on("set mode and time of", self.path_of(relative))
+    }
+
     /// Sets the modification time of the link at `relative`.
     pub fn set_link_time(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, relative)

@@ -9,15 +9,22 @@ use crate::digest::Digest;
 impl Sidecar {
     /// The text of this sidecar in place of `before`, whose text is `text`.
     ///
-    /// A text that urepo wrote is simply written anew. In any other one only what differs between the
-    /// two is changed: comments, unknown keys and the order of keys stay. The result is sealed, and
-    /// was read back.
+    /// Where urepo wrote what is before the payload, that is simply written anew, and the payload,
+    /// which may be long, stays as it is. In any other text only what differs between the two is
+    /// changed: comments, unknown keys and the order of keys stay. The result is sealed, and was read
+    /// back.
     pub fn rewrite(&self, text: &[u8], before: &Sidecar) -> Result<String, SidecarError> {
-        if before.to_text().as_bytes() == text {
-            return Ok(self.to_text());
-        }
         let text = std::str::from_utf8(text)
             .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
+        if self.payload == before.payload
+            && self.files == before.files
+            && let Some(rest) = payload_text(text, before)
+        {
+            let mut text = self.head();
+            text.reserve(rest.len() + 128);
+            text.push_str(rest);
+            return Ok(sealed(text));
+        }
         let mut document = parse(text)?;
         document.remove("seal");
         let (old, new) = (parse(&before.to_text())?, parse(&self.to_text())?);
@@ -28,6 +35,16 @@ impl Sidecar {
             _ => Err(SidecarError::value("sidecar", "it can not be changed without loss")),
         }
     }
+}
+
+/// What `text` says of the payload, if all before it is as urepo writes it, and the seal right behind
+/// it.
+fn payload_text<'a>(text: &'a str, sidecar: &Sidecar) -> Option<&'a str> {
+    let rest = text.strip_prefix(&sidecar.head())?;
+    let (payload, seal) = rest.rsplit_once(SEAL_LINE)?;
+    let is_only_seal = seal.lines().count() == 1;
+    (rest.starts_with("\n[payload]\n") && payload.ends_with("\n\n") && is_only_seal)
+        .then_some(payload)
 }
 
 fn parse(text: &str) -> Result<DocumentMut, SidecarError> {
@@ -183,6 +200,9 @@ mod tests {
         let (before, _) = Sidecar::read(TEXT.as_bytes()).unwrap();
         let mut after = before.clone();
         after.state = State::Deleted;
+        assert_eq!(after.rewrite(before.to_text().as_bytes(), &before).unwrap(), after.to_text());
+        after.files.clear();
+        after.payload = crate::item::Totals::of(&[]);
         assert_eq!(after.rewrite(before.to_text().as_bytes(), &before).unwrap(), after.to_text());
     }
 }

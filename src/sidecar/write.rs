@@ -26,12 +26,7 @@ impl Sidecar {
         files: &[Entry],
         sink: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut out = Sealing { text: String::new(), hasher: Hasher::default(), sink };
-        self.write_head(&mut out.text);
-        out.text.push_str(&table("metadata", self.metadata.table()));
-        out.text.push_str(&table("relations", &self.relations));
-        out.text.push_str(&table("origin", &self.origin));
-        self.write_care(&mut out.text);
+        let mut out = Sealing { text: self.head(), hasher: Hasher::default(), sink };
         write_totals(&mut out.text, &self.payload);
         for entry in files {
             write_entry(&mut out.text, entry);
@@ -50,6 +45,17 @@ impl Sidecar {
         match written {
             Ok(()) => String::from_utf8_lossy(&text).into_owned(),
         }
+    }
+
+    /// Everything before the payload.
+    pub(super) fn head(&self) -> String {
+        let mut text = String::new();
+        self.write_head(&mut text);
+        text.push_str(&table("metadata", self.metadata.table()));
+        text.push_str(&table("relations", &self.relations));
+        text.push_str(&table("origin", &self.origin));
+        self.write_care(&mut text);
+        text
     }
 
     fn write_head(&self, text: &mut String) {

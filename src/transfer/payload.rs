@@ -167,21 +167,28 @@ impl Route<'_> {
     /// Gives directories the modes and times they have at the source, now that nothing more is put
     /// into them.
     pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
-        let payload = Path::new(layout::PAYLOAD);
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
-            let mut stamp = self.from.dir().open_dir(payload.join(directory))?.own_stamp()?;
             let bytes = directory.as_os_str().as_bytes();
             let at = entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes));
-            if let Ok(Content::EmptyDirectory { modified, mode }) =
-                at.map(|at| &entries[at].content)
-            {
-                stamp = Stamp { modified: *modified, mode: *mode, ..stamp };
-            }
-            self.stage.open_dir(self.staged(directory))?.set_attributes(&stamp)?;
+            let said = match at.map(|at| &entries[at].content) {
+                Ok(Content::EmptyDirectory { modified, mode }) => Some((*modified, *mode)),
+                _ => None,
+            };
+            self.finish_directory(&Path::new(layout::PAYLOAD).join(directory), said)?;
         }
-        let stamp = self.from.dir().open_dir(payload)?.own_stamp()?;
-        self.stage.open_dir(self.item.join(payload))?.set_attributes(&stamp)
+        self.finish_directory(Path::new(layout::PAYLOAD), None)
+    }
+
+    /// Gives the directory at `path` of the new item its time and mode: those that the sidecar says, or
+    /// those of the source.
+    fn finish_directory(&self, path: &Path, said: Option<(Instant, u32)>) -> Result<(), PathError> {
+        let Some(stamp) = self.from.dir().stamp(path)? else { return Ok(()) };
+        let stamp = match said {
+            Some((modified, mode)) => Stamp { modified, mode, ..stamp },
+            None => stamp,
+        };
+        self.stage.set_attributes_at(&self.item.join(path), &stamp)
     }
 
     fn staged(&self, path: &Path) -> PathBuf {
