@@ -1,6 +1,7 @@
 //! Copying and migrating between collections.
 
 mod faults;
+mod resume;
 mod states;
 mod support;
 

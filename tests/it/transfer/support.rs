@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use urepo::collection::{Collection, Names, Subsystem, init};
 use urepo::disk::{Watch, Watcher};
@@ -28,6 +28,8 @@ pub(super) struct Pair {
     roots: [PathBuf; 2],
     sources: PathBuf,
     turned: AtomicBool,
+    /// Items of so many bytes are taken up again; none unless a test wants that.
+    pub resume_bytes: AtomicU64,
     pub clock: TestClock,
 }
 
@@ -63,7 +65,14 @@ impl Pair {
         let subsystem = Subsystem::new("mirror.example.org".parse().unwrap());
         init(&roots[1], "mirror", subsystem, &Watcher::default()).unwrap();
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        Pair { _scratch: scratch, roots, sources, turned: AtomicBool::new(false), clock }
+        Pair {
+            _scratch: scratch,
+            roots,
+            sources,
+            turned: AtomicBool::new(false),
+            resume_bytes: AtomicU64::new(u64::MAX),
+            clock,
+        }
     }
 
     pub(super) fn root(&self, at: usize) -> &Path {
@@ -190,7 +199,7 @@ impl Pair {
                 state: None,
                 jobs: 1,
                 on_error: OnError::Continue,
-                resume_bytes: u64::MAX,
+                resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             agent: &agent,
             wait: PATIENCE,
