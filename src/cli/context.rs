@@ -1,7 +1,7 @@
 //! What every command needs: settings, streams, clock, interrupt, who acts.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::clock::SystemClock;
 use urepo::collection::{Collection, IssueOptions, StoredItem, discover};
-use urepo::disk::Watcher;
+use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
@@ -74,7 +74,7 @@ impl Context {
     pub(crate) fn collection_path(&self, named: &str) -> PathBuf {
         match self.config.collections.get(named) {
             Some(known) => known.value.clone(),
-            None => self.current.join(named),
+            None => self.absolute(Path::new(named)),
         }
     }
 
@@ -119,9 +119,16 @@ impl Context {
         }
     }
 
-    /// A path on the command line, made absolute.
+    /// A path on the command line, made absolute, and without `..`, which nobody wants to read.
+    ///
+    /// Links in it stay as they were typed, unless a `..` has to be followed through them.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
-        self.current.join(path)
+        let path = self.current.join(path);
+        if !path.components().any(|component| component == Component::ParentDir) {
+            return path;
+        }
+        let of_parent = || Some(resolved(path.parent()?).ok()?.join(path.file_name()?));
+        resolved(&path).ok().or_else(of_parent).unwrap_or(path)
     }
 }
 
