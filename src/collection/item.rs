@@ -50,11 +50,25 @@ impl StoredItem {
 
     /// The sidecar with its text, and what tells whether it is still the same later.
     pub(crate) fn read_sidecar(&self) -> Result<ReadSidecar, CollectionError> {
+        let (text, stamp) = self.sidecar_text()?;
+        self.parse_sidecar(text, stamp)
+    }
+
+    /// The text of the sidecar, and its stamp.
+    pub(crate) fn sidecar_text(&self) -> Result<(Vec<u8>, Stamp), CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
         let stamp = file.stamp()?;
-        let text = file.read_all(sidecar::MAX_BYTES)?;
+        Ok((file.read_all(sidecar::MAX_BYTES)?, stamp))
+    }
+
+    /// What the text of the sidecar says.
+    pub(crate) fn parse_sidecar(
+        &self,
+        text: Vec<u8>,
+        stamp: Stamp,
+    ) -> Result<ReadSidecar, CollectionError> {
         let (sidecar, seal) = Sidecar::read(&text)
             .map_err(|cause| CollectionError::Sidecar { name: self.name.clone(), cause })?;
         if sidecar.repository != self.name {

@@ -13,6 +13,7 @@
 mod care;
 mod datetime;
 mod error;
+mod glance;
 mod metadata;
 mod read;
 mod rewrite;
@@ -24,6 +25,7 @@ use crate::item::{Entry, PayloadPath, State, Totals};
 
 pub use care::{Handover, Party, Removal};
 pub use error::SidecarError;
+pub(crate) use glance::Glance;
 pub use metadata::{Metadata, MetadataError, TERMS};
 
 /// The version of the format that is written.

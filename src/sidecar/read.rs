@@ -181,7 +181,7 @@ fn mode(text: &str) -> Result<u32, SidecarError> {
 
 impl Seal {
     /// Judges the seal at the end of `text`.
-    fn of(text: &str) -> Seal {
+    pub(super) fn of(text: &str) -> Seal {
         let Some((sealed, seal)) = text.rsplit_once(SEAL_LINE) else { return Seal::Missing };
         if !sealed.is_empty() && !sealed.ends_with('\n') {
             return Seal::Missing;

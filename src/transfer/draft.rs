@@ -83,20 +83,29 @@ impl Shared<'_> {
             match (self.options.verb, self.destination_items.item(name)?) {
                 (Verb::Refresh, _) => return Ok(Begun::Ready(Ready::Passed)),
                 // An earlier run took it there.
-                (Verb::Migrate, Some(item)) => return self.arrived(&item),
+                (Verb::Migrate, Some(item)) => {
+                    return Ok(Begun::Ready(Ready::Planned(self.arrived(&item)?)));
+                }
                 (Verb::Copy | Verb::Migrate, _) => {}
             }
             let (name, path) = (name.to_string(), self.from.path().to_path_buf());
             return Err(CollectionError::NoSuchItem { name, path }.into());
         };
-        let source = self.read(&from, self.from.path())?;
+        let (text, stamp) = from.sidecar_text()?;
+        let to = self.destination_items.item(name)?;
+        if let Some(to) = &to
+            && let Some(staged) = self.is_there(&from, &text, stamp, to)?
+        {
+            return Ok(Begun::Ready(Ready::Planned(staged)));
+        }
+        let source = self.read(&from, from.parse_sidecar(text, stamp)?, self.from.path())?;
         if self.options.state.is_some_and(|state| state != source.sidecar.state) {
             return Ok(Begun::Ready(Ready::Passed));
         }
-        let to = match self.destination_items.item(name)? {
+        let to = match to {
             None => None,
             Some(item) => {
-                let sidecar = self.read(&item, self.to.path())?;
+                let sidecar = self.read(&item, item.read_sidecar()?, self.to.path())?;
                 Some((item, sidecar))
             }
         };
@@ -129,22 +138,6 @@ impl Shared<'_> {
             return Ok(Begun::Ready(Ready::Planned(staged)));
         }
         self.start(number, from, source, to, staged)
-    }
-
-    /// An item that is at the destination, and no more at the source.
-    fn arrived(&self, item: &StoredItem) -> Result<Begun, TransferError> {
-        let read = self.read(item, self.to.path())?;
-        let staged = Staged {
-            name: item.name().clone(),
-            step: Step::Skip,
-            item: PathBuf::new(),
-            place: split(item.name()),
-            source: read.stamp,
-            replaced: None,
-            files: read.sidecar.payload.files,
-            bytes: read.sidecar.payload.bytes,
-        };
-        Ok(Begun::Ready(Ready::Planned(staged)))
     }
 
     /// Begins what was decided.
@@ -201,8 +194,13 @@ impl Shared<'_> {
         }
     }
 
-    fn read(&self, item: &StoredItem, root: &Path) -> Result<ReadSidecar, TransferError> {
-        let read = item.read_sidecar()?;
+    /// What was read of a sidecar, if its seal is intact.
+    pub(super) fn read(
+        &self,
+        item: &StoredItem,
+        read: ReadSidecar,
+        root: &Path,
+    ) -> Result<ReadSidecar, TransferError> {
         let detail = match read.seal {
             Seal::Intact => return Ok(read),
             Seal::Broken { .. } => "it was changed after it was sealed",
@@ -352,7 +350,7 @@ fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> b
 }
 
 /// A name as the year it is in and the rest.
-fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
+pub(super) fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
     let path = Path::new(name.as_str());
     let year = path.parent().unwrap_or(Path::new(""));
     (year.to_path_buf(), path.file_name().unwrap_or_default().into())

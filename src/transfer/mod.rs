@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
 //! | `draft` | an item on its way: read, decided upon, copied into the stage by several threads |
+//! | `there` | an item that the destination has already |
 //! | `payload` | its files: read once, compared with the source's sidecar on the way |
 //! | `resume` | a large item that is taken up again where a run was cut short |
 //! | `paper` | its sidecars: what a Copy says, what an Original says that was handed over |
@@ -41,6 +42,7 @@ mod recovery;
 mod resume;
 mod retire;
 mod run;
+mod there;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,0 +1,58 @@
+//! Items that are at the destination already.
+
+use std::path::PathBuf;
+
+use super::draft::{Staged, split};
+use super::run::Shared;
+use super::{Step, TransferError, Verb};
+use crate::collection::StoredItem;
+use crate::disk::Stamp;
+use crate::item::State;
+use crate::sidecar::Glance;
+
+impl Shared<'_> {
+    /// An item that is at the destination, and no more at the source.
+    pub(super) fn arrived(&self, item: &StoredItem) -> Result<Staged, TransferError> {
+        let read = self.read(item, item.read_sidecar()?, self.to.path())?;
+        Ok(Staged {
+            name: item.name().clone(),
+            step: Step::Skip,
+            item: PathBuf::new(),
+            place: split(item.name()),
+            source: read.stamp,
+            replaced: None,
+            files: read.sidecar.payload.files,
+            bytes: read.sidecar.payload.bytes,
+        })
+    }
+
+    /// Whether the destination has the same Copy, as can be seen without parsing: then there is nothing
+    /// to decide.
+    pub(super) fn is_there(
+        &self,
+        from: &StoredItem,
+        text: &[u8],
+        stamp: Stamp,
+        to: &StoredItem,
+    ) -> Result<Option<Staged>, TransferError> {
+        let wants_more = self.options.rules.checksum || self.options.verb == Verb::Migrate;
+        let Some(source) = Glance::of_sealed(text).filter(|_| !wants_more) else { return Ok(None) };
+        let (text, replaced) = to.sidecar_text()?;
+        let Some(copy) = Glance::of_sealed(&text) else { return Ok(None) };
+        let same = source.repository.eq_ignore_ascii_case(from.name().as_str())
+            && (copy.state, source.state)
+                == (State::Copy, self.options.state.unwrap_or(source.state))
+            && source.state != State::Deleted
+            && Glance { state: copy.state, ..source } == copy;
+        Ok(same.then(|| Staged {
+            name: from.name().clone(),
+            step: Step::Skip,
+            item: PathBuf::new(),
+            place: split(to.name()),
+            source: stamp,
+            replaced: Some(replaced),
+            files: source.files,
+            bytes: source.bytes,
+        }))
+    }
+}
