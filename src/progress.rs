@@ -10,6 +10,11 @@ pub trait Progress: Send + Sync {
 
     /// One more item is finished, whether well or not.
     fn finish_item(&self, name: &str);
+
+    /// Whether anybody sees it, so that it is worth finding out beforehand how much there is to do.
+    fn is_shown(&self) -> bool {
+        true
+    }
 }
 
 /// Shows nothing.
@@ -20,4 +25,8 @@ impl Progress for NoProgress {
     fn expect(&self, _items: u64, _bytes: u64) {}
     fn advance(&self, _bytes: u64) {}
     fn finish_item(&self, _name: &str) {}
+
+    fn is_shown(&self) -> bool {
+        false
+    }
 }

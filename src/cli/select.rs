@@ -55,6 +55,13 @@ pub(crate) struct Selected<'a> {
 }
 
 impl Selection {
+    /// The listing that is meant, if it is not single items: its size can be told beforehand.
+    pub(crate) fn listing(&self) -> Option<Listing> {
+        let names = Names { prefix: self.prefix.clone() };
+        (self.items.is_empty() && self.list().is_none() && self.state.is_none())
+            .then_some(Listing { names, since: self.since })
+    }
+
     /// Whether something is meant at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.list().is_none() && !self.is_listing()

@@ -8,7 +8,7 @@ use super::decide::{Over, Step, decide};
 use super::payload::{Old, Route};
 use super::resume::Partial;
 use super::run::{Ready, Shared};
-use super::{Depth, Refusal, TransferError, Transferred, Verb, paper};
+use super::{Ahead, Depth, Refusal, TransferError, Transferred, Verb, paper};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
@@ -152,9 +152,7 @@ impl Shared<'_> {
         match staged.step {
             Step::Skip => {
                 if let (true, Some((item, read))) = (self.options.rules.checksum, &to) {
-                    self.progress.expect(0, staged.bytes);
                     self.prove(item, &read.sidecar.files)?;
-                    self.progress.advance(staged.bytes);
                 }
                 return Ok(Begun::Ready(Ready::Planned(staged)));
             }
@@ -167,7 +165,9 @@ impl Shared<'_> {
             Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy => {}
         }
         self.check_room(&staged, source.sidecar.files.len() as u64)?;
-        self.progress.expect(1, staged.bytes);
+        if self.ahead == Ahead::Unknown {
+            self.progress.expect(1, staged.bytes);
+        }
         let partial = match staged.bytes {
             bytes if bytes >= self.options.resume_bytes => {
                 Partial::open(self.to, &staged.name, &source)?

@@ -143,8 +143,21 @@ pub struct Transfer<'a> {
     pub clock: &'a dyn Clock,
     /// Hears how far it has come.
     pub progress: &'a dyn Progress,
+    /// Whether it has been told what lies ahead.
+    pub ahead: Ahead,
     /// Asks for a stop.
     pub interrupt: &'a Interrupt,
+}
+
+/// What progress knows of the run as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ahead {
+    /// What is begun is told as it is.
+    #[default]
+    Unknown,
+    /// Everything is told by somebody else, as [`Listing::measure`] does it; so what need not be copied
+    /// counts as well.
+    Told,
 }
 
 /// An item that was looked at, and what was done, or would be.

@@ -73,6 +73,7 @@ impl Copy {
             },
             state: self.selection.state,
             on_error: self.on_error.into(),
+            listing: self.selection.listing().filter(|_| !self.policy),
             single: self.selection.is_single(),
         };
         let failures = Mutex::default();

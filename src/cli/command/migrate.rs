@@ -57,6 +57,7 @@ impl Migrate {
             rules,
             state: self.selection.state,
             on_error: self.on_error.into(),
+            listing: self.selection.listing(),
             single: self.selection.is_single(),
         };
         let failures = Mutex::default();

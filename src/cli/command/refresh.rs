@@ -46,6 +46,7 @@ impl Refresh {
                 rules: Rules::default(),
                 state: None,
                 on_error: self.on_error.into(),
+                listing: None,
                 single: self.selection.is_single(),
             };
             let failures = Mutex::default();

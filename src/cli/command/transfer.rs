@@ -1,12 +1,14 @@
 //! What `copy`, `migrate` and `refresh` have in common.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::item::State;
 use urepo::transfer::{
-    Depth, Feed, OnError, Options, Rules, Summary, Transfer, Verb, finish_pending, has_pending,
+    Ahead, Depth, Feed, Listing, OnError, Options, Rules, Summary, Transfer, Verb, finish_pending,
+    has_pending,
 };
 
 use crate::cli::Done;
@@ -45,6 +47,8 @@ pub(super) struct Run<'a> {
     pub(super) rules: Rules,
     pub(super) state: Option<State>,
     pub(super) on_error: OnError,
+    /// What the feed will name, where its size can be told beforehand.
+    pub(super) listing: Option<Listing>,
     /// Whether one item was asked for, which then ends with its own failure.
     pub(super) single: bool,
 }
@@ -69,6 +73,7 @@ impl Run<'_> {
             collection.writer(&context.agent, &context.clock, wait).map_err(Failure::from)
         };
         let progress = context.progress();
+        let listing = self.listing.as_ref().filter(|_| progress.is_shown() && depth == Depth::Act);
         let transfer = Transfer {
             from: self.from,
             to: self.to,
@@ -90,10 +95,21 @@ impl Run<'_> {
             wait,
             clock: &context.clock,
             progress: &*progress,
+            ahead: if listing.is_some() { Ahead::Told } else { Ahead::Unknown },
             interrupt: &context.interrupt,
         };
         let mut teller = tell::Teller::new(self, depth);
-        let summary: Summary = transfer.run(feed, |outcomes| teller.tell_all(outcomes));
+        let is_over = AtomicBool::new(false);
+        let summary: Summary = std::thread::scope(|threads| {
+            if let Some(listing) = listing {
+                threads.spawn(|| {
+                    let go_on = || !is_over.load(Ordering::Relaxed);
+                    listing.measure(self.from, &*progress, go_on);
+                });
+            }
+            let _over = SetOnDrop(&is_over);
+            transfer.run(feed, |outcomes| teller.tell_all(outcomes))
+        });
         drop(progress);
         Ok(teller.end(summary, failures))
     }
@@ -101,6 +117,15 @@ impl Run<'_> {
     /// The same, and the end of the command.
     pub(super) fn finish(&self, feed: Box<Feed<'_>>, failures: &Mutex<Vec<Failure>>) -> Done {
         self.carry_out(feed, failures)?.finish(self.context, self.verb)
+    }
+}
+
+/// Lets the one who measures end, even after a panic.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -13,8 +13,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    Depth, Feed, Listing, OnError, Options, Outcome, Rules, Step, Summary, Transfer, TransferError,
-    Verb,
+    Ahead, Depth, Feed, Listing, OnError, Options, Outcome, Rules, Step, Summary, Transfer,
+    TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -205,6 +205,7 @@ impl Pair {
             wait: PATIENCE,
             clock: &self.clock,
             progress: &NoProgress,
+            ahead: Ahead::Unknown,
             interrupt: &interrupt,
         };
         Ok(transfer.run(feed, |outcomes| {
