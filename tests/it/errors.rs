@@ -1353,12 +1353,14 @@ caused by: Not a directory (os error 20)
         symlink("../../elsewhere/lock", world.path(MEMORY)).unwrap();
         refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot open `[WORLD]/archive/.urepo/distributor/example.org+archive.lock`
-caused by: Too many levels of symbolic links (os error 40)
+caused by: it, or a directory on the way to it, is a symbolic link
+hint: links are not followed; put a directory in its place, or remove it
 
 "#]]);
         refuses(&world, "-c archive mint", 1).tells(str![[r#"
 error: cannot open `[WORLD]/archive/.urepo/distributor/example.org+archive.lock`
-caused by: Too many levels of symbolic links (os error 40)
+caused by: it, or a directory on the way to it, is a symbolic link
+hint: links are not followed; put a directory in its place, or remove it
 
 "#]]);
     }
@@ -1395,14 +1397,14 @@ caused by: Not a directory (os error 20)
             &told,
             str![[r#"
 exit 1
-error: no room for `large`: it takes 100000 bytes, `[WORLD]/mount/archive` has 45056
+error: no room for `large`: it takes 97 KiB, `[WORLD]/mount/archive` has 44 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/doc/data`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 1
-error: no room for `many`: it takes 43 inodes, `[WORLD]/mount/archive` has 30
+error: no room for `many`: it takes 43 inodes, `[WORLD]/mount/archive` has 30 inodes
 hint: make room, and repeat the command
 exit 1 or 3 with some of 40 items, 0 staged
 
@@ -1432,7 +1434,7 @@ exit 1 or 3 with some of 40 items, 0 staged
             &told,
             str![[r#"
 exit 1
-error: no room for `payload`: it takes 49152 bytes, `[WORLD]/mount/archive` has 45056
+error: no room for `payload`: it takes 48 KiB, `[WORLD]/mount/archive` has 44 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/item.toml`
@@ -1828,7 +1830,7 @@ hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wron
         symlink("/etc/hostname", world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
         refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `a.txt` of `example.org/archive/2026/11.21.02.13` is not there as a file
-caused by: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`: Too many levels of symbolic links (os error 40)
+caused by: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`: it, or a directory on the way to it, is a symbolic link
 hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wrong
 
 "#]]);

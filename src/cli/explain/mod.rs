@@ -2,6 +2,8 @@
 
 mod transfer;
 
+use std::path::Path;
+
 use urepo::collection::{CollectionError, FindError};
 use urepo::deposit::DepositError;
 use urepo::disk::{LockError, PathError};
@@ -12,6 +14,7 @@ use urepo::sidecar::MetadataError;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::human;
 
 mod removal;
 
@@ -32,6 +35,9 @@ impl From<PathError> for Failure {
     fn from(error: PathError) -> Failure {
         let failure = Failure::of(Exit::Failure, &error);
         match error.kind() {
+            _ if error.is_link() => Failure::new(Exit::Failure, failure.message)
+                .caused_by("it, or a directory on the way to it, is a symbolic link")
+                .hint("links are not followed; put a directory in its place, or remove it"),
             _ if error.is_full() => {
                 failure.hint("make room, `df -h .` shows how much there is, and repeat the command")
             }
@@ -226,7 +232,10 @@ impl From<DepositError> for Failure {
             DepositError::Time { .. } => "`touch` gives it another time",
             DepositError::InCollection { .. } => "what is in a collection has a name already",
             DepositError::HoldsCollection { .. } => "deposit what lies beside the collection",
-            DepositError::NoRoom { .. } => "make room, and repeat the command",
+            DepositError::NoRoom { path, needed, unit, free, collection } => {
+                let room = Room { path, needed: *needed, unit, free: *free, collection };
+                return room.lacking(exit);
+            }
             DepositError::NoTarget { .. } => "name a file as it will be below `doc/`",
             DepositError::TooManyFiles { .. } => "divide it into several items",
             DepositError::NotDurable { .. } => "check the disk, then `urepo verify` the item",
@@ -291,5 +300,27 @@ impl From<RepairError> for Failure {
             }
         };
         Failure::of(exit, &error).hint(hint)
+    }
+}
+
+/// That something takes more room than there is.
+struct Room<'a> {
+    path: &'a Path,
+    needed: u64,
+    unit: &'a str,
+    free: u64,
+    collection: &'a Path,
+}
+
+impl Room<'_> {
+    fn lacking(&self, exit: Exit) -> Failure {
+        let amount = |count| match self.unit {
+            "bytes" => human::bytes(count),
+            unit => format!("{count} {unit}"),
+        };
+        let (path, collection) = (self.path.display(), self.collection.display());
+        let (needed, free) = (amount(self.needed), amount(self.free));
+        let message = format!("no room for `{path}`: it takes {needed}, `{collection}` has {free}");
+        Failure::new(exit, message).hint("make room, and repeat the command")
     }
 }

@@ -1,7 +1,10 @@
 //! Errors of transferring as failures.
 
+use std::path::Path;
+
 use urepo::transfer::{Refusal, TransferError};
 
+use super::Room;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
@@ -11,6 +14,10 @@ impl From<TransferError> for Failure {
             TransferError::Collection(error) => error.into(),
             TransferError::Disk(error) => error.into(),
             TransferError::Refused { refusal, .. } => refused(&error, refusal),
+            TransferError::NoRoom { name, needed, unit, free, collection } => {
+                Room { path: Path::new(name.as_str()), needed, unit, free, collection: &collection }
+                    .lacking(Exit::Failure)
+            }
             error => {
                 let failure = Failure::of(exit_of(&error), &error);
                 match hint_for(&error) {
@@ -41,7 +48,6 @@ fn hint_for(error: &TransferError) -> Option<String> {
         TransferError::NotProven { .. } => {
             "`urepo verify` the destination, and check its disk".to_owned()
         }
-        TransferError::NoRoom { .. } => "make room, and repeat the command".to_owned(),
         TransferError::Changed { .. } => "repeat the command".to_owned(),
         TransferError::NotDurable { name, .. } => {
             format!("check the disk, then `urepo verify {name}` there")
