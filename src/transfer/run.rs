@@ -339,12 +339,12 @@ fn check_apart(from: &Collection, to: &Collection) -> Result<(), TransferError> 
 
 /// Whether things can be moved between two stages. Tried, since devices alone do not tell.
 fn can_rename(from: &Writer, to: &Writer) -> Result<bool, PathError> {
-    let probe = from.fresh_name();
-    from.stage().make_dir(&probe)?;
-    match from.stage().rename_new(&probe, to.stage(), Path::new("probe")) {
-        Ok(()) => to.stage().remove_dir(Path::new("probe")).map(|()| true),
+    let probe = Path::new("probe");
+    from.stage().make_dir(probe)?;
+    match from.stage().rename_new(probe, to.stage(), probe) {
+        Ok(()) => to.stage().remove_dir(probe).map(|()| true),
         Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
-            from.stage().remove_dir(&probe).map(|()| false)
+            from.stage().remove_dir(probe).map(|()| false)
         }
         Err(error) => Err(error),
     }

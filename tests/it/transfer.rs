@@ -1,6 +1,7 @@
 //! Copying and migrating between collections.
 
 mod faults;
+mod power;
 mod resume;
 mod states;
 mod support;

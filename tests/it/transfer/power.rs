@@ -1,0 +1,168 @@
+//! Every missing sync of a transfer: what is done next relies on what a power cut can not take any more.
+//!
+//! The two collections may be on two file systems, so a sync of one says nothing of the other.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use urepo::disk::Operation;
+use urepo::identity::RepositoryName;
+use urepo::transfer::{Rules, Verb};
+
+use super::support::{Pair, copy_rules};
+use crate::power::Disk;
+use crate::support::Trace;
+
+type Steps = Vec<(Operation, PathBuf)>;
+
+/// Where the item is on both sides, for the rules.
+struct Sides {
+    from: PathBuf,
+    to: PathBuf,
+    item: PathBuf,
+}
+
+impl Sides {
+    fn of(pair: &Pair, name: &RepositoryName) -> Sides {
+        let item = urepo::layout::item_directory(name);
+        Sides { from: pair.root(0).into(), to: pair.root(1).into(), item }
+    }
+
+    /// Replays `steps` and calls `wrong` with whatever relies on something volatile.
+    fn replay(&self, steps: &Steps, wrong: &mut dyn FnMut(String)) {
+        let mut disks = [Disk::default(), Disk::default()];
+        for (operation, path) in steps {
+            for (disk, rule) in self.relied_on(*operation, path) {
+                let lost: Vec<_> =
+                    disks[disk].volatile.iter().filter(|it| self.matters(it, &rule)).collect();
+                if !lost.is_empty() {
+                    wrong(format!("{operation:?} {} relies on {lost:?}", path.display()));
+                }
+            }
+            let disk = &mut disks[usize::from(path.starts_with(&self.to))];
+            disk.apply(*operation, path);
+        }
+    }
+
+    /// Whether `rule` is broken when `volatile` is lost.
+    fn matters(&self, volatile: &Path, rule: &Path) -> bool {
+        let Some(staging) = [&self.from, &self.to]
+            .iter()
+            .find(|root| rule == root.join(".urepo/staging"))
+            .map(|root| root.join(".urepo/staging"))
+        else {
+            return volatile.starts_with(rule) || rule.starts_with(volatile);
+        };
+        // Of a stage, what is moved out of it: not its own directories and notes.
+        let Ok(staged) = volatile.strip_prefix(staging) else { return false };
+        let is_note = ["holder", "probe"].iter().any(|note| staged.ends_with(note));
+        match staged.components().count() {
+            0 | 1 => false,
+            // The directory that items of a thread are made in is `0-0`.
+            2 => !is_note && !staged.ends_with("0-0"),
+            _ => true,
+        }
+    }
+
+    /// What has to be on the disk of the source (0) or of the destination (1) before an operation.
+    fn relied_on(&self, operation: Operation, path: &Path) -> Vec<(usize, PathBuf)> {
+        let (from, to) = (self.from.join(&self.item), self.to.join(&self.item));
+        let journal = self.from.join(".urepo/journal");
+        let is_rename = operation == Operation::Rename;
+        if is_rename && path == to {
+            // What appears is whole, and the hand-over is recorded.
+            vec![(1, self.to.join(".urepo/staging")), (0, journal)]
+        } else if is_rename && path == from.join("item.toml") {
+            // The giver lets go of what is durable at the receiver.
+            vec![(1, to), (0, self.from.join(".urepo/staging"))]
+        } else if is_rename && path == to.join("item.toml") {
+            // One Original: the giver has let go.
+            vec![(0, from), (1, self.to.join(".urepo/staging"))]
+        } else if is_rename && path.starts_with(self.from.join(".urepo/staging")) {
+            vec![(1, to)]
+        } else if operation == Operation::Remove && path.starts_with(&journal) {
+            vec![(0, from), (1, to)]
+        } else if path.ends_with("REPORTED") {
+            vec![(1, to), (0, from), (0, journal)]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Transfers the one item there is and returns every step of it.
+fn steps(pair: &Pair, verb: Verb, rules: Rules) -> Steps {
+    let trace = Arc::new(Trace::default());
+    let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
+    let reported = pair.root(1).join("REPORTED");
+    let summary = pair.try_between(&from, &to, verb, rules, |outcome| {
+        outcome.result.as_ref().unwrap();
+        trace.0.lock().unwrap().push((Operation::Open, reported.clone()));
+    });
+    assert!(summary.fatal.is_none(), "{summary:?}");
+    let steps = std::mem::take(&mut *trace.0.lock().unwrap());
+    let cleaning = steps.iter().position(|(_, path)| path.ends_with("REPORTED")).unwrap();
+    steps[..=cleaning].to_vec()
+}
+
+/// Everything in order, and every sync of use: without it, something is noticed.
+fn check(pair: &Pair, name: &RepositoryName, steps: &Steps, least: usize) {
+    let sides = Sides::of(pair, name);
+    sides.replay(steps, &mut |wrong| panic!("{wrong}"));
+    let is_sync = |operation: &Operation| {
+        matches!(
+            operation,
+            Operation::SyncFile | Operation::SyncDirectory | Operation::SyncFileSystem
+        )
+    };
+    let syncs: Vec<_> = (0..steps.len()).filter(|at| is_sync(&steps[*at].0)).collect();
+    let mut needed = 0;
+    for at in syncs {
+        let mut without = steps.clone();
+        without.remove(at);
+        let mut noticed = false;
+        sides.replay(&without, &mut |_| noticed = true);
+        needed += usize::from(noticed);
+    }
+    assert!(needed >= least, "only {needed} syncs matter");
+}
+
+#[test]
+fn of_a_copy() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    check(&pair, &name, &steps(&pair, Verb::Copy, Rules::default()), 2);
+}
+
+#[test]
+fn of_a_refreshed_copy() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    pair.run(Verb::Copy, Rules::default());
+    pair.edit_source(&name, "a.txt", b"changed");
+    // The directory of the year is synced by the swap, and with the group: either would do.
+    check(&pair, &name, &steps(&pair, Verb::Copy, copy_rules(true, false)), 1);
+}
+
+#[test]
+fn of_a_rename() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    check(&pair, &name, &steps(&pair, Verb::Migrate, Rules::default()), 1);
+}
+
+#[test]
+fn of_a_hand_over() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let rules = Rules { leave_copy: true, ..Rules::default() };
+    check(&pair, &name, &steps(&pair, Verb::Migrate, rules), 8);
+}
+
+#[test]
+fn of_a_hand_over_onto_a_copy() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    pair.run(Verb::Copy, Rules::default());
+    check(&pair, &name, &steps(&pair, Verb::Migrate, Rules::default()), 8);
+}
