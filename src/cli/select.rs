@@ -9,7 +9,7 @@ use urepo::collection::{Collection, Names};
 use urepo::disk::{PathError, StoredFile, Watcher};
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
 use urepo::item::State;
-use urepo::transfer::{Feed, Listing};
+use urepo::transfer::{Feed, Listing, Tombstones};
 
 use super::command::list::parse_time;
 use super::context::Context;
@@ -70,6 +70,12 @@ impl Selection {
     /// Whether one item was named, which then ends with its own failure.
     pub(crate) fn is_single(&self) -> bool {
         self.items.len() == 1 && self.list().is_none()
+    }
+
+    /// Whoever means all items does not mean those that are deleted, unless that is said.
+    pub(crate) fn tombstones(&self) -> Tombstones {
+        let asked = !self.items.is_empty() || self.list().is_some() || self.state.is_some();
+        if asked { Tombstones::Refuse } else { Tombstones::Pass }
     }
 
     fn is_listing(&self) -> bool {

@@ -8,7 +8,7 @@ use super::decide::{Over, Step, decide};
 use super::payload::{Old, Route};
 use super::resume::Partial;
 use super::run::{Ready, Shared};
-use super::{Ahead, Depth, Refusal, TransferError, Transferred, Verb, paper};
+use super::{Ahead, Depth, Refusal, Tombstones, TransferError, Transferred, Verb, paper};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
@@ -99,7 +99,9 @@ impl Shared<'_> {
             return Ok(Begun::Ready(Ready::Planned(staged)));
         }
         let source = self.read(&from, from.parse_sidecar(text, stamp)?, self.from.path())?;
-        if self.options.state.is_some_and(|state| state != source.sidecar.state) {
+        let state = source.sidecar.state;
+        let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
+        if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
             return Ok(Begun::Ready(Ready::Passed));
         }
         let to = match to {

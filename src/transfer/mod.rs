@@ -105,12 +105,24 @@ pub struct Options {
     pub depth: Depth,
     /// Only items that the source has in this state.
     pub state: Option<State>,
+    /// What is done about items that are deleted at the source.
+    pub tombstones: Tombstones,
     /// How many files are copied at a time.
     pub jobs: usize,
     /// Whether the first failure ends the run.
     pub on_error: OnError,
     /// Items of so many bytes keep what has been copied of them when a run is cut short.
     pub resume_bytes: u64,
+}
+
+/// What is done about items that are deleted at the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tombstones {
+    /// They are refused: somebody asked for them.
+    #[default]
+    Refuse,
+    /// They are passed over: all items were asked for, and these are none any more.
+    Pass,
 }
 
 /// What a failed item means for the ones after it.

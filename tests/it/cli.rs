@@ -10,6 +10,7 @@ mod odd_names;
 mod removal;
 mod settings;
 mod status;
+mod tombstones;
 mod verifying;
 
 use std::path::Path;

@@ -72,6 +72,7 @@ impl Copy {
                 checksum: self.checksum,
             },
             state: self.selection.state,
+            tombstones: self.selection.tombstones(),
             on_error: self.on_error.into(),
             listing: self.selection.listing().filter(|_| !self.policy),
             single: self.selection.is_single(),

@@ -56,6 +56,7 @@ impl Migrate {
             verb: Verb::Migrate,
             rules,
             state: self.selection.state,
+            tombstones: self.selection.tombstones(),
             on_error: self.on_error.into(),
             listing: self.selection.listing(),
             single: self.selection.is_single(),

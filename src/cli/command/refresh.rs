@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use urepo::transfer::{Rules, Verb};
+use urepo::transfer::{Rules, Tombstones, Verb};
 
 use super::transfer::{Ended, OnErrorRule, Run};
 use crate::cli::Done;
@@ -45,6 +45,7 @@ impl Refresh {
                 verb: Verb::Refresh,
                 rules: Rules::default(),
                 state: None,
+                tombstones: Tombstones::Pass,
                 on_error: self.on_error.into(),
                 listing: None,
                 single: self.selection.is_single(),

@@ -7,8 +7,8 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::item::State;
 use urepo::transfer::{
-    Ahead, Depth, Feed, Listing, OnError, Options, Rules, Summary, Transfer, Verb, finish_pending,
-    has_pending,
+    Ahead, Depth, Feed, Listing, OnError, Options, Rules, Summary, Tombstones, Transfer, Verb,
+    finish_pending, has_pending,
 };
 
 use crate::cli::Done;
@@ -46,6 +46,7 @@ pub(super) struct Run<'a> {
     pub(super) verb: Verb,
     pub(super) rules: Rules,
     pub(super) state: Option<State>,
+    pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
     /// What the feed will name, where its size can be told beforehand.
     pub(super) listing: Option<Listing>,
@@ -87,6 +88,7 @@ impl Run<'_> {
                 rules: self.rules,
                 depth,
                 state: self.state,
+                tombstones: self.tombstones,
                 jobs: context.config.jobs.value,
                 on_error: self.on_error,
                 resume_bytes: RESUME_BYTES,

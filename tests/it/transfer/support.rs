@@ -13,8 +13,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    Ahead, Depth, Feed, Listing, OnError, Options, Outcome, Rules, Step, Summary, Transfer,
-    TransferError, Verb,
+    Ahead, Depth, Feed, Listing, OnError, Options, Outcome, Rules, Step, Summary, Tombstones,
+    Transfer, TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -197,6 +197,7 @@ impl Pair {
                 rules,
                 depth: Depth::Act,
                 state: None,
+                tombstones: Tombstones::Refuse,
                 jobs: 1,
                 on_error: OnError::Continue,
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
