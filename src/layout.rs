@@ -20,6 +20,8 @@ pub const PARTIAL: &str = "partial";
 pub const ITEM_LOCKS: &str = "locks";
 /// Hand-overs under way, in [`OWN`].
 pub const JOURNAL: &str = "journal";
+/// The event log, in [`OWN`].
+pub const LOG: &str = "log";
 /// What was deleted or replaced, in [`OWN`].
 pub const TRASH: &str = "trash";
 /// When items were last verified, in [`OWN`]: may be removed at any time.

@@ -96,6 +96,7 @@ pub(crate) enum Command {
     Delete(command::delete::Delete),
     Purge(command::purge::Purge),
     Repair(command::repair::Repair),
+    Log(command::log::Log),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

@@ -22,6 +22,7 @@ pub struct Writer {
     stage: Dir,
     staging: Dir,
     name: String,
+    agent: Agent,
     _lock: Lock,
 }
 
@@ -53,7 +54,7 @@ impl Collection {
                 return Err(error.into());
             }
         };
-        let writer = Writer { stage, staging, name, _lock: lock };
+        let writer = Writer { stage, staging, name, agent: agent.clone(), _lock: lock };
         let mut holder = writer.stage.create_file(HOLDER)?;
         holder.write_all(agent.holder(clock).to_string().as_bytes())?;
         Ok(writer)
@@ -109,6 +110,11 @@ impl Collection {
 }
 
 impl Writer {
+    /// Who writes.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
     /// The stage.
     pub fn stage(&self) -> &Dir {
         &self.stage

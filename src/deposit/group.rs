@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::stage::Done;
 use super::{DepositError, Deposited, Metadata, PayloadPath};
 use crate::clock::Clock;
-use crate::collection::{Collection, Issuer, Label, Writer};
+use crate::collection::{Collection, Event, EventKind, Issuer, Label, Writer};
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
 use crate::identity::{Instant, SECOND};
@@ -80,7 +80,21 @@ impl Publisher<'_, '_> {
             fatal = self.place_all(ready, &mut results).or(fatal);
         }
         results.sort_by_key(|(staged, _)| staged.number);
+        self.note(&results);
         (results, fatal)
+    }
+
+    /// Notes the new items in the event log.
+    fn note(&self, results: &[Published]) {
+        let now = self.clock.now();
+        let deposited = results.iter().filter_map(|(_, result)| result.as_ref().ok());
+        let events: Vec<_> = deposited
+            .map(|it| {
+                Event::new(EventKind::Ingestion, &it.label.name, now, self.writer.agent())
+                    .with_digest(it.payload.digest)
+            })
+            .collect();
+        self.collection.note(&events);
     }
 
     /// Takes labels for all items; where that fails, the items without one fail too.

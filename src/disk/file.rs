@@ -158,6 +158,15 @@ impl StoredFile {
         self.file.write_all_at(bytes, offset).on("write", &self.path)
     }
 
+    /// Whether the last byte is `byte`.
+    pub fn ends_with(&self, byte: u8) -> Result<bool, PathError> {
+        let Some(last) = self.stamp()?.bytes.checked_sub(1) else { return Ok(false) };
+        let mut found = [0];
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        self.file.read_exact_at(&mut found, last).on("read", &self.path)?;
+        Ok(found == [byte])
+    }
+
     /// Goes back to the start and forgets what was written.
     pub fn restart(&mut self) -> Result<(), PathError> {
         self.watcher.before(Operation::Write, &self.path).on("write", &self.path)?;

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use super::calendar::{self, Civil};
+use super::serial::as_text;
 
 /// An instant in UTC: a whole count of nanoseconds since 1970-01-01T00:00:00Z.
 ///
@@ -117,3 +118,5 @@ fn fraction(nanosecond: u32) -> String {
         _ => format!(".{nanosecond:09}").trim_end_matches('0').to_owned(),
     }
 }
+
+as_text!(Instant, str::parse::<Instant>);

@@ -7,7 +7,7 @@ use super::plan::{Planned, has_payload};
 use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
 use crate::collection::{
-    Collection, CollectionError, ItemLocks, ReadSidecar, StoredItem, lock_items,
+    Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -63,7 +63,18 @@ impl<'o> Deletion<'_, 'o> {
             }
         };
         self.unfinished |= done.is_err();
+        if done.is_ok() {
+            self.note(&planned);
+        }
         done.map(|()| planned.plan)
+    }
+
+    fn note(&self, planned: &Planned<'_>) {
+        let Remover { collection, agent, clock, .. } = *self.remover;
+        let before = planned.record.sidecar.payload.digest;
+        let event = Event::new(EventKind::Deletion, &planned.plan.name, clock.now(), agent);
+        let note = self.order.reason.clone();
+        collection.note(&[Event { note, ..event.with_digest_before(before) }]);
     }
 
     /// Ends the run. What could not be finished stays on record.

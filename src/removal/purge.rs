@@ -2,7 +2,7 @@
 
 use super::plan::has_payload;
 use super::{RemovalError, Remover};
-use crate::collection::{Collection, CollectionError, Held, Trashed, lock_items};
+use crate::collection::{Collection, CollectionError, Event, EventKind, Held, Trashed, lock_items};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
 
@@ -91,7 +91,10 @@ impl Remover<'_> {
         }
         self.refuse_if_needed(entry)?;
         collection.condemn(trashed, *held)?;
-        Ok(collection.remove_trashed(trashed)?)
+        collection.remove_trashed(trashed)?;
+        let event = Event::new(EventKind::Deletion, name, self.clock.now(), self.agent);
+        collection.note(&[Event { note: Some("its files are gone for good".to_owned()), ..event }]);
+        Ok(())
     }
 
     /// A sidecar that says Original, brought back by hand perhaps, but has no payload: the bytes in

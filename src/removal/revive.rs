@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::grave::{Grave, Search, state_before};
 use super::{DamageRule, RemovalError, Remover};
-use crate::collection::{Collection, Held, ReadSidecar, StoredItem, Trashed, lock_items};
+use crate::collection::{
+    Collection, Event, EventKind, Held, ReadSidecar, StoredItem, Trashed, lock_items,
+};
 use crate::disk::{Dir, PathError};
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -76,6 +78,8 @@ impl Remover<'_> {
             }
             Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
         }
+        let event = Event::new(EventKind::Recovery, name, self.clock.now(), self.agent);
+        collection.note(&[Event { note: Some("brought back".to_owned()), ..event }]);
         Ok(revived)
     }
 

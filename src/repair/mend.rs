@@ -8,7 +8,7 @@ use super::facts::{self, DonorFacts, Facts, Record};
 use super::inventory::{Inventory, Known, open_payload};
 use super::plan::{Plan, wanted};
 use super::{Outcome, Remainder, RepairError, Repairer, donor};
-use crate::collection::{StoredItem, Writer, lock_items};
+use crate::collection::{Event, EventKind, StoredItem, Writer, lock_items};
 use crate::disk::Stamp;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -53,6 +53,8 @@ impl Repairer<'_> {
         replaced?;
         self.check_in_place(&examined.plan)?;
         self.progress.finish_item(name.as_str());
+        let event = Event::new(EventKind::Recovery, &name, self.clock.now(), self.agent);
+        self.collection.note(&[Event { note: Some("mended".to_owned()), ..event }]);
         Ok(Outcome::Mended(Box::new(examined.plan)))
     }
 

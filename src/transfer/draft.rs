@@ -10,6 +10,7 @@ use super::resume::Partial;
 use super::run::{Ready, Shared};
 use super::{Ahead, Depth, Refusal, Tombstones, TransferError, Transferred, Verb, paper};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use crate::digest::Digest;
 use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
 use crate::identity::RepositoryName;
@@ -35,6 +36,8 @@ pub(super) struct Staged {
     pub replaced: Option<Stamp>,
     pub files: u64,
     pub bytes: u64,
+    /// Of the manifest, if it was looked at that closely.
+    pub digest: Option<Digest>,
 }
 
 impl Staged {
@@ -135,6 +138,7 @@ impl Shared<'_> {
             replaced: to.as_ref().map(|(_, read)| read.stamp),
             files,
             bytes,
+            digest: Some(source.sidecar.payload.digest),
         };
         if self.options.depth == Depth::Plan {
             return Ok(Begun::Ready(Ready::Planned(staged)));

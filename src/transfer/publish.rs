@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 
 use super::draft::Staged;
 use super::run::{Ready, Shared};
-use super::{Outcome, Over, Step, TransferError, Transferred};
-use crate::collection::{Collection, CollectionError, ItemLocks, StoredItem, lock_items};
+use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
+use crate::collection::{
+    Collection, CollectionError, Event, EventKind, ItemLocks, StoredItem, lock_items,
+};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 
 /// The outcomes of a group, in its order, and what went wrong for all.
 pub(super) struct Group {
     outcomes: BTreeMap<usize, Outcome>,
+    /// What is to be noted in the event logs.
+    done: Vec<Staged>,
     pub fatal: Option<TransferError>,
 }
 
@@ -23,6 +27,7 @@ impl Group {
     pub(super) fn done(&mut self, at: usize, staged: &Staged, root: &Path) {
         let outcome = Outcome { name: staged.name.clone(), result: Ok(staged.transferred(root)) };
         self.outcomes.insert(at, outcome);
+        self.done.push(staged.clone());
     }
 
     pub(super) fn failed(&mut self, at: usize, staged: &Staged, error: TransferError) {
@@ -51,7 +56,7 @@ impl Shared<'_> {
     ///
     /// The error is one that later groups would meet as well.
     pub(super) fn publish(&self, ready: Vec<Ready>) -> (Vec<Outcome>, Option<TransferError>) {
-        let mut group = Group { outcomes: BTreeMap::new(), fatal: None };
+        let mut group = Group { outcomes: BTreeMap::new(), done: Vec::new(), fatal: None };
         let (mut copies, mut handovers) = (Items::new(), Items::new());
         let (mut moves, mut drops) = (Items::new(), Items::new());
         for (at, ready) in ready.into_iter().enumerate() {
@@ -73,7 +78,39 @@ impl Shared<'_> {
         self.hand_over(handovers, &mut group);
         self.move_all(&moves, &mut group);
         self.drop_all(&drops, &mut group);
+        if self.options.depth == Depth::Act {
+            self.note(&group.done);
+        }
         (group.outcomes.into_values().collect(), group.fatal)
+    }
+
+    /// Notes what was done in the event logs of both sides.
+    fn note(&self, done: &[Staged]) {
+        let now = self.clock.now();
+        let event = |kind, staged: &Staged| {
+            let event = Event::new(kind, &staged.name, now, self.writer.agent());
+            let from = Some(self.from.id().to_owned());
+            match staged.digest {
+                Some(digest) => Event { from, ..event.with_digest(digest) },
+                None => Event { from, ..event },
+            }
+        };
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for staged in done {
+            match staged.step {
+                Step::Skip => {}
+                Step::Copy(Over::Copy) => there.push(event(EventKind::Modification, staged)),
+                Step::Copy(_) => there.push(event(EventKind::Replication, staged)),
+                Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => {
+                    let to = Some(self.to.id().to_owned());
+                    let event = Event { to, ..event(EventKind::Transfer, staged) };
+                    here.push(event.clone());
+                    there.push(event);
+                }
+            }
+        }
+        self.from.note(&here);
+        self.to.note(&there);
     }
 
     fn publish_copies(&self, copies: Items, group: &mut Group) {

@@ -8,7 +8,9 @@ use super::retire::retire;
 use super::{JournalError, TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Writer, lock_items};
+use crate::collection::{
+    Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
+};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Sidecar};
@@ -243,11 +245,32 @@ pub fn finish_pending(
         if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
             journal::end(giver, &name)?;
         }
+        note(&sides, &outcomes, agent);
         finished.extend(outcomes.into_iter().map(|(name, result)| Finished { name, result }));
         from.finish()?;
         to.finish()?;
     }
     Ok(finished)
+}
+
+/// Notes in the event logs what a run before could not.
+fn note(
+    sides: &Sides<'_>,
+    outcomes: &[(RepositoryName, Result<Settled, TransferError>)],
+    agent: &Agent,
+) {
+    let now = sides.clock.now();
+    let handed_over = outcomes.iter().filter(|(_, it)| matches!(it, Ok(Settled::HandedOver)));
+    let events: Vec<_> = handed_over
+        .map(|(name, _)| Event {
+            from: Some(sides.from.id().to_owned()),
+            to: Some(sides.to.id().to_owned()),
+            note: Some("a hand-over that was cut short was finished".to_owned()),
+            ..Event::new(EventKind::Transfer, name, now, agent)
+        })
+        .collect();
+    sides.from.note(&events);
+    sides.to.note(&events);
 }
 
 fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, TransferError> {

@@ -23,6 +23,7 @@ impl Shared<'_> {
             replaced: None,
             files: read.sidecar.payload.files,
             bytes: read.sidecar.payload.bytes,
+            digest: None,
         })
     }
 
@@ -53,6 +54,7 @@ impl Shared<'_> {
             replaced: Some(replaced),
             files: source.files,
             bytes: source.bytes,
+            digest: None,
         }))
     }
 }

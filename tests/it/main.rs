@@ -10,6 +10,7 @@ mod errors;
 mod faults;
 mod holdings;
 mod identity;
+mod log;
 mod manual;
 mod memory;
 mod power;

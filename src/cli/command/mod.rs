@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod id;
 pub(crate) mod init;
 pub(crate) mod list;
+pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod manifest;
 pub(crate) mod migrate;

@@ -1,0 +1,206 @@
+//! The event log: what happened to which item, who did it and when. One JSON object a line, in
+//! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS.
+//!
+//! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
+//! itself, and an event that can not be logged is no reason to fail what has happened. Writers append
+//! under a kernel lock, so that lines of several processes do not mix; whoever finds a line that was
+//! torn begins a new one, and readers pass it over.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Collection;
+use crate::agent::Agent;
+use crate::digest::Digest;
+use crate::disk::{Dir, Lock, PathError, StoredFile};
+use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::layout;
+
+/// A longer line is none of ours.
+const MAX_LINE_BYTES: u64 = 1024 * 1024;
+
+/// What happened to an item [PREMIS: eventType].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EventKind {
+    /// It was deposited.
+    #[serde(rename = "ingestion")]
+    Ingestion,
+    /// A Copy of it was made here.
+    #[serde(rename = "replication")]
+    Replication,
+    /// The Copy was brought up to its Original.
+    #[serde(rename = "modification")]
+    Modification,
+    /// The Original, or the Copy, came from or went to another collection.
+    #[serde(rename = "transfer")]
+    Transfer,
+    /// It was deleted.
+    #[serde(rename = "deletion")]
+    Deletion,
+    /// It was mended, or brought back.
+    #[serde(rename = "recovery")]
+    Recovery,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When.
+    pub date: Instant,
+    /// What.
+    pub event: EventKind,
+    /// The item.
+    pub id: RepositoryName,
+    /// `success`, or why not.
+    pub outcome: String,
+    /// The digest of its manifest afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// The same before, where it was another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest_before: Option<String>,
+    /// Where it came from: the id of a collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Where it went: the id of a collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// What else a reader should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The command that did it.
+    pub command: String,
+    /// The machine it ran on.
+    pub machine: String,
+    /// Its process there.
+    pub process: u32,
+}
+
+impl Event {
+    /// That something was done by `agent`.
+    pub fn new(event: EventKind, id: &RepositoryName, date: Instant, agent: &Agent) -> Event {
+        Event {
+            date: date.floor(SECOND),
+            event,
+            id: id.clone(),
+            outcome: "success".to_owned(),
+            digest: None,
+            digest_before: None,
+            from: None,
+            to: None,
+            note: None,
+            command: agent.command.clone(),
+            machine: agent.machine.clone(),
+            process: agent.process,
+        }
+    }
+
+    /// The same with the digest of the manifest as it is now.
+    #[must_use]
+    pub fn with_digest(self, digest: Digest) -> Event {
+        Event { digest: Some(format!("sha256:{digest}")), ..self }
+    }
+
+    /// The same with the digest of the manifest as it was.
+    #[must_use]
+    pub fn with_digest_before(self, digest: Digest) -> Event {
+        Event { digest_before: Some(format!("sha256:{digest}")), ..self }
+    }
+}
+
+impl Collection {
+    /// Appends `events` to the log, or leaves them out: what has happened has happened.
+    pub(crate) fn note(&self, events: &[Event]) {
+        // A disk that is full now must not make a finished deposit a failed one.
+        let _ = self.log(events);
+    }
+
+    /// Appends `events` to the log, all of one month in one write.
+    pub fn log(&self, events: &[Event]) -> Result<(), PathError> {
+        let mut rest = events;
+        while let Some(first) = rest.first() {
+            let month = month(first.date);
+            let count = rest.iter().take_while(|event| self::month(event.date) == month).count();
+            let log = self.own().ensure_dir(layout::LOG)?;
+            append(&log, &format!("{month}.jsonl"), &rest[..count])?;
+            rest = &rest[count..];
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` for every event, month by month, in the order they were logged.
+    pub fn visit_events<E: From<PathError>>(
+        &self,
+        since: Option<Instant>,
+        mut visit: impl FnMut(Event) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(log) = self.own().open_dir_if_there(layout::LOG)? else { return Ok(()) };
+        let mut months = Vec::new();
+        for entry in log.entries()? {
+            if let Some(name) = entry?.name.to_str().and_then(|name| name.strip_suffix(".jsonl")) {
+                months.push(name.to_owned());
+            }
+        }
+        months.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+        let first = since.map(month);
+        for name in months {
+            let is_before =
+                |first: &String| (name.len(), name.as_str()) < (first.len(), first.as_str());
+            if first.as_ref().is_some_and(is_before) {
+                continue;
+            }
+            let Some(file) = log.open_file_if_there(format!("{name}.jsonl"))? else { continue };
+            visit_lines(file, |event| match since {
+                Some(since) if event.date < since => Ok(()),
+                _ => visit(event),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The month of an event, in UTC: the name of its file.
+fn month(date: Instant) -> String {
+    let civil = date.civil();
+    format!("{:04}-{:02}", civil.year, civil.month)
+}
+
+fn append(log: &Dir, name: &str, events: &[Event]) -> Result<(), PathError> {
+    let mut lines = Vec::new();
+    for event in events {
+        // Names and texts are plain strings: there is nothing in them that JSON can not say.
+        if serde_json::to_writer(&mut lines, event).is_ok() {
+            lines.push(b'\n');
+        }
+    }
+    // Others hold it for no longer than a write takes.
+    let mut lock = Lock::wait_for_file(log.open_lock_file(name)?)?;
+    let file = lock.file();
+    let end = file.stamp()?.bytes;
+    if end > 0 && !file.ends_with(b'\n')? {
+        lines.insert(0, b'\n');
+    }
+    file.write_all_at(&lines, end)
+}
+
+fn visit_lines<E: From<PathError>>(
+    file: StoredFile,
+    mut visit: impl FnMut(Event) -> Result<(), E>,
+) -> Result<(), E> {
+    let path = file.path().to_path_buf();
+    let broken = |error| E::from(PathError::new("read", Path::new(&path), error));
+    let mut lines = BufReader::new(file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let limited = &mut std::io::Read::take(&mut lines, MAX_LINE_BYTES);
+        if limited.read_until(b'\n', &mut line).map_err(broken)? == 0 {
+            return Ok(());
+        }
+        if let Ok(event) = serde_json::from_slice(&line) {
+            visit(event)?;
+        }
+    }
+}
