@@ -158,10 +158,23 @@ impl Dir {
 
     /// Makes the directory if it is missing, synced into this one, and opens it.
     pub fn ensure_dir(&self, name: &str) -> Result<Dir, PathError> {
+        self.ensure_dir_with(name, || self.make_dir(name))
+    }
+
+    /// The same for a directory that only its owner may enter.
+    pub fn ensure_private_dir(&self, name: &str) -> Result<Dir, PathError> {
+        self.ensure_dir_with(name, || self.make_private_dir(name))
+    }
+
+    fn ensure_dir_with(
+        &self,
+        name: &str,
+        make: impl Fn() -> Result<(), PathError>,
+    ) -> Result<Dir, PathError> {
         if let Some(dir) = self.open_dir_if_there(name)? {
             return Ok(dir);
         }
-        match self.make_dir(name) {
+        match make() {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             // Made here or, a moment ago, by another process that may not have synced it yet.
             _ => self.sync()?,
@@ -243,8 +256,8 @@ impl Dir {
             .on("set mode and time of", &self.path)
     }
 
-    /// Sets mode bits and modification time of the directory at `relative`, which lies where nobody
-    /// else can put a link: in a stage.
+    /// Sets mode bits and modification time of the directory at `relative`, which lies where this process
+    /// has made every directory itself: in its stage.
     pub fn set_attributes_at(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
         let found = self.stamp(relative)?;
         self.step(Operation::SetAttributes, relative)

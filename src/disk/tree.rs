@@ -89,7 +89,7 @@ impl Dir {
     }
 
     /// Gives the owner of the directory at `path` the right to list and change it.
-    fn open_up(&self, path: &Path) -> Result<(), PathError> {
+    pub(crate) fn open_up(&self, path: &Path) -> Result<(), PathError> {
         match self.stamp(path)? {
             Some(stamp) if stamp.mode & 0o700 != 0o700 => {
                 let mode = rustix::fs::Mode::from_raw_mode(stamp.kept_mode() | 0o700);

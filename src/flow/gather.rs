@@ -40,8 +40,9 @@ impl<R> Gathered<R> {
         while let Some(result) = self.early.remove(&self.next) {
             self.next += 1;
             let Size { files, bytes } = size(&result);
-            self.size.files += files;
-            self.size.bytes += bytes;
+            // Hostile sidecars may say anything.
+            self.size.files = self.size.files.saturating_add(files);
+            self.size.bytes = self.size.bytes.saturating_add(bytes);
             self.ready.push(result);
         }
     }

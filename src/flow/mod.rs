@@ -92,7 +92,7 @@ impl<R> Flow<R> {
     /// Hands over what became of a job, of so many bytes.
     pub(crate) fn deliver(&self, message: Message<R>, bytes: u64) {
         let mut state = self.state();
-        state.arrived_bytes += bytes;
+        state.arrived_bytes = state.arrived_bytes.saturating_add(bytes);
         state.arrived.push(message);
         if state.is_news() {
             self.news.notify_one();

@@ -1,9 +1,11 @@
 //! Changing a sidecar: what people and later versions have added to it survives.
 
+use std::collections::HashMap;
+
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
 
 use super::read::SEAL_LINE;
-use super::{Seal, Sidecar, SidecarError};
+use super::{MAX_BYTES, Seal, Sidecar, SidecarError};
 use crate::digest::Digest;
 
 impl Sidecar {
@@ -11,8 +13,8 @@ impl Sidecar {
     ///
     /// Where urepo wrote what is before the payload, that is simply written anew, and the payload,
     /// which may be long, stays as it is. In any other text only what differs between the two is
-    /// changed: comments, unknown keys and the order of keys stay. The result is sealed, and was read
-    /// back.
+    /// changed: comments, unknown keys and the order of keys stay; the result was read back. It is
+    /// sealed.
     pub fn rewrite(&self, text: &[u8], before: &Sidecar) -> Result<String, SidecarError> {
         let text = std::str::from_utf8(text)
             .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
@@ -23,13 +25,13 @@ impl Sidecar {
             let mut text = self.head();
             text.reserve(rest.len() + 128);
             text.push_str(rest);
-            return Ok(sealed(text));
+            return sealed(text);
         }
         let mut document = parse(text)?;
         document.remove("seal");
         let (old, new) = (parse(&before.to_text())?, parse(&self.to_text())?);
         apply(document.as_table_mut(), Some(old.as_table()), new.as_table());
-        let changed = sealed(document.to_string());
+        let changed = sealed(document.to_string())?;
         match Sidecar::read(changed.as_bytes())? {
             (read, Seal::Intact) if read == *self => Ok(changed),
             _ => Err(SidecarError::value("sidecar", "it can not be changed without loss")),
@@ -42,9 +44,12 @@ impl Sidecar {
 fn payload_text<'a>(text: &'a str, sidecar: &Sidecar) -> Option<&'a str> {
     let rest = text.strip_prefix(&sidecar.head())?;
     let (payload, seal) = rest.rsplit_once(SEAL_LINE)?;
-    let is_only_seal = seal.lines().count() == 1;
-    (rest.starts_with("\n[payload]\n") && payload.ends_with("\n\n") && is_only_seal)
-        .then_some(payload)
+    let is_only_seal = seal.lines().count() == 1 && payload.ends_with("\n\n");
+    // Other tables may stand below the payload, and the head would say the same a second time.
+    let mut tables = payload.lines().filter(|line| line.trim_start().starts_with('['));
+    let is_only_payload =
+        tables.next() == Some("[payload]") && tables.all(|table| table == "[[file]]");
+    (rest.starts_with("\n[payload]\n") && is_only_seal && is_only_payload).then_some(payload)
 }
 
 fn parse(text: &str) -> Result<DocumentMut, SidecarError> {
@@ -54,13 +59,17 @@ fn parse(text: &str) -> Result<DocumentMut, SidecarError> {
     })
 }
 
-fn sealed(mut text: String) -> String {
+fn sealed(mut text: String) -> Result<String, SidecarError> {
     if !text.ends_with("\n\n") {
         text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
     }
     let seal = Digest::of(text.as_bytes());
     text.push_str(&format!("{SEAL_LINE}sha256 = \"{seal}\"\n"));
-    text
+    if text.len() as u64 > MAX_BYTES {
+        // It could not be read again.
+        return Err(SidecarError::value("size", format!("more than {MAX_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 /// Brings to `target` what differs between `old` and `new`.
@@ -111,17 +120,17 @@ fn entries_of(
     old: Option<&ArrayOfTables>,
     new: &ArrayOfTables,
 ) -> ArrayOfTables {
-    let path = |table: &Table| table.get("path").and_then(Item::as_str).map(str::to_owned);
-    let find = |entries: &ArrayOfTables, wanted: &Option<String>| {
-        entries.iter().find(|entry| path(entry) == *wanted).cloned()
+    let by_path = |entries: &ArrayOfTables| -> HashMap<String, Table> {
+        entries.iter().filter_map(|entry| Some((path_of(entry)?, entry.clone()))).collect()
     };
+    let (mut present, old) = (by_path(present), old.map(by_path).unwrap_or_default());
     let mut entries = ArrayOfTables::new();
     for entry in new {
-        let wanted = path(entry);
-        let mut kept = match find(present, &wanted) {
+        let path = path_of(entry).unwrap_or_default();
+        let mut kept = match present.remove(&path) {
             Some(mut kept) => {
-                let before = old.and_then(|old| find(old, &wanted));
-                apply(&mut kept, before.as_ref().map(|table| table as &dyn TableLike), entry);
+                let before = old.get(&path).map(|table| table as &dyn TableLike);
+                apply(&mut kept, before, entry);
                 kept
             }
             None => entry.clone(),
@@ -130,6 +139,10 @@ fn entries_of(
         entries.push(kept);
     }
     entries
+}
+
+fn path_of(entry: &Table) -> Option<String> {
+    entry.get("path").and_then(Item::as_str).map(str::to_owned)
 }
 
 /// A copy without the place it had in its own document.
@@ -193,6 +206,19 @@ mod tests {
         assert_eq!(text.matches("scanned = true").count(), 1, "{text}");
         assert_eq!(text.matches("[[file]]").count(), 2, "{text}");
         assert!(text.contains("transferable = false"), "{text}");
+    }
+
+    #[test]
+    fn tables_behind_the_files_are_not_said_twice() {
+        let text = format!("{TEXT}\n[origin]\n\n[x]\nshelf = 3\n");
+        let (before, _) = Sidecar::read(text.as_bytes()).unwrap();
+        let sealed =
+            sealed(before.to_text().rsplit_once(SEAL_LINE).unwrap().0.to_owned() + "[origin]\n\n")
+                .unwrap();
+        let mut after = before.clone();
+        after.origin.insert("collection".into(), "0123".into());
+        let text = after.rewrite(sealed.as_bytes(), &before).unwrap();
+        assert_eq!(Sidecar::read(text.as_bytes()).unwrap(), (after, Seal::Intact), "{text}");
     }
 
     #[test]

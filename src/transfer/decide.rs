@@ -1,5 +1,7 @@
 //! What is to be done with one item: the table of states, as a function [design: state rules].
 
+use toml::Value;
+
 use super::{Refusal, Rules, Verb};
 use crate::item::State;
 use crate::sidecar::Sidecar;
@@ -30,11 +32,12 @@ pub enum Over {
     Tombstone,
 }
 
-/// Decides about one item: what `from` has, what the destination has, and what is wanted.
+/// Decides about one item: what `from` says in the collection with the id `source`, what the destination
+/// has, and what is wanted.
 pub(super) fn decide(
     verb: Verb,
     rules: Rules,
-    from: &Sidecar,
+    (from, source): (&Sidecar, &str),
     to: Option<&Sidecar>,
 ) -> Result<Step, Refusal> {
     let state = from.state;
@@ -53,7 +56,7 @@ pub(super) fn decide(
             (_, State::Deleted) if rules.revive => Over::Tombstone,
             (_, State::Deleted) => return Err(Refusal::Tombstone),
             (State::Original, State::Original) => return Err(Refusal::TwoOriginals),
-            (State::Original, _) => return over_copy(verb, rules, from, to),
+            (State::Original, _) => return over_copy(verb, rules, (from, source), to),
             (_, held) => return beside(verb, held, from, to),
         },
     };
@@ -66,10 +69,18 @@ pub(super) fn decide(
 }
 
 /// The Original meets a Copy of itself.
-fn over_copy(verb: Verb, rules: Rules, from: &Sidecar, to: &Sidecar) -> Result<Step, Refusal> {
+fn over_copy(
+    verb: Verb,
+    rules: Rules,
+    (from, source): (&Sidecar, &str),
+    to: &Sidecar,
+) -> Result<Step, Refusal> {
     let behind = to.timestamp < from.timestamp;
-    if !behind && !is_same_content(from, to) {
-        return Err(Refusal::OtherContent);
+    match (behind, is_same_content(from, to)) {
+        (false, false) => return Err(Refusal::OtherContent),
+        // What may only call itself the Original must not replace what is a Copy of another one.
+        (true, _) if !is_copy_of(to, from, source) => return Err(Refusal::OtherOriginal),
+        _ => {}
     }
     match verb {
         Verb::Migrate => Ok(Step::HandOver(Over::Copy)),
@@ -87,7 +98,7 @@ fn beside(verb: Verb, held: State, from: &Sidecar, to: &Sidecar) -> Result<Step,
     let behind = to.timestamp < from.timestamp;
     match (verb, held) {
         (Verb::Migrate, State::Original) => Err(Refusal::HoldsOriginal),
-        (Verb::Migrate, _) if same => Ok(Step::DropCopy),
+        (Verb::Migrate, _) if same && !behind => Ok(Step::DropCopy),
         (_, _) if same && !behind => Ok(Step::Skip),
         (_, State::Original) if !behind => Ok(Step::Skip),
         (_, State::Copy) if behind => Err(Refusal::OnlyFromOriginal),
@@ -98,4 +109,13 @@ fn beside(verb: Verb, held: State, from: &Sidecar, to: &Sidecar) -> Result<Step,
 /// Whether two sidecars describe the same payload.
 fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
     a.payload == b.payload && a.files == b.files
+}
+
+/// Whether `copy` was made of `original`, which the collection `source` holds now: from there, or from
+/// a collection that has handed the Original over since.
+fn is_copy_of(copy: &Sidecar, original: &Sidecar, source: &str) -> bool {
+    let Some(made_of) = copy.origin.get("collection").and_then(Value::as_str) else { return false };
+    let handovers = original.origin.get("handovers").and_then(Value::as_array);
+    let mut givers = handovers.into_iter().flatten().filter_map(|it| it.get("from")?.as_str());
+    made_of == source || givers.any(|giver| giver == made_of)
 }

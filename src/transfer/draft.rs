@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
 use crate::identity::RepositoryName;
-use crate::item::State;
+use crate::item::{State, Totals};
 use crate::layout;
 use crate::sidecar::Seal;
 
@@ -101,7 +101,7 @@ impl Shared<'_> {
         {
             return Ok(Begun::Ready(Ready::Planned(staged)));
         }
-        let source = self.read(&from, from.parse_sidecar(text, stamp)?, self.from.path())?;
+        let source = sealed(&from, from.parse_sidecar(text, stamp)?, self.from.path())?;
         let state = source.sidecar.state;
         let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
         if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
@@ -110,7 +110,7 @@ impl Shared<'_> {
         let to = match to {
             None => None,
             Some(item) => {
-                let sidecar = self.read(&item, item.read_sidecar()?, self.to.path())?;
+                let sidecar = sealed(&item, item.read_sidecar()?, self.to.path())?;
                 Some((item, sidecar))
             }
         };
@@ -120,9 +120,10 @@ impl Shared<'_> {
         let step = decide(
             self.options.verb,
             self.options.rules,
-            &source.sidecar,
+            (&source.sidecar, self.from.id()),
             to.as_ref().map(|(_, read)| &read.sidecar),
         )
+        .and_then(|step| check_burial(step, to.as_ref()))
         .map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
         let place = match &to {
             Some((item, _)) => split(item.name()),
@@ -198,26 +199,6 @@ impl Shared<'_> {
                 Err(error.into())
             }
         }
-    }
-
-    /// What was read of a sidecar, if its seal is intact.
-    pub(super) fn read(
-        &self,
-        item: &StoredItem,
-        read: ReadSidecar,
-        root: &Path,
-    ) -> Result<ReadSidecar, TransferError> {
-        let detail = match read.seal {
-            Seal::Intact => return Ok(read),
-            Seal::Broken { .. } => "it was changed after it was sealed",
-            Seal::Missing => "it has no seal",
-        };
-        Err(TransferError::Damaged {
-            path: item.dir().path_of(layout::SIDECAR),
-            detail: detail.to_owned(),
-            name: item.name().clone(),
-            collection: root.to_path_buf(),
-        })
     }
 
     fn check_room(&self, staged: &Staged, entries: u64) -> Result<(), TransferError> {
@@ -333,6 +314,9 @@ impl Draft {
         self.route(shared).finish_directories(&self.source.sidecar.files)?;
         let now = shared.clock.now();
         let mut copy = paper::copy(&self.source.sidecar, shared.from, now);
+        if let Some((_, read)) = &self.to {
+            paper::remember_removal(&mut copy, &read.sidecar);
+        }
         if let Step::HandOver(_) = self.staged.step {
             copy = paper::received(copy, &shared.token, shared.from);
         }
@@ -342,10 +326,21 @@ impl Draft {
         if let Some(partial) = &self.partial {
             partial.complete(shared.writer.stage(), &self.staged.item)?;
         }
-        if !self.from.has_sidecar(&self.source.stamp)? {
-            return Err(TransferError::Changed { name: self.staged.name.clone() });
-        }
+        // By its name: what was opened before may have been moved away, whole.
+        shared.at_source(&self.staged)?;
         Ok(self.staged.clone())
+    }
+}
+
+/// A tombstone is replaced by a whole item; files that still lie beside it must not go with it.
+fn check_burial(step: Step, to: Option<&(StoredItem, ReadSidecar)>) -> Result<Step, Refusal> {
+    let (Step::Copy(over) | Step::HandOver(over)) = step else { return Ok(step) };
+    match to {
+        Some((item, _)) if over == Over::Tombstone => match item.dir().stamp(layout::PAYLOAD) {
+            Ok(None) => Ok(step),
+            _ => Err(Refusal::Unburied),
+        },
+        _ => Ok(step),
     }
 }
 
@@ -353,6 +348,28 @@ impl Draft {
 fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> bool {
     source.sidecar.state == State::Original
         && to.is_some_and(|(_, read)| read.sidecar.state == State::Copy)
+}
+
+/// What was read of a sidecar, if its seal is intact and it agrees with itself.
+pub(super) fn sealed(
+    item: &StoredItem,
+    read: ReadSidecar,
+    root: &Path,
+) -> Result<ReadSidecar, TransferError> {
+    let detail = match read.seal {
+        Seal::Broken { .. } => "it was changed after it was sealed",
+        Seal::Missing => "it has no seal",
+        Seal::Intact if Totals::of(&read.sidecar.files) != read.sidecar.payload => {
+            "its totals do not agree with its entries"
+        }
+        Seal::Intact => return Ok(read),
+    };
+    Err(TransferError::Damaged {
+        path: item.dir().path_of(layout::SIDECAR),
+        detail: detail.to_owned(),
+        name: item.name().clone(),
+        collection: root.to_path_buf(),
+    })
 }
 
 /// A name as the year it is in and the rest.

@@ -151,6 +151,12 @@ pub enum Refusal {
     /// The same name stands for other files, and neither side is known to be the older one.
     #[error("the destination has other content under this name")]
     OtherContent,
+    /// The Copy was made of an Original that another collection holds, or nothing says of which.
+    #[error("the Copy at the destination is not known to be made of this Original")]
+    OtherOriginal,
+    /// The files of the deleted item are still beside its tombstone.
+    #[error("it was deleted at the destination, but its files are still there")]
+    Unburied,
     /// A Copy does not move to where the Original is.
     #[error("the destination holds the Original")]
     HoldsOriginal,

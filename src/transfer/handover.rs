@@ -12,10 +12,10 @@
 //! after a crash: [`settle`](super::recovery::settle) does it in both cases. A crash before 4 leaves the
 //! Originals where they were.
 
-use super::draft::Staged;
+use super::draft::{Staged, sealed};
 use super::journal::{self, Record};
 use super::publish::{Group, Items};
-use super::recovery::{Settled, Sides, settle};
+use super::recovery::{AT_A_TIME, Settled, Sides, settle};
 use super::run::Shared;
 use super::{TransferError, paper};
 use crate::collection::{CollectionError, StoredItem, Writer};
@@ -26,6 +26,14 @@ impl Shared<'_> {
     pub(super) fn hand_over(&self, items: Items, group: &mut Group) {
         let Some(giver) = self.source_writer else { return };
         if items.is_empty() {
+            return;
+        }
+        if items.len() > AT_A_TIME {
+            let mut rest = items;
+            while !rest.is_empty() {
+                let more = rest.split_off(rest.len().min(AT_A_TIME));
+                self.hand_over(std::mem::replace(&mut rest, more), group);
+            }
             return;
         }
         let both = items.iter().flat_map(|(_, it)| [(self.from, &it.name), (self.to, &it.name)]);
@@ -61,7 +69,17 @@ impl Shared<'_> {
         };
         let all = items.clone();
         let ready = self.show_and_prove(items, group);
-        self.give(giver, &ready, group);
+        if let Err(error) = self.give(giver, &ready, group) {
+            // The disk may have some of it and not the rest. Nothing may rely on either before all is
+            // looked at again: the record stays.
+            for (at, staged) in &ready {
+                let source = Box::new(TransferError::GroupFailed);
+                let name = staged.name.clone();
+                group.failed(*at, staged, TransferError::Unfinished { name, source });
+            }
+            group.fatal.get_or_insert(error.into());
+            return;
+        }
         let sides =
             Sides { from: self.from, to: self.to, giver, receiver: self.writer, clock: self.clock };
         let settled = settle(&sides, &record);
@@ -121,10 +139,11 @@ impl Shared<'_> {
 
     /// Reads a received Copy back and compares it with what the giver's sidecar says.
     fn prove_received(&self, staged: &Staged) -> Result<(), TransferError> {
-        let giving = self.at_source(staged)?.read_sidecar()?.sidecar;
+        let giving = self.at_source(staged)?;
+        let giving = sealed(&giving, giving.read_sidecar()?, self.from.path())?.sidecar;
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
-        let received = item.read_sidecar()?.sidecar;
+        let received = sealed(&item, item.read_sidecar()?, self.to.path())?.sidecar;
         if received.files != giving.files || received.payload != giving.payload {
             return Err(changed());
         }
@@ -141,7 +160,7 @@ impl Shared<'_> {
     }
 
     /// The point of no return: the giver's sidecars say Copy.
-    fn give(&self, giver: &Writer, items: &Items, group: &mut Group) {
+    fn give(&self, giver: &Writer, items: &Items, group: &mut Group) -> Result<(), PathError> {
         let mut texts = Vec::new();
         let now = self.clock.now();
         for (at, staged) in items {
@@ -155,10 +174,7 @@ impl Shared<'_> {
                 Err(error) => group.failed(*at, staged, error),
             }
         }
-        // How far it came is for the sidecars to say.
-        if let Err(error) = replace_all(giver, texts) {
-            group.fatal.get_or_insert(error.into());
-        }
+        replace_all(giver, texts)
     }
 }
 

@@ -24,6 +24,18 @@ pub(super) fn copy(source: &Sidecar, from: &Collection, now: Instant) -> Sidecar
     copy
 }
 
+/// Keeps what the tombstone says that `copy` takes the place of.
+pub(super) fn remember_removal(copy: &mut Sidecar, tombstone: &Sidecar) {
+    let Some(removal) = &tombstone.removal else { return };
+    let mut kept = toml::Table::new();
+    kept.insert("by".to_owned(), removal.by.as_str().into());
+    if let Some(reason) = &removal.reason {
+        kept.insert("reason".to_owned(), reason.as_str().into());
+    }
+    kept.insert("date".to_owned(), date(tombstone.timestamp));
+    copy.origin.insert("removed".to_owned(), Value::Table(kept));
+}
+
 /// The Copy that stands for an Original while it is handed over.
 pub(super) fn received(copy: Sidecar, token: &str, from: &Collection) -> Sidecar {
     let party = Party::From(from.id().to_owned());

@@ -49,8 +49,16 @@ impl Route<'_> {
     /// Makes every directory that `entries` name or imply.
     pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
         for directory in directories(entries) {
-            match self.stage.make_dir(self.staged(directory)) {
-                Err(error) if self.resumes && error.kind() == ErrorKind::AlreadyExists => {}
+            let path = self.staged(directory);
+            match self.stage.make_dir(&path) {
+                // An earlier run made it. Anything else there would lead astray what is put below it,
+                // and is looked at before that: directories come after those they are in.
+                Err(error) if self.resumes && error.kind() == ErrorKind::AlreadyExists => {
+                    if self.stage.stamp(&path)?.is_none_or(|stamp| stamp.kind != Kind::Directory) {
+                        return Err(error);
+                    }
+                    self.stage.open_up(&path)?;
+                }
                 outcome => outcome?,
             }
         }
@@ -71,14 +79,14 @@ impl Route<'_> {
                     self.stage.make_link(text, &path)?;
                 }
                 Content::File { bytes, digest, modified, mode } => {
-                    if !self.take_over(entry, *bytes)? {
-                        let wanted = Wanted {
-                            path: &entry.path,
-                            bytes: *bytes,
-                            digest: *digest,
-                            modified: *modified,
-                            mode: *mode,
-                        };
+                    let wanted = Wanted {
+                        path: &entry.path,
+                        bytes: *bytes,
+                        digest: *digest,
+                        modified: *modified,
+                        mode: *mode,
+                    };
+                    if !self.take_over(entry, &wanted)? {
                         self.copy_file(&wanted)?;
                     }
                 }
@@ -87,20 +95,30 @@ impl Route<'_> {
         Ok(())
     }
 
-    /// Gives a file of the old item a second name in the new one, if it is the same there.
-    fn take_over(&self, entry: &Entry, bytes: u64) -> Result<bool, PathError> {
+    /// Gives a file of the old item a second name in the new one, if it is the same there: in the
+    /// sidecar, and by its bytes.
+    fn take_over(&self, entry: &Entry, wanted: &Wanted<'_>) -> Result<bool, TransferError> {
         let Some(Old { item, entries }) = self.old else { return Ok(false) };
         let at = entries.binary_search_by(|old| old.path.cmp(&entry.path));
         if at.ok().map(|at| &entries[at]) != Some(entry) {
             return Ok(false);
         }
         let path = Path::new(layout::PAYLOAD).join(entry.path.as_path());
-        match item.dir().stamp(&path)? {
-            Some(Stamp { kind: Kind::File, bytes: found, .. }) if found == bytes => {
-                item.dir().link_file(&path, self.stage, &self.staged(entry.path.as_path()))
-            }
-            _ => Ok(false),
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
+        // What is missing, of another kind or behind a link is copied like what differs.
+        let Ok(dir) = item.dir().open_dir(above) else { return Ok(false) };
+        let Ok(mut old) = dir.open_file(name) else { return Ok(false) };
+        let stamp = old.stamp()?;
+        if stamp.kind != Kind::File || stamp.bytes != wanted.bytes {
+            return Ok(false);
         }
+        let measured = BUFFER
+            .with_borrow_mut(|buffer| digest(&mut old, buffer, self.progress, self.interrupt))?;
+        if measured.digest != wanted.digest || dir.stamp(name)? != Some(stamp) {
+            return Ok(false);
+        }
+        let staged = self.staged(entry.path.as_path());
+        Ok(dir.link_file(Path::new(name), self.stage, &staged)?)
     }
 
     fn copy_file(&self, wanted: &Wanted<'_>) -> Result<(), TransferError> {

@@ -43,7 +43,7 @@ impl Group {
     }
 
     /// Every one of `items` fails because of `error`, which later groups would meet as well.
-    pub(super) fn all_failed(&mut self, items: &Items, error: TransferError) {
+    pub(super) fn all_failed(&mut self, items: &[(usize, Staged)], error: TransferError) {
         for (at, staged) in items {
             self.failed(*at, staged, TransferError::GroupFailed);
         }
@@ -74,6 +74,7 @@ impl Shared<'_> {
                 Ready::Drop(staged) => drops.push((at, staged)),
             }
         }
+        self.sync_what_is_there(&mut group);
         self.publish_copies(copies, &mut group);
         self.hand_over(handovers, &mut group);
         self.move_all(&moves, &mut group);
@@ -82,6 +83,23 @@ impl Shared<'_> {
             self.note(&group.done);
         }
         (group.outcomes.into_values().collect(), group.fatal)
+    }
+
+    /// Makes sure that what is told to be there already is on the disk: a run that was killed, or one
+    /// that is at work now, may have put it there and not have synced it.
+    fn sync_what_is_there(&self, group: &mut Group) {
+        let skipped = group.done.iter().any(|staged| staged.step == Step::Skip);
+        if self.options.depth == Depth::Plan || !skipped {
+            return;
+        }
+        if let Err(error) = self.writer.stage().sync_file_system() {
+            let done = std::mem::take(&mut group.outcomes);
+            for (at, Outcome { name, result }) in done {
+                let result = result.and(Err(TransferError::GroupFailed));
+                group.outcomes.insert(at, Outcome { name, result });
+            }
+            group.fatal.get_or_insert(error.into());
+        }
     }
 
     /// Notes what was done in the event logs of both sides.
@@ -227,7 +245,7 @@ impl Shared<'_> {
     }
 }
 
-fn not_durable(name: &RepositoryName, error: &PathError) -> TransferError {
+pub(super) fn not_durable(name: &RepositoryName, error: &PathError) -> TransferError {
     let source = std::io::Error::new(error.kind(), error.to_string());
     TransferError::NotDurable {
         name: name.clone(),

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use super::draft::sealed;
 use super::handover::replace_all;
 use super::journal::{self, Record};
 use super::retire::retire;
-use super::{JournalError, TransferError, paper};
+use super::{JournalError, Refusal, TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
@@ -36,8 +37,8 @@ pub enum Settled {
 /// A hand-over that was found unfinished, and how it ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// The item.
-    pub name: RepositoryName,
+    /// The item; none for a record that can not be used at all.
+    pub name: Option<RepositoryName>,
     /// How it ended, or why it can not be ended now.
     pub result: Result<Settled, TransferError>,
 }
@@ -64,9 +65,39 @@ pub(super) fn settle(
     sides: &Sides<'_>,
     record: &Record,
 ) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    // What a run that was cut short has renamed may be in memory only. It is acted upon below, so it
+    // has to be on the disk first.
+    let synced = sides
+        .giver
+        .stage()
+        .sync_file_system()
+        .and_then(|()| sides.receiver.stage().sync_file_system());
+    let mut outcomes = Vec::new();
+    match synced {
+        Ok(()) => {
+            for names in record.items.chunks(AT_A_TIME) {
+                outcomes.extend(settle_some(sides, record, names));
+            }
+        }
+        Err(error) => {
+            let unsettled = record.items.iter().map(|name| (name.clone(), Ok(Settled::Withdrawn)));
+            outcomes = fail(unsettled.collect(), error.into());
+        }
+    }
+    outcomes
+}
+
+/// So many items are settled at a time: each takes descriptors.
+pub(super) const AT_A_TIME: usize = 64;
+
+fn settle_some(
+    sides: &Sides<'_>,
+    record: &Record,
+    names: &[RepositoryName],
+) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
     let mut outcomes = Vec::new();
     let (mut received, mut given) = (Vec::new(), Vec::new());
-    for name in &record.items {
+    for name in names {
         let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
             let next = next(sides, record, name, at_giver, at_receiver)?;
             prepare(sides, record, name, next, &mut received, &mut given)
@@ -99,7 +130,7 @@ fn look(sides: &Sides<'_>, name: &RepositoryName) -> Result<(Held, Held), Transf
     let held = |collection: &Collection| -> Result<Held, TransferError> {
         match collection.item(name) {
             Ok(item) => {
-                let read = item.read_sidecar()?;
+                let read = sealed(&item, item.read_sidecar()?, collection.path())?;
                 Ok(Some((item, read)))
             }
             Err(CollectionError::NoSuchItem { .. }) => Ok(None),
@@ -139,6 +170,14 @@ fn next(
         // Without the mark the giver never said that it handed the item over.
         (giver, Some(received)) if is_received(&received.1.sidecar) && is_original(&giver) => {
             Next::Withdraw { received }
+        }
+        (giver, receiver) if is_original(&giver) && is_original(&receiver) => {
+            return Err(TransferError::Refused {
+                name: name.clone(),
+                refusal: Refusal::TwoOriginals,
+                from: sides.from.path().to_path_buf(),
+                to: Some(sides.to.path().to_path_buf()),
+            });
         }
         (giver, _) if is_original(&giver) => Next::Nothing(Settled::Withdrawn),
         (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
@@ -203,54 +242,86 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
     Ok(!journal::names(giver)?.is_empty())
 }
 
+/// Where receivers are looked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Reach<'a> {
+    /// Only this collection; hand-overs to others are left alone.
+    Only(&'a Collection),
+    /// These collections, and where each one was.
+    Anywhere(&'a [Collection]),
+}
+
 /// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
-/// left to it.
-///
-/// The receivers are looked for among `others` by their ids, then where they were.
+/// left to it, and a record that can not be used does not stop the others.
 pub fn finish_pending(
     giver: &Collection,
-    others: &[&Collection],
+    reach: Reach<'_>,
     agent: &Agent,
     clock: &dyn Clock,
     wait: Duration,
 ) -> Result<Vec<Finished>, TransferError> {
     let mut finished = Vec::new();
     for name in journal::names(giver)? {
-        let Some(record) = journal::read(giver, &name)? else { continue };
-        let opened;
-        let receiver = match others.iter().find(|other| other.id() == record.to) {
-            Some(receiver) => *receiver,
-            None => match open_receiver(giver, &record) {
-                Ok(receiver) => {
-                    opened = receiver;
-                    &opened
+        let run = Finish { giver, reach, agent, clock, wait };
+        match run.record(&name) {
+            Ok(outcomes) => finished.extend(outcomes),
+            Err(error) => finished.push(Finished { name: None, result: Err(error) }),
+        }
+    }
+    Ok(finished)
+}
+
+/// Finishing the hand-overs of one collection.
+struct Finish<'a> {
+    giver: &'a Collection,
+    reach: Reach<'a>,
+    agent: &'a Agent,
+    clock: &'a dyn Clock,
+    wait: Duration,
+}
+
+impl Finish<'_> {
+    fn record(&self, journal: &str) -> Result<Vec<Finished>, TransferError> {
+        let Some(record) = journal::read(self.giver, journal)? else { return Ok(Vec::new()) };
+        match self.reach {
+            Reach::Only(receiver) if receiver.id() == record.to => self.with(receiver, journal),
+            Reach::Only(_) => Ok(Vec::new()),
+            Reach::Anywhere(others) => {
+                // Where it was, first: another one of its id may be a copy made by hand.
+                let opened = open_receiver(self.giver, &record);
+                let known = others.iter().find(|other| other.id() == record.to);
+                match (opened, known) {
+                    (Ok(receiver), _) => self.with(&receiver, journal),
+                    (Err(_), Some(receiver)) => self.with(receiver, journal),
+                    (Err(error), None) => Err(error),
                 }
-                Err(error) => {
-                    finished.extend(unreachable(&record, error));
-                    continue;
-                }
-            },
-        };
+            }
+        }
+    }
+
+    fn with(&self, receiver: &Collection, name: &str) -> Result<Vec<Finished>, TransferError> {
+        let Finish { giver, agent, clock, wait, .. } = *self;
+        let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let both = record.items.iter().flat_map(|item| [(giver, item), (receiver, item)]);
         let _locks = match lock_items(both, agent, clock, Duration::ZERO) {
             Ok(locks) => locks,
-            Err(CollectionError::ItemLocked { .. }) => continue,
+            Err(CollectionError::ItemLocked { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
         // Finished meanwhile by whoever had the locks.
-        let Some(record) = journal::read(giver, &name)? else { continue };
+        let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, clock, wait)?, receiver.writer(agent, clock, wait)?);
         let sides = Sides { from: giver, to: receiver, giver: &from, receiver: &to, clock };
         let outcomes = settle(&sides, &record);
         if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
-            journal::end(giver, &name)?;
+            journal::end(giver, name)?;
         }
         note(&sides, &outcomes, agent);
-        finished.extend(outcomes.into_iter().map(|(name, result)| Finished { name, result }));
         from.finish()?;
         to.finish()?;
+        let told = |(name, result)| Finished { name: Some(name), result };
+        Ok(outcomes.into_iter().map(told).collect())
     }
-    Ok(finished)
 }
 
 /// Notes in the event logs what a run before could not.
@@ -280,14 +351,4 @@ fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, Tran
     }
     let cause = format!("the collection {} is not there any more, but another one", record.to);
     Err(TransferError::Journal { path: record.to_path.clone(), cause: JournalError(cause) })
-}
-
-/// The outcomes of a record whose receiver can not be reached: the first tells why.
-fn unreachable(record: &Record, error: TransferError) -> Vec<Finished> {
-    let mut error = Some(error);
-    let tell = |name: &RepositoryName| Finished {
-        name: name.clone(),
-        result: Err(error.take().unwrap_or(TransferError::GroupFailed)),
-    };
-    record.items.iter().map(tell).collect()
 }

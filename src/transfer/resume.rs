@@ -1,7 +1,7 @@
 //! Large items keep what has been copied of them when a run is cut short.
 //!
-//! Such an item is staged in `.urepo/partial`, under its name and the digest of the source's sidecar,
-//! and moves to the stage of the run when it is whole. Whoever comes next takes over the files that
+//! Such an item is staged in `.urepo/partial`, under digests of its name and of the source's sidecar, and
+//! moves to the stage of the run when it is whole. Whoever comes next takes over the files that
 //! are there, each once its bytes are proven by their digest: nothing else about them is trusted. A
 //! kernel lock on the directory keeps a second run away, which then stages the item as any other.
 
@@ -31,9 +31,10 @@ impl Partial {
         name: &RepositoryName,
         source: &ReadSidecar,
     ) -> Result<Option<Partial>, PathError> {
-        let dir = to.own().ensure_dir(layout::PARTIAL)?;
-        let digest = Digest::of(&source.text);
-        let entry = format!("{}~{digest:.16}", name.as_str().replace('/', "+"));
+        let dir = to.own().ensure_private_dir(layout::PARTIAL)?;
+        // Names may be longer than the name of a file.
+        let item = Digest::of(name.folded().as_bytes());
+        let entry = format!("{item:.32}~{:.32}", Digest::of(&source.text));
         let own = dir.ensure_dir(&entry)?;
         let Some(lock) = own.try_lock()? else { return Ok(None) };
         // It may have been moved away, whole, before it was locked.

@@ -5,18 +5,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::TransferError;
-use super::draft::Staged;
-use super::publish::{Group, Items};
+use super::draft::{Staged, sealed};
+use super::publish::{Group, Items, not_durable};
 use super::run::Shared;
 use crate::collection::{Collection, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 
+/// So many items are moved under their locks at a time.
+const MOVED_AT_A_TIME: usize = 128;
+
 impl Shared<'_> {
     /// Moves items as they are: each by one rename. Nothing of them is read.
     pub(super) fn move_all(&self, items: &Items, group: &mut Group) {
-        if items.is_empty() {
-            return;
+        // Each takes a descriptor for its lock.
+        for items in items.chunks(MOVED_AT_A_TIME) {
+            self.move_some(items, group);
         }
+    }
+
+    fn move_some(&self, items: &[(usize, Staged)], group: &mut Group) {
         let _locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
             Ok(locks) => locks,
             Err(error) => return group.all_failed(items, error.into()),
@@ -33,7 +40,7 @@ impl Shared<'_> {
             Ok(()) => moved.iter().for_each(|(at, staged)| group.done(*at, staged, self.to.path())),
             Err(error) => {
                 for (at, staged) in moved {
-                    group.failed(at, staged, TransferError::GroupFailed);
+                    group.failed(at, staged, not_durable(&staged.name, &error));
                 }
                 group.fatal.get_or_insert(error.into());
             }
@@ -56,7 +63,11 @@ impl Shared<'_> {
 
     /// Takes Copies away from the source, after the same Copies at the destination were read back.
     pub(super) fn drop_all(&self, items: &Items, group: &mut Group) {
-        let Some(writer) = self.source_writer else { return };
+        let Some(writer) = self.source_writer.filter(|_| !items.is_empty()) else { return };
+        // What another run put there may be in memory only.
+        if let Err(error) = self.writer.stage().sync_file_system() {
+            return group.all_failed(items, error.into());
+        }
         for (at, staged) in items {
             match self.drop_one(writer, staged) {
                 Ok(()) => group.done(*at, staged, self.to.path()),
@@ -70,8 +81,11 @@ impl Shared<'_> {
         let leaving = self.at_source(staged)?;
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
-        let files = leaving.read_sidecar()?.sidecar.files;
-        if staying.read_sidecar()?.sidecar.files != files {
+        if staged.replaced.is_some_and(|stamp| !staying.has_sidecar(&stamp).unwrap_or(false)) {
+            return Err(changed());
+        }
+        let files = sealed(&leaving, leaving.read_sidecar()?, self.from.path())?.sidecar.files;
+        if sealed(&staying, staying.read_sidecar()?, self.to.path())?.sidecar.files != files {
             return Err(changed());
         }
         self.prove(&staying, &files)?;

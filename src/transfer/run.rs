@@ -278,8 +278,8 @@ impl Ending<'_> {
             Ok(Transferred { step: Step::Skip, .. }) => self.summary.skipped += 1,
             Ok(Transferred { files, bytes, .. }) => {
                 self.summary.transferred += 1;
-                self.summary.files += files;
-                self.summary.bytes += bytes;
+                self.summary.files = self.summary.files.saturating_add(*files);
+                self.summary.bytes = self.summary.bytes.saturating_add(*bytes);
             }
             Err(_) => {
                 self.summary.failed += 1;

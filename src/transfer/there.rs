@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::draft::{Staged, split};
+use super::draft::{Staged, sealed, split};
 use super::run::Shared;
 use super::{Step, TransferError, Verb};
 use crate::collection::StoredItem;
@@ -13,7 +13,7 @@ use crate::sidecar::Glance;
 impl Shared<'_> {
     /// An item that is at the destination, and no more at the source.
     pub(super) fn arrived(&self, item: &StoredItem) -> Result<Staged, TransferError> {
-        let read = self.read(item, item.read_sidecar()?, self.to.path())?;
+        let read = sealed(item, item.read_sidecar()?, self.to.path())?;
         Ok(Staged {
             name: item.name().clone(),
             step: Step::Skip,

@@ -4,7 +4,7 @@ use serde_json::json;
 use urepo::collection::{Collection, Issuer, left_overs, recover};
 use urepo::distributor::ClockTrust;
 use urepo::removal::finish_pending as finish_pending_removals;
-use urepo::transfer::{finish_pending, has_pending};
+use urepo::transfer::{Reach, finish_pending, has_pending};
 
 use super::transfer::tell_finished;
 use crate::cli::context::Context;
@@ -85,9 +85,9 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
         return Ok((0, 0));
     }
     let known = context.known(&[])?;
-    let others: Vec<_> = known.collections.iter().collect();
     let wait = context.config.lock_wait.value;
-    let finished = finish_pending(giver, &others, &context.agent, &context.clock, wait)?;
+    let reach = Reach::Anywhere(&known.collections);
+    let finished = finish_pending(giver, reach, &context.agent, &context.clock, wait)?;
     let pending = tell_finished(context, &finished);
     Ok((finished.len() as u64 - pending, pending))
 }

@@ -7,8 +7,8 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::item::State;
 use urepo::transfer::{
-    Ahead, Depth, Feed, Listing, OnError, Options, Rules, Summary, Tombstones, Transfer, Verb,
-    finish_pending, has_pending,
+    Ahead, Depth, Feed, Listing, OnError, Options, Reach, Rules, Summary, Tombstones, Transfer,
+    Verb, finish_pending, has_pending,
 };
 
 use crate::cli::Done;
@@ -66,7 +66,10 @@ impl Run<'_> {
         let context = self.context;
         let depth = if context.global.dry_run { Depth::Plan } else { Depth::Act };
         if depth == Depth::Act {
-            finish_first(context, self.from, self.to)?;
+            // A source is only read by a copy, and its records are not ours to act upon.
+            if self.verb == Verb::Migrate {
+                finish_first(context, self.from, self.to)?;
+            }
             finish_first(context, self.to, self.from)?;
         }
         let wait = context.config.lock_wait.value;
@@ -142,7 +145,7 @@ fn finish_first(context: &Context, giver: &Collection, other: &Collection) -> Do
         return Ok(());
     }
     let wait = context.config.lock_wait.value;
-    let finished = finish_pending(giver, &[other], &context.agent, &context.clock, wait)?;
+    let finished = finish_pending(giver, Reach::Only(other), &context.agent, &context.clock, wait)?;
     tell::finished(context, &finished);
     Ok(())
 }

@@ -82,6 +82,10 @@ fn refused(error: &TransferError, refusal: Refusal) -> Failure {
         Refusal::Stale => "`--refresh` brings it up to date",
         Refusal::OnlyFromOriginal => "`urepo refresh` there, from the collection of the Original",
         Refusal::OtherContent => "`urepo verify` both collections: one of them was changed by hand",
+        Refusal::OtherOriginal => {
+            "`urepo verify` over all collections; then `urepo delete` the Copy there, and copy"
+        }
+        Refusal::Unburied => "`urepo recover` there moves them to the trash",
         Refusal::HoldsOriginal => "`urepo delete` removes the Copy here",
         Refusal::NotTransferable => {
             "`transferable = true` in its sidecar allows it; copy works always"

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use urepo::collection::{Collection, recover};
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Rules, Verb, finish_pending};
+use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, records};
 use crate::support::{Faults, Mode, PATIENCE, agent, staged, whole_items};
@@ -102,7 +102,7 @@ fn check(pair: &Pair, name: &RepositoryName, migrated: bool, context: &str) {
 fn finish(pair: &Pair, case: Case, context: &str) {
     let (agent, clock) = (agent(), &pair.clock);
     let (from, to) = (pair.from(), pair.to());
-    for finished in finish_pending(&from, &[&to], &agent, clock, PATIENCE).unwrap() {
+    for finished in finish_pending(&from, Reach::Only(&to), &agent, clock, PATIENCE).unwrap() {
         finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
     }
     if from.item(&first(&from, &to)).is_ok() {
@@ -207,7 +207,7 @@ fn recovery_killed_at_any_operation() {
             let (pair, name) = cut_at(cut);
             let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
             if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                let _ = finish_pending(&from, &[&to], &agent(), &pair.clock, PATIENCE);
+                let _ = finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE);
             }
             let context = format!("{cut} {at}: {:?}", faults.struck());
             check(&pair, &name, false, &context);
@@ -237,12 +237,14 @@ fn a_receiver_out_of_reach_leaves_the_journal() {
     let away = pair.root(1).with_file_name("away");
     std::fs::rename(pair.root(1), &away).unwrap();
     let from = pair.from();
-    let finished = finish_pending(&from, &[], &agent(), &pair.clock, PATIENCE).unwrap();
+    let finished =
+        finish_pending(&from, Reach::Anywhere(&[]), &agent(), &pair.clock, PATIENCE).unwrap();
     assert!(finished[0].result.is_err());
     assert_eq!(pair.journals(), 1);
     let moved = Collection::open(&away, &Watcher::default()).unwrap();
-    let finished = finish_pending(&from, &[&moved], &agent(), &pair.clock, PATIENCE).unwrap();
-    assert_eq!(finished[0].name, name);
+    let finished =
+        finish_pending(&from, Reach::Anywhere(&[moved]), &agent(), &pair.clock, PATIENCE).unwrap();
+    assert_eq!(finished[0].name, Some(name));
     assert!(finished[0].result.is_ok(), "{finished:?}");
     assert_eq!(pair.journals(), 0);
 }

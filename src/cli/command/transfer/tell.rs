@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 use urepo::disk::PathError;
+use urepo::identity::RepositoryName;
 use urepo::transfer::{
     Depth, Finished, Outcome, Over, Settled, Step, Summary, TransferError, Transferred, Verb,
 };
@@ -253,6 +254,7 @@ fn step(step: Step) -> &'static str {
 pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]) -> u64 {
     let mut left = 0;
     for Finished { name, result } in finished {
+        let name = name.as_ref().map_or("some items", RepositoryName::as_str);
         match result {
             Ok(Settled::HandedOver) => {
                 context.printer.note(&format!("finished the hand-over of {name}"));
