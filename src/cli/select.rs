@@ -1,11 +1,13 @@
 //! Which items a command is about: named one by one, in a list, or all that fit.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use urepo::collection::{Collection, Names};
+use urepo::digest::Digest;
 use urepo::disk::{PathError, StoredFile, Watcher};
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
 use urepo::item::State;
@@ -110,8 +112,15 @@ impl Selected<'_> {
         if self.selection.items.is_empty() && self.list.is_none() {
             return self.listing.feed(self.collection)(take);
         }
+        // Whoever names an item twice means it once.
+        let mut seen = HashSet::new();
+        let take =
+            &mut |name: RepositoryName| match seen.insert(Digest::of(name.folded().as_bytes())) {
+                true => take(name),
+                false => ControlFlow::Continue(()),
+            };
         for text in &self.selection.items {
-            if self.one(text, take).is_break() {
+            if one(self.collection, self.failures, text, take).is_break() {
                 return Ok(());
             }
         }
@@ -131,14 +140,6 @@ impl Selected<'_> {
                 }
             }
         }
-    }
-
-    fn one(
-        &self,
-        text: &str,
-        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        one(self.collection, self.failures, text, take)
     }
 }
 

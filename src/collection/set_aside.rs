@@ -37,7 +37,7 @@ impl Collection {
     }
 
     /// Puts items back that were set aside by a process that was killed before something took their
-    /// place, and removes those whose place was taken. What was deleted or mended stays.
+    /// place; those whose place was taken stay in the trash, as what was deleted or mended does.
     pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
         self.visit_trash(|trashed| {
             let held = self.held(&trashed)?;
@@ -47,8 +47,9 @@ impl Collection {
                 let year = directory.parent().unwrap_or(Path::new(""));
                 let leaf = directory.file_name().unwrap_or_default();
                 self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
-            } else if held == Held::SetAside && entry.stamp(REPLACED)?.is_some() {
-                // A mended item took its place; the empty directory says that this one is kept.
+            } else if held == Held::SetAside {
+                // Its place was taken, by what was to replace it or by another run: it is kept. Where
+                // there is a directory of that name, it is empty.
                 entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
             }
             let keeps = entry.stamp(REPLACED)?.is_some();

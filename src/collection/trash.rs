@@ -9,6 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Collection, CollectionError, FindError, StoredItem};
+use crate::digest::Digest;
 use crate::disk::{Dir, IoContext, Kind, PathError};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
@@ -19,6 +20,12 @@ pub(super) const ITEM: &str = "item";
 const COPY: &str = "copy";
 /// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
 pub(super) const REPLACED: &str = "replaced";
+/// The file with the item's name, where that is longer than the name of a directory may be.
+const NAME: &str = "name";
+/// No name is longer.
+const MAX_NAME_BYTES: u64 = 4096;
+/// Longer names stand in a file of their own.
+const LONGEST_NAME: usize = 230;
 /// The name of what is being purged.
 const CONDEMNED: &str = "condemned";
 
@@ -68,7 +75,7 @@ impl Collection {
         let Some(trash) = self.own().open_dir_if_there(layout::TRASH)? else { return Ok(()) };
         for entry in trash.entries()?.collect::<Result<Vec<_>, _>>()? {
             if entry.kind == Kind::Directory
-                && let Some(trashed) = Trashed::of(&entry.name)
+                && let Some(trashed) = Trashed::of(&trash, &entry.name)?
             {
                 visit(trashed)?;
             }
@@ -180,10 +187,20 @@ impl Collection {
             .on("make the directory", trash.path())?;
         // `+` occurs in no name, and `~` neither.
         let text = name.as_str().replace('/', "+");
-        let entry = format!("{text}~{:016x}", u64::from_be_bytes(random));
+        let random = u64::from_be_bytes(random);
+        let is_long = text.len() > LONGEST_NAME;
+        let entry = match is_long {
+            true => format!("{}~{random:016x}", Digest::of(name.as_str().as_bytes())),
+            false => format!("{text}~{random:016x}"),
+        };
         trash.make_private_dir(&entry)?;
         trash.sync()?;
         let dir = trash.open_dir(&entry)?;
+        if is_long {
+            let mut file = dir.create_file(NAME)?;
+            file.write_all(name.as_str().as_bytes())?;
+            file.sync()?;
+        }
         Ok((Trashed { name: name.clone(), entry: entry.into() }, dir))
     }
 
@@ -249,9 +266,18 @@ impl Collection {
 }
 
 impl Trashed {
-    fn of(entry: &std::ffi::OsStr) -> Option<Trashed> {
-        let (text, _) = entry.to_str()?.rsplit_once('~')?;
-        let (name, _) = RepositoryName::parse_as_found(&text.replace('+', "/")).ok()?;
-        Some(Trashed { name, entry: entry.into() })
+    fn of(trash: &Dir, entry: &std::ffi::OsStr) -> Result<Option<Trashed>, PathError> {
+        let Some((text, _)) = entry.to_str().and_then(|entry| entry.rsplit_once('~')) else {
+            return Ok(None);
+        };
+        let mut name = text.replace('+', "/");
+        if text.parse::<Digest>().is_ok() {
+            let Some(mut file) = trash.open_file_if_there(Path::new(entry).join(NAME))? else {
+                return Ok(None);
+            };
+            name = String::from_utf8_lossy(&file.read_all(MAX_NAME_BYTES)?).into_owned();
+        }
+        let read = RepositoryName::parse_as_found(&name).ok();
+        Ok(read.map(|(name, _)| Trashed { name, entry: entry.into() }))
     }
 }

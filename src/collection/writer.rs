@@ -56,8 +56,11 @@ impl Collection {
         };
         let writer = Writer { stage, staging, name, agent: agent.clone(), _lock: lock };
         let mut holder = writer.stage.create_file(HOLDER)?;
-        holder.write_all(agent.holder(clock).to_string().as_bytes())?;
-        Ok(writer)
+        match holder.write_all(agent.holder(clock).to_string().as_bytes()) {
+            // Who makes room on a full disk needs none for a note.
+            Err(error) if error.is_full() => Ok(writer),
+            outcome => Ok(outcome.map(|()| writer)?),
+        }
     }
 
     /// Takes the shared lock. If a killed run left something and nobody else is writing, it is

@@ -106,7 +106,11 @@ impl Lock {
         }
         let lock = Lock { file };
         if mode == LockMode::Exclusive {
-            lock.write_holder(holder)?;
+            match lock.write_holder(holder) {
+                // The kernel keeps the lock, whether anybody can read whose it is or not.
+                Err(error) if error.is_full() => {}
+                outcome => outcome?,
+            }
         }
         Ok(lock)
     }

@@ -3,9 +3,8 @@
 use super::judge::{Seen, judge};
 use super::{Holding, Holdings, Record, Standing};
 use crate::collection::{Collection, CollectionError};
-use crate::digest::{Digest, Hasher};
 use crate::identity::RepositoryName;
-use crate::item::{Content, Entry, manifest};
+use crate::item::manifest;
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
 
@@ -52,29 +51,9 @@ impl Record {
             ibip: sidecar.ibip.clone(),
             timestamp: sidecar.timestamp,
             payload: sidecar.payload,
-            content: content(&sidecar.files),
+            content: manifest::content_digest(&sidecar.files),
             handover: sidecar.handover.clone(),
             seal,
         }
     }
-}
-
-/// The digest of what `entries` hold. Times and modes are left out: not every disk keeps them.
-fn content(entries: &[Entry]) -> Digest {
-    let mut hasher = Hasher::default();
-    let mut line = Vec::new();
-    for entry in entries {
-        line.clear();
-        let path = entry.path.as_bytes();
-        match &entry.content {
-            Content::File { .. } => manifest::append_line(&mut line, b"", entry),
-            // No line of a file begins with a NUL, and neither a path nor a target has one.
-            Content::Link { target } => {
-                line = [b"\0link\0", path, b"\0", target, b"\0"].concat();
-            }
-            Content::EmptyDirectory { .. } => line = [b"\0directory\0", path, b"\0"].concat(),
-        }
-        hasher.update(&line);
-    }
-    hasher.finish()
 }

@@ -43,3 +43,23 @@ pub fn digest(entries: &[Entry]) -> Digest {
     }
     hasher.finish()
 }
+
+/// The digest of what `entries` hold, links and empty directories too, sorted by path. Times and modes are left out: not every disk keeps them.
+pub fn content_digest(entries: &[Entry]) -> Digest {
+    let mut hasher = Hasher::default();
+    let mut line = Vec::new();
+    for entry in entries {
+        line.clear();
+        let path = entry.path.as_bytes();
+        match &entry.content {
+            Content::File { .. } => append_line(&mut line, b"", entry),
+            // No line of a file begins with a NUL, and neither a path nor a target has one.
+            Content::Link { target } => {
+                line = [b"\0link\0", path, b"\0", target, b"\0"].concat();
+            }
+            Content::EmptyDirectory { .. } => line = [b"\0directory\0", path, b"\0"].concat(),
+        }
+        hasher.update(&line);
+    }
+    hasher.finish()
+}

@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Seal, Sidecar};
 use crate::verify::{Depth, verify_item, verify_payload};
 
 /// Looks for what can be brought back.
@@ -48,6 +48,10 @@ impl Search<'_> {
         if state != State::Deleted {
             return Err(RemovalError::NotDeleted { name: name.clone(), state });
         }
+        if record.seal != Seal::Intact && self.rule == DamageRule::Refuse {
+            let detail = "its tombstone is not as it was sealed".to_owned();
+            return Err(RemovalError::Damaged { name: name.clone(), detail });
+        }
         if state_before(&record.sidecar) == State::Original {
             self.refuse_second_original(name)?;
         }
@@ -73,9 +77,12 @@ impl Search<'_> {
 
     fn refuse_second_original(&self, name: &RepositoryName) -> Result<(), RemovalError> {
         for other in self.others {
-            // What can not be read says nothing; `verify` over several collections does.
-            let sidecar = other.item(name).and_then(|item| item.sidecar());
-            let is_original = sidecar.is_ok_and(|(sidecar, _)| sidecar.state == State::Original);
+            let is_original = match other.item(name).and_then(|item| item.sidecar()) {
+                Ok((sidecar, _)) => sidecar.state == State::Original,
+                Err(CollectionError::NoSuchItem { .. }) => false,
+                // It may be the Original.
+                Err(error) => return Err(error.into()),
+            };
             if is_original && !is_same(self.collection, other)? {
                 let path = other.path().to_path_buf();
                 return Err(RemovalError::OriginalElsewhere { name: name.clone(), path });

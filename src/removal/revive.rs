@@ -7,7 +7,6 @@ use super::{DamageRule, RemovalError, Remover};
 use crate::collection::{
     Collection, Event, EventKind, Held, ReadSidecar, StoredItem, Trashed, lock_items,
 };
-use crate::disk::{Dir, PathError};
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -111,8 +110,9 @@ impl Remover<'_> {
 
     fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
         let name = &trashed.name;
-        let year = ensure_year(self.collection, name)?;
         let directory = layout::item_directory(name);
+        let year = directory.parent().unwrap_or(Path::new(""));
+        let year = self.collection.ensure_directory(year)?;
         let leaf = Path::new(directory.file_name().unwrap_or_default());
         self.collection.take_back(trashed, Held::Copy, &year, leaf)?;
         self.forget(Some(trashed))
@@ -122,14 +122,4 @@ impl Remover<'_> {
     fn forget(&self, trashed: Option<&Trashed>) -> Result<(), RemovalError> {
         trashed.map_or(Ok(()), |trashed| Ok(self.collection.remove_trashed(trashed)?))
     }
-}
-
-/// The directory of the year of an item, made if it is missing.
-fn ensure_year(collection: &Collection, name: &RepositoryName) -> Result<Dir, PathError> {
-    let directory = layout::item_directory(name);
-    let mut dir = collection.root().try_clone()?;
-    for component in directory.parent().unwrap_or(Path::new("")) {
-        dir = dir.ensure_dir(&component.to_string_lossy())?;
-    }
-    Ok(dir)
 }

@@ -84,6 +84,16 @@ fn confirmed(
     };
     sidecar.payload = Totals::of(&sidecar.files);
     sidecar.repository = facts.name.clone();
+    if sidecar.handover.is_some() {
+        // A mark that nothing vouches for must not make an Original.
+        return Err(RepairError::Handover { name: facts.name.clone() });
+    }
+    if let (State::Original, Some((at, _))) = (sidecar.state, agreeing)
+        && let Some(record) = &donors[at].record
+    {
+        // Nor may a word that was changed by hand.
+        sidecar.state = state(facts, donors, (at, record), None, options)?;
+    }
     if sidecar.state == State::Original
         && sidecar.handover.is_none()
         && let Some(holder) = foreign_original(facts, donors)
@@ -226,7 +236,9 @@ fn state(
     if donors.iter().filter_map(|donor| donor.record.as_ref()).any(is_ours) {
         return Ok(State::Original);
     }
-    own.map(|own| own.state).ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
+    // Anybody may have written that it is the Original.
+    let believed = own.map(|own| own.state).filter(|state| *state != State::Original);
+    believed.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
 }
 
 /// The donor, another collection than this, that holds the Original.

@@ -87,7 +87,9 @@ impl Shared<'_> {
                 (Verb::Refresh, _) => return Ok(Begun::Ready(Ready::Passed)),
                 // An earlier run took it there.
                 (Verb::Migrate, Some(item)) => {
-                    return Ok(Begun::Ready(Ready::Planned(self.arrived(&item)?)));
+                    if let Some(staged) = self.arrived(&item)? {
+                        return Ok(Begun::Ready(Ready::Planned(staged)));
+                    }
                 }
                 (Verb::Copy | Verb::Migrate, _) => {}
             }
@@ -181,7 +183,7 @@ impl Shared<'_> {
             }
             _ => None,
         };
-        staged.item = self.buckets.make_item(self.writer.stage())?;
+        staged.item = self.buckets.make_item(self.writer().stage())?;
         let draft = Draft {
             partial,
             number,
@@ -294,14 +296,14 @@ impl Draft {
     fn place<'a>(&'a self, shared: &'a Shared<'_>) -> (&'a Dir, &'a Path) {
         match &self.partial {
             Some(partial) => (&partial.dir, &partial.item),
-            None => (shared.writer.stage(), &self.staged.item),
+            None => (shared.writer().stage(), &self.staged.item),
         }
     }
 
     /// Removes what was made, but for what may be taken up again.
     fn give_up(&self, shared: &Shared<'_>, for_good: bool) {
         // An error leaves what a killed process would.
-        let _ = shared.writer.stage().remove_tree(&self.staged.item);
+        let _ = shared.writer().stage().remove_tree(&self.staged.item);
         if let Some(partial) = &self.partial
             && for_good
         {
@@ -324,7 +326,7 @@ impl Draft {
         let (stage, item) = self.place(shared);
         stage.create_file(item.join(layout::SIDECAR))?.write_all(text.as_bytes())?;
         if let Some(partial) = &self.partial {
-            partial.complete(shared.writer.stage(), &self.staged.item)?;
+            partial.complete(shared.writer().stage(), &self.staged.item)?;
         }
         // By its name: what was opened before may have been moved away, whole.
         shared.at_source(&self.staged)?;

@@ -108,6 +108,9 @@ pub enum TransferError {
         #[source]
         cause: SidecarError,
     },
+    /// Nothing can be done without the right to write.
+    #[error("`{}` was not opened for writing", .0.display())]
+    NoWriter(PathBuf),
     /// A stop was asked for.
     #[error("interrupted before it was transferred")]
     Interrupted,

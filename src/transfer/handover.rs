@@ -80,8 +80,13 @@ impl Shared<'_> {
             group.fatal.get_or_insert(error.into());
             return;
         }
-        let sides =
-            Sides { from: self.from, to: self.to, giver, receiver: self.writer, clock: self.clock };
+        let sides = Sides {
+            from: self.from,
+            to: self.to,
+            giver,
+            receiver: self.writer(),
+            clock: self.clock,
+        };
         let settled = settle(&sides, &record);
         let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
@@ -104,7 +109,7 @@ impl Shared<'_> {
         if items.is_empty() {
             return items;
         }
-        if let Err(error) = self.writer.stage().sync_file_system() {
+        if let Err(error) = self.writer().stage().sync_file_system() {
             group.all_failed(&items, error.into());
             return Items::new();
         }
@@ -154,9 +159,9 @@ impl Shared<'_> {
     fn withdraw(&self, staged: &Staged) -> Result<(), TransferError> {
         let Some(item) = self.destination_items.item(&staged.name)? else { return Ok(()) };
         if staged.replaced.is_some() {
-            return Ok(self.writer.swap_item(self.to, &staged.item, item.name())?);
+            return Ok(self.writer().swap_item(self.to, &staged.item, item.name())?);
         }
-        Ok(super::retire::retire(self.to, self.writer, &[item])?)
+        Ok(super::retire::retire(self.to, self.writer(), &[item])?)
     }
 
     /// The point of no return: the giver's sidecars say Copy.

@@ -141,8 +141,8 @@ pub struct Transfer<'a> {
     pub from: &'a Collection,
     /// The destination.
     pub to: &'a Collection,
-    /// The right to write at the destination.
-    pub writer: Writer,
+    /// The right to write at the destination; a plan needs none.
+    pub writer: Option<Writer>,
     /// The right to write at the source; only migrating needs it.
     pub source_writer: Option<Writer>,
     /// How items are transferred.

@@ -92,7 +92,7 @@ impl Shared<'_> {
         if self.options.depth == Depth::Plan || !skipped {
             return;
         }
-        if let Err(error) = self.writer.stage().sync_file_system() {
+        if let Err(error) = self.writer().stage().sync_file_system() {
             let done = std::mem::take(&mut group.outcomes);
             for (at, Outcome { name, result }) in done {
                 let result = result.and(Err(TransferError::GroupFailed));
@@ -106,7 +106,7 @@ impl Shared<'_> {
     fn note(&self, done: &[Staged]) {
         let now = self.clock.now();
         let event = |kind, staged: &Staged| {
-            let event = Event::new(kind, &staged.name, now, self.writer.agent());
+            let event = Event::new(kind, &staged.name, now, self.writer().agent());
             let from = Some(self.from.id().to_owned());
             match staged.digest {
                 Some(digest) => Event { from, ..event.with_digest(digest) },
@@ -135,7 +135,7 @@ impl Shared<'_> {
         if copies.is_empty() {
             return;
         }
-        if let Err(error) = self.writer.stage().sync_file_system() {
+        if let Err(error) = self.writer().stage().sync_file_system() {
             // What failed once is not tried again: the kernel may have dropped the bytes.
             return group.all_failed(&copies, error.into());
         }
@@ -192,7 +192,7 @@ impl Shared<'_> {
 
     /// Puts one item in place.
     fn put(&self, year: &Dir, staged: &Staged, lock: bool) -> Result<(), TransferError> {
-        let stage = self.writer.stage();
+        let stage = self.writer().stage();
         let (Step::Copy(over) | Step::HandOver(over)) = staged.step else {
             return self.put_new(stage, year, staged);
         };
@@ -201,7 +201,7 @@ impl Shared<'_> {
         }
         let _lock = if lock { Some(self.lock([(self.to, &staged.name)])?) } else { None };
         let item = self.at_destination(staged)?;
-        self.writer.swap_item(self.to, &staged.item, item.name())?;
+        self.writer().swap_item(self.to, &staged.item, item.name())?;
         Ok(())
     }
 
@@ -234,7 +234,7 @@ impl Shared<'_> {
     /// Syncs the directories that items were moved out of, so that none is found in both places.
     fn sync_buckets(&self, placed: &Items) -> Result<(), PathError> {
         let buckets: BTreeSet<_> = placed.iter().filter_map(|(_, it)| it.item.parent()).collect();
-        buckets.iter().try_for_each(|bucket| self.writer.stage().open_dir(bucket)?.sync())
+        buckets.iter().try_for_each(|bucket| self.writer().stage().open_dir(bucket)?.sync())
     }
 
     pub(super) fn lock<'a>(

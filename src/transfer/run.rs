@@ -83,7 +83,7 @@ pub(super) struct Shared<'a> {
     pub to: &'a Collection,
     pub source_items: Lookup<'a>,
     pub destination_items: Lookup<'a>,
-    pub writer: &'a Writer,
+    writer: Option<&'a Writer>,
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
     pub agent: &'a Agent,
@@ -101,6 +101,11 @@ pub(super) struct Shared<'a> {
 }
 
 impl Shared<'_> {
+    /// The right to write at the destination. Where it is needed there is one: a plan ends before.
+    pub(super) fn writer(&self) -> &Writer {
+        self.writer.expect("because whoever acts was handed a writer, which `run` makes sure of")
+    }
+
     pub(super) fn deliver(&self, number: usize, ready: Ready) {
         if let (Ahead::Told, Ready::Planned(staged) | Ready::Move(staged) | Ready::Drop(staged)) =
             (self.ahead, &ready)
@@ -137,12 +142,10 @@ impl Transfer<'_> {
         if let Err(error) = self.carry_out(feed, &mut summary, &mut report) {
             summary.fatal.get_or_insert(error);
         }
-        let mut finished = self.writer.finish();
-        if let Some(writer) = self.source_writer {
-            finished = finished.and(writer.finish());
-        }
-        if let Err(error) = finished {
-            summary.fatal.get_or_insert(error.into());
+        for writer in [self.writer, self.source_writer].into_iter().flatten() {
+            if let Err(error) = writer.finish() {
+                summary.fatal.get_or_insert(error.into());
+            }
         }
         summary
     }
@@ -154,6 +157,13 @@ impl Transfer<'_> {
         report: &mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
     ) -> Result<(), TransferError> {
         check_apart(self.from, self.to)?;
+        if self.options.depth == Depth::Act && self.writer.is_none() {
+            return Err(TransferError::NoWriter(self.to.path().to_path_buf()));
+        }
+        let gives = self.options.depth == Depth::Act && self.options.verb == super::Verb::Migrate;
+        if gives && self.source_writer.is_none() {
+            return Err(TransferError::NoWriter(self.from.path().to_path_buf()));
+        }
         let starting = "start threads for";
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.options.jobs)
@@ -181,16 +191,16 @@ impl Transfer<'_> {
     }
 
     fn shared(&self) -> Result<Shared<'_>, PathError> {
-        let one_file_system = match &self.source_writer {
-            None => false,
-            Some(source) => can_rename(source, &self.writer)?,
+        let one_file_system = match (&self.source_writer, &self.writer) {
+            (Some(source), Some(writer)) => can_rename(source, writer)?,
+            _ => false,
         };
         Ok(Shared {
             from: self.from,
             to: self.to,
             source_items: Lookup::new(self.from),
             destination_items: Lookup::new(self.to),
-            writer: &self.writer,
+            writer: self.writer.as_ref(),
             source_writer: self.source_writer.as_ref(),
             options: self.options,
             agent: self.agent,

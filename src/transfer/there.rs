@@ -11,10 +11,14 @@ use crate::item::State;
 use crate::sidecar::Glance;
 
 impl Shared<'_> {
-    /// An item that is at the destination, and no more at the source.
-    pub(super) fn arrived(&self, item: &StoredItem) -> Result<Staged, TransferError> {
+    /// An item that is at the destination, and no more at the source: an earlier run may have taken it
+    /// there. A tombstone is no item.
+    pub(super) fn arrived(&self, item: &StoredItem) -> Result<Option<Staged>, TransferError> {
         let read = sealed(item, item.read_sidecar()?, self.to.path())?;
-        Ok(Staged {
+        if read.sidecar.state == State::Deleted || read.sidecar.handover.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Staged {
             name: item.name().clone(),
             step: Step::Skip,
             item: PathBuf::new(),
@@ -24,7 +28,7 @@ impl Shared<'_> {
             files: read.sidecar.payload.files,
             bytes: read.sidecar.payload.bytes,
             digest: None,
-        })
+        }))
     }
 
     /// Whether the destination has the same Copy, as can be seen without parsing: then there is nothing

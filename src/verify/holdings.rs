@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::identity::Instant;
-use crate::item::State;
+use crate::item::{State, manifest};
 use crate::sidecar::{Handover, Party, Sidecar};
 
 /// What one root holds of an item.
@@ -19,7 +19,7 @@ pub(super) struct Holding {
 pub(super) struct Head {
     pub state: State,
     pub timestamp: Instant,
-    /// Of the manifest: it stands for the whole payload.
+    /// Of files, links and empty directories: it stands for the whole payload.
     pub digest: Digest,
     pub handover: Option<Handover>,
 }
@@ -29,7 +29,7 @@ impl Head {
         Head {
             state: sidecar.state,
             timestamp: sidecar.timestamp,
-            digest: sidecar.payload.digest,
+            digest: manifest::content_digest(&sidecar.files),
             handover: sidecar.handover,
         }
     }

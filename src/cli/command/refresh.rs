@@ -34,6 +34,9 @@ pub(crate) struct Refresh {
 
 impl Refresh {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.state.is_some() {
+            return Err(Failure::usage("`--state` says nothing here: only Copies are refreshed"));
+        }
         let to = context.collection()?;
         let known = context.known(&self.from)?;
         let mut ended: Option<Ended> = None;

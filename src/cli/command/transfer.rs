@@ -81,10 +81,10 @@ impl Run<'_> {
         let transfer = Transfer {
             from: self.from,
             to: self.to,
-            writer: writer(self.to)?,
-            source_writer: match self.verb {
-                Verb::Migrate => Some(writer(self.from)?),
-                Verb::Copy | Verb::Refresh => None,
+            writer: (depth == Depth::Act).then(|| writer(self.to)).transpose()?,
+            source_writer: match (self.verb, depth) {
+                (Verb::Migrate, Depth::Act) => Some(writer(self.from)?),
+                _ => None,
             },
             options: Options {
                 verb: self.verb,

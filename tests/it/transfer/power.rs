@@ -164,5 +164,5 @@ fn of_a_hand_over_onto_a_copy() {
     let pair = Pair::new();
     let name = pair.deposit_tree();
     pair.run(Verb::Copy, Rules::default());
-    check(&pair, &name, &steps(&pair, Verb::Migrate, Rules::default()), 8);
+    check(&pair, &name, &steps(&pair, Verb::Migrate, Rules::default()), 7);
 }

@@ -190,7 +190,7 @@ impl Pair {
         let transfer = Transfer {
             from,
             to,
-            writer: to.writer(&agent, &self.clock, PATIENCE)?,
+            writer: Some(to.writer(&agent, &self.clock, PATIENCE)?),
             source_writer,
             options: Options {
                 verb,
