@@ -2300,6 +2300,7 @@ Commands:
   delete       Delete items, or bring them back [alias: rm]
   purge        Remove the files of deleted items for good
   repair       Mend damaged, missing or added files of items from good copies
+  log          Show what happened to items: who did it, and when
   id           Read an identifier in any spelling and print what it says
   mint         Give permanent names without depositing anything
   recover      Remove what killed runs left, and raise the memories to the newest names

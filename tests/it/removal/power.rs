@@ -17,7 +17,8 @@ fn moves(
     let mut disk = Disk::default();
     let mut moves = Vec::new();
     let matters = |path: &&PathBuf| {
-        !["staging", "locks"].iter().any(|name| path.iter().any(|level| level == *name))
+        // The event log is a convenience, and not worth a sync.
+        !["staging", "locks", "log"].iter().any(|name| path.iter().any(|level| level == *name))
             && !path.ends_with(".urepo/lock")
             && !path.ends_with(".urepo")
     };
