@@ -114,11 +114,10 @@ impl Selected<'_> {
         }
         // Whoever names an item twice means it once.
         let mut seen = HashSet::new();
-        let take =
-            &mut |name: RepositoryName| match seen.insert(Digest::of(name.folded().as_bytes())) {
-                true => take(name),
-                false => ControlFlow::Continue(()),
-            };
+        let take = &mut |name: RepositoryName| {
+            let is_new = seen.insert(Digest::of(name.folded().as_bytes()));
+            if is_new { take(name) } else { ControlFlow::Continue(()) }
+        };
         for text in &self.selection.items {
             if one(self.collection, self.failures, text, take).is_break() {
                 return Ok(());

@@ -44,15 +44,13 @@ impl<'a> Lookup<'a> {
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
         let [subdomain, word, year, leaf] = name.components();
         let directories = self.directories(name)?;
-        let prefix = match directories.first() {
-            Some(directory) => directory.clone(),
-            None => {
-                let new =
-                    Path::new(&subdomain.to_ascii_lowercase()).join(word.to_ascii_lowercase());
-                // So it is going to be spelt, for all that follow.
-                self.remember(name, [new.clone()].into());
-                new
-            }
+        let prefix = if let Some(directory) = directories.first() {
+            directory.clone()
+        } else {
+            let new = Path::new(&subdomain.to_ascii_lowercase()).join(word.to_ascii_lowercase());
+            // So it is going to be spelt, for all that follow.
+            self.remember(name, [new.clone()].into());
+            new
         };
         Ok((prefix.join(year), PathBuf::from(leaf)))
     }

@@ -189,9 +189,10 @@ impl Collection {
         let text = name.as_str().replace('/', "+");
         let random = u64::from_be_bytes(random);
         let is_long = text.len() > LONGEST_NAME;
-        let entry = match is_long {
-            true => format!("{}~{random:016x}", Digest::of(name.as_str().as_bytes())),
-            false => format!("{text}~{random:016x}"),
+        let entry = if is_long {
+            format!("{}~{random:016x}", Digest::of(name.as_str().as_bytes()))
+        } else {
+            format!("{text}~{random:016x}")
         };
         trash.make_private_dir(&entry)?;
         trash.sync()?;

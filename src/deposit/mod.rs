@@ -4,7 +4,7 @@
 //! run prints it. [`Depositor::run`] carries out many: one side (`side`, `stage`) copies the files of
 //! plans into the stage, several at a time, reading each byte once; the other (`ending`, `group`) takes
 //! labels for many staged items at once, writes their sidecars, forces everything to the disk with one
-//! sync, puts every item in place in one step, and only then reports it; [`flow`](crate::flow) lies
+//! sync, puts every item in place in one step, and only then reports it; `crate::flow` lies
 //! between them.
 //! `removal` takes the sources away, once the items are proven to be whole.
 //!

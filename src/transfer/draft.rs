@@ -230,12 +230,12 @@ impl Shared<'_> {
         let own = batches.next().unwrap_or(0..0);
         for batch in batches {
             let draft = Arc::clone(&draft);
-            scope.spawn(move |_| self.copy_batch(draft, batch));
+            scope.spawn(move |_| self.copy_batch(&draft, batch));
         }
-        self.copy_batch(draft, own);
+        self.copy_batch(&draft, own);
     }
 
-    fn copy_batch(&self, draft: Arc<Draft>, batch: std::ops::Range<usize>) {
+    fn copy_batch(&self, draft: &Draft, batch: std::ops::Range<usize>) {
         if draft.failure().is_none()
             && let Err(error) = draft.route(self).copy(&draft.source.sidecar.files[batch])
         {
@@ -262,6 +262,7 @@ impl Shared<'_> {
     }
 }
 
+#[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
 enum Begun {
     Ready(Ready),
     Draft(Box<Draft>),

@@ -9,7 +9,7 @@
 //!    goes.
 //!
 //! Each of these is one step for many items, synced before the next. From 4 on the work is the same as
-//! after a crash: [`settle`](super::recovery::settle) does it in both cases. A crash before 4 leaves the
+//! after a crash: [`settle`] does it in both cases. A crash before 4 leaves the
 //! Originals where they were.
 
 use super::draft::{Staged, sealed};
@@ -179,7 +179,7 @@ impl Shared<'_> {
                 Err(error) => group.failed(*at, staged, error),
             }
         }
-        replace_all(giver, texts)
+        replace_all(giver, &texts)
     }
 }
 
@@ -202,9 +202,9 @@ fn keep(
 /// Replaces the sidecars of many items durably, with two syncs in all.
 pub(super) fn replace_all(
     writer: &Writer,
-    texts: Vec<(StoredItem, String)>,
+    texts: &[(StoredItem, String)],
 ) -> Result<(), PathError> {
-    if let [(item, text)] = texts.as_slice() {
+    if let [(item, text)] = texts {
         return writer.replace_sidecar(item, text);
     }
     if texts.is_empty() {
@@ -213,7 +213,7 @@ pub(super) fn replace_all(
     let staged = texts.iter().map(|(_, text)| writer.stage_sidecar(text));
     let staged = staged.collect::<Result<Vec<_>, _>>()?;
     writer.stage().sync_file_system()?;
-    for (staged, (item, _)) in staged.iter().zip(&texts) {
+    for (staged, (item, _)) in staged.iter().zip(texts) {
         let sidecar = std::path::Path::new(crate::layout::SIDECAR);
         writer.stage().rename_over(staged, item.dir(), sidecar)?;
     }

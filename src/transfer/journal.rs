@@ -112,7 +112,7 @@ pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
     for entry in journal.entries()? {
         if let Some(name) = entry?.name.to_str()
             && name.starts_with(PREFIX)
-            && name.ends_with(".toml")
+            && Path::new(name).extension().is_some_and(|extension| extension == "toml")
         {
             names.push(name.to_owned());
         }

@@ -203,7 +203,7 @@ impl Route<'_> {
     fn finish_directory(&self, path: &Path, said: Option<(Instant, u32)>) -> Result<(), PathError> {
         let Some(stamp) = self.from.dir().stamp(path)? else { return Ok(()) };
         let stamp = match said {
-            Some((modified, mode)) => Stamp { modified, mode, ..stamp },
+            Some((modified, mode)) => Stamp { mode, modified, ..stamp },
             None => stamp,
         };
         self.stage.set_attributes_at(&self.item.join(path), &stamp)

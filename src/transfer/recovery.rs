@@ -47,6 +47,7 @@ pub struct Finished {
 type Held = Option<(StoredItem, ReadSidecar)>;
 
 /// What an item's sidecars call for.
+#[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
 enum Next {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
     Receive { received: (StoredItem, ReadSidecar), given: (StoredItem, ReadSidecar) },
@@ -105,7 +106,7 @@ fn settle_some(
         outcomes.push((name.clone(), plan));
     }
     // Every receiver's sidecar is on the disk before any giver's copy ends.
-    let ended = replace_all(sides.receiver, received)
+    let ended = replace_all(sides.receiver, &received)
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, record, given));
     if let Err(error) = ended {
@@ -230,8 +231,9 @@ fn end_copies(
     given: Vec<(StoredItem, Option<String>)>,
 ) -> Result<(), TransferError> {
     if record.leave_copy {
-        let texts = given.into_iter().filter_map(|(item, text)| Some((item, text?))).collect();
-        return Ok(replace_all(sides.giver, texts)?);
+        let texts: Vec<_> =
+            given.into_iter().filter_map(|(item, text)| Some((item, text?))).collect();
+        return Ok(replace_all(sides.giver, &texts)?);
     }
     let items: Vec<_> = given.into_iter().map(|(item, _)| item).collect();
     Ok(retire(sides.from, sides.giver, &items)?)
