@@ -54,7 +54,7 @@ pub(super) fn decide(
             (_, State::Deleted) => return Err(Refusal::Tombstone),
             (State::Original, State::Original) => return Err(Refusal::TwoOriginals),
             (State::Original, _) => return over_copy(verb, rules, from, to),
-            (_, held) => return beside(verb, held, from, to),
+            (_, held) => return beside(verb, rules, held, from, to),
         },
     };
     Ok(match (verb, state) {
@@ -82,12 +82,20 @@ fn over_copy(verb: Verb, rules: Rules, from: &Sidecar, to: &Sidecar) -> Result<S
 
 /// A Copy meets what the destination holds as `held`. A Copy is refreshed from its Original only, so
 /// either both are the same or nothing is done.
-fn beside(verb: Verb, held: State, from: &Sidecar, to: &Sidecar) -> Result<Step, Refusal> {
+fn beside(
+    verb: Verb,
+    rules: Rules,
+    held: State,
+    from: &Sidecar,
+    to: &Sidecar,
+) -> Result<Step, Refusal> {
     let same = is_same_content(from, to);
     let behind = to.timestamp < from.timestamp;
     match (verb, held) {
+        // An earlier run has handed it over and left this Copy.
+        (Verb::Migrate, State::Original) if rules.leave_copy && !behind => Ok(Step::Skip),
         (Verb::Migrate, State::Original) => Err(Refusal::HoldsOriginal),
-        (Verb::Migrate, _) if same => Ok(Step::DropCopy),
+        (Verb::Migrate, _) if same && !behind => Ok(Step::DropCopy),
         (_, _) if same && !behind => Ok(Step::Skip),
         (_, State::Original) if !behind => Ok(Step::Skip),
         (_, State::Copy) if behind => Err(Refusal::OnlyFromOriginal),

@@ -83,7 +83,11 @@ impl Shared<'_> {
             match (self.options.verb, self.destination_items.item(name)?) {
                 (Verb::Refresh, _) => return Ok(Begun::Ready(Ready::Passed)),
                 // An earlier run took it there.
-                (Verb::Migrate, Some(item)) => return self.arrived(&item),
+                (Verb::Migrate, Some(item)) => {
+                    if let Some(there) = self.arrived(&item)? {
+                        return Ok(there);
+                    }
+                }
                 (Verb::Copy | Verb::Migrate, _) => {}
             }
             let (name, path) = (name.to_string(), self.from.path().to_path_buf());
@@ -131,9 +135,12 @@ impl Shared<'_> {
         self.start(number, from, source, to, staged)
     }
 
-    /// An item that is at the destination, and no more at the source.
-    fn arrived(&self, item: &StoredItem) -> Result<Begun, TransferError> {
+    /// An item that is at the destination, and no more at the source. A tombstone is no item.
+    fn arrived(&self, item: &StoredItem) -> Result<Option<Begun>, TransferError> {
         let read = self.read(item, self.to.path())?;
+        if read.sidecar.state == State::Deleted {
+            return Ok(None);
+        }
         let staged = Staged {
             name: item.name().clone(),
             step: Step::Skip,
@@ -144,7 +151,7 @@ impl Shared<'_> {
             files: read.sidecar.payload.files,
             bytes: read.sidecar.payload.bytes,
         };
-        Ok(Begun::Ready(Ready::Planned(staged)))
+        Ok(Some(Begun::Ready(Ready::Planned(staged))))
     }
 
     /// Begins what was decided.

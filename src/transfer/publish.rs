@@ -38,7 +38,7 @@ impl Group {
     }
 
     /// Every one of `items` fails because of `error`, which later groups would meet as well.
-    pub(super) fn all_failed(&mut self, items: &Items, error: TransferError) {
+    pub(super) fn all_failed(&mut self, items: &[(usize, Staged)], error: TransferError) {
         for (at, staged) in items {
             self.failed(*at, staged, TransferError::GroupFailed);
         }

@@ -8,18 +8,30 @@ use super::TransferError;
 use super::draft::Staged;
 use super::publish::{Group, Items};
 use super::run::Shared;
-use crate::collection::{Collection, StoredItem, Writer};
+use crate::collection::{Collection, CollectionError, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 
 impl Shared<'_> {
-    /// Moves items as they are: each by one rename. Nothing of them is read.
-    pub(super) fn move_all(&self, items: &Items, group: &mut Group) {
+    /// Moves items as they are: each by one rename. Nothing of them is read. If one is locked by
+    /// another process, the others go one by one.
+    pub(super) fn move_all(&self, items: &[(usize, Staged)], group: &mut Group) {
         if items.is_empty() {
             return;
         }
         let _locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
             Ok(locks) => locks,
-            Err(error) => return group.all_failed(items, error.into()),
+            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
+                for item in items {
+                    self.move_all(std::slice::from_ref(item), group);
+                }
+                return;
+            }
+            Err(error) => {
+                return match items {
+                    [(at, staged)] => group.failed(*at, staged, error.into()),
+                    _ => group.all_failed(items, error.into()),
+                };
+            }
         };
         let mut years = Years::default();
         let mut moved = Vec::new();
