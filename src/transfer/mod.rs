@@ -55,7 +55,7 @@ use crate::progress::Progress;
 
 pub use decide::{Over, Step};
 pub use error::{JournalError, Refusal, TransferError};
-pub use recovery::{Finished, Settled, finish_pending, has_pending};
+pub use recovery::{Finished, Settled, finish_pending, has_pending, pending};
 pub use run::Feed;
 
 /// What is done with items.

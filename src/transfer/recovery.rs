@@ -201,6 +201,15 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
     Ok(!journal::names(giver)?.is_empty())
 }
 
+/// The items whose hand-over from `giver` waits to be finished.
+pub fn pending(giver: &Collection) -> Result<Vec<RepositoryName>, TransferError> {
+    let mut pending = Vec::new();
+    for name in journal::names(giver)? {
+        pending.extend(journal::read(giver, &name)?.into_iter().flat_map(|record| record.items));
+    }
+    Ok(pending)
+}
+
 /// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
 /// left to it.
 ///

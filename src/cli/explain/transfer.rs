@@ -1,9 +1,14 @@
 //! Errors of transferring as failures.
 
+use std::path::Path;
+
 use urepo::transfer::{Refusal, TransferError};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+
+/// So many levels a name has.
+const LEVELS: usize = 4;
 
 impl From<TransferError> for Failure {
     fn from(error: TransferError) -> Failure {
@@ -67,20 +72,38 @@ fn refused(error: &TransferError, refusal: Refusal) -> Failure {
         failure.excerpt =
             Some(format!("  source:      {}\n  destination: {}", from.display(), to.display()));
     }
-    let hint = match refusal {
-        Refusal::SourceDeleted => "`urepo show` tells when and why",
-        Refusal::TwoOriginals => {
-            "find out which one is true; `urepo delete` makes the other one a tombstone"
+    failure.hint(hint_for_refusal(error, refusal))
+}
+
+fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
+    let TransferError::Refused { name, from, to, .. } = error else { return String::new() };
+    let to = to.as_deref().map_or_else(|| "PATH".to_owned(), root_of);
+    let from = root_of(from);
+    match refusal {
+        Refusal::SourceDeleted => format!("`urepo -c {from} show {name}` tells when and why"),
+        Refusal::TwoOriginals => format!(
+            "`urepo verify {from} {to}` compares them; `urepo delete` takes the one that should \
+             not be"
+        ),
+        Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
+        Refusal::Stale => "repeat with `--refresh` to bring it up to date".to_owned(),
+        Refusal::OnlyFromOriginal => {
+            format!("`urepo -c {to} refresh {name} --from PATH`, where its Original is")
         }
-        Refusal::Tombstone => "`--revive` brings it back there",
-        Refusal::Stale => "`--refresh` brings it up to date",
-        Refusal::OnlyFromOriginal => "`urepo refresh` there, from the collection of the Original",
-        Refusal::OtherContent => "`urepo verify` both collections: one of them was changed by hand",
-        Refusal::HoldsOriginal => "`urepo delete` removes the Copy here",
+        Refusal::OtherContent => {
+            format!("`urepo verify {from} {to}` tells which of them is not as it was")
+        }
+        Refusal::HoldsOriginal => {
+            format!("`urepo -c {from} delete {name} --with {to}` removes the Copy here")
+        }
         Refusal::NotTransferable => {
-            "`transferable = true` in its sidecar allows it; copy works always"
+            "`urepo copy` makes a Copy there; the Original stays".to_owned()
         }
-        Refusal::HandoverPending => "`urepo recover` finishes it",
-    };
-    failure.hint(hint)
+        Refusal::HandoverPending => format!("`urepo -c {from} recover` finishes it"),
+    }
+}
+
+/// The root of the collection in which an item is at `path`.
+fn root_of(path: &Path) -> String {
+    path.ancestors().nth(LEVELS).unwrap_or(path).display().to_string()
 }

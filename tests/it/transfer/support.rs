@@ -261,7 +261,7 @@ fn make_sources(sources: &Path) {
 }
 
 /// Changes a file of an item, as a later version of it: new digest, later timestamp.
-pub(super) fn edit(collection: &Collection, name: &RepositoryName, path: &str, bytes: &[u8]) {
+pub(crate) fn edit(collection: &Collection, name: &RepositoryName, path: &str, bytes: &[u8]) {
     use urepo::item::{Content, Totals};
     let item = collection.item(name).unwrap();
     let file = item.payload_path().join(path);
