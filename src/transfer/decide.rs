@@ -60,6 +60,7 @@ pub(super) fn decide(
     Ok(match (verb, state) {
         (Verb::Copy | Verb::Refresh, _) => Step::Copy(over),
         (Verb::Migrate, State::Original) => Step::HandOver(over),
+        (Verb::Migrate, _) if over == Over::Nothing && rules.leave_copy => Step::Copy(over),
         (Verb::Migrate, _) if over == Over::Nothing => Step::MoveCopy,
         (Verb::Migrate, _) => return Err(Refusal::Tombstone),
     })
@@ -95,7 +96,7 @@ fn beside(
         // An earlier run has handed it over and left this Copy.
         (Verb::Migrate, State::Original) if rules.leave_copy && !behind => Ok(Step::Skip),
         (Verb::Migrate, State::Original) => Err(Refusal::HoldsOriginal),
-        (Verb::Migrate, _) if same && !behind => Ok(Step::DropCopy),
+        (Verb::Migrate, _) if same && !behind && !rules.leave_copy => Ok(Step::DropCopy),
         (_, _) if same && !behind => Ok(Step::Skip),
         (_, State::Original) if !behind => Ok(Step::Skip),
         (_, State::Copy) if behind => Err(Refusal::OnlyFromOriginal),
