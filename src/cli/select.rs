@@ -142,7 +142,10 @@ impl Selected<'_> {
                     ControlFlow::Continue(())
                 }
                 Err(error) => {
-                    note(self.failures, None, unreadable("the list").caused_by(error.to_string()));
+                    let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
+                    let message = format!("cannot read the list of items `{}`", path.display());
+                    let failure = Failure::new(Exit::Failure, message);
+                    note(self.failures, None, failure.caused_by(error.to_string()));
                     return Ok(());
                 }
             };
@@ -238,23 +241,17 @@ fn next(list: &mut dyn BufRead, end: u8) -> std::io::Result<Line> {
         bytes.pop();
     } else if length as u64 == MAX_LINE_BYTES {
         list.skip_until(end)?;
-        let failure =
-            unreadable("a line of the list").caused_by("it is longer than any identifier");
-        return Ok(Line::Unreadable(failure));
+        return Ok(unreadable("it is longer than any identifier"));
     }
     Ok(match String::from_utf8(bytes) {
         Ok(text) => Line::Text(text.trim().to_owned()),
-        Err(error) => {
-            let text = error.as_bytes().escape_ascii();
-            Line::Unreadable(
-                unreadable("a line of the list").caused_by(format!("`{text}` is not UTF-8")),
-            )
-        }
+        Err(error) => unreadable(format!("`{}` is not UTF-8", error.as_bytes().escape_ascii())),
     })
 }
 
-fn unreadable(what: &str) -> Failure {
-    Failure::new(Exit::Failure, format!("cannot read {what} of items"))
+fn unreadable(cause: impl Into<String>) -> Line {
+    let failure = Failure::new(Exit::Failure, "cannot read a line of the list of items");
+    Line::Unreadable(failure.caused_by(cause))
 }
 
 impl Context {

@@ -209,15 +209,20 @@ impl Shared<'_> {
     }
 
     fn read(&self, item: &StoredItem, root: &Path) -> Result<ReadSidecar, TransferError> {
-        let read = item.read_sidecar()?;
-        let detail = match read.seal {
-            Seal::Intact => return Ok(read),
-            Seal::Broken { .. } => "it was changed after it was sealed",
-            Seal::Missing => "it has no seal",
+        let detail = match item.read_sidecar() {
+            Ok(read) => match read.seal {
+                Seal::Intact => return Ok(read),
+                Seal::Broken { .. } => "it was changed after it was sealed".to_owned(),
+                Seal::Missing => "it has no seal".to_owned(),
+            },
+            Err(CollectionError::Sidecar { cause, .. }) => cause.to_string(),
+            Err(CollectionError::NoSidecar { .. }) => "it is missing".to_owned(),
+            Err(CollectionError::OtherSidecar { found, .. }) => format!("it is that of `{found}`"),
+            Err(error) => return Err(error.into()),
         };
         Err(TransferError::Damaged {
             path: item.dir().path_of(layout::SIDECAR),
-            detail: detail.to_owned(),
+            detail,
             name: item.name().clone(),
             collection: root.to_path_buf(),
         })

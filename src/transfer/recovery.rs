@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::handover::replace_all;
 use super::journal::{self, Record};
 use super::retire::retire;
-use super::{JournalError, TransferError, paper};
+use super::{TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Writer, lock_items};
@@ -141,9 +141,7 @@ fn next(
         (giver, _) if is_original(&giver) => Next::Nothing(Settled::Withdrawn),
         (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
         _ => {
-            let cause = format!("neither side has the Original of `{name}`, nor the marks of it");
-            let path = sides.from.path().to_path_buf();
-            return Err(TransferError::Journal { path, cause: JournalError(cause) });
+            return Err(TransferError::NoMarks { name: name.clone() });
         }
     })
 }
@@ -264,8 +262,7 @@ fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, Tran
     if receiver.id() == record.to {
         return Ok(receiver);
     }
-    let cause = format!("the collection {} is not there any more, but another one", record.to);
-    Err(TransferError::Journal { path: record.to_path.clone(), cause: JournalError(cause) })
+    Err(TransferError::OtherReceiver { path: record.to_path.clone(), id: record.to.clone() })
 }
 
 /// The outcomes of a record whose receiver can not be reached: the first tells why.

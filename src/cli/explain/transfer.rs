@@ -43,20 +43,26 @@ fn hint_for(error: &TransferError) -> Option<String> {
         TransferError::Damaged { name, collection, .. } => {
             format!("`urepo -c {} repair {name}` mends it from a good copy", collection.display())
         }
-        TransferError::NotProven { .. } => {
-            "`urepo verify` the destination, and check its disk".to_owned()
+        TransferError::NotProven { collection, .. } => {
+            format!("`urepo -c {} verify` tells what else is damaged there", collection.display())
         }
         TransferError::NoRoom { .. } => "make room, and repeat the command".to_owned(),
         TransferError::Changed { .. } => "repeat the command".to_owned(),
         TransferError::NotDurable { name, .. } => {
             format!("check the disk, then `urepo verify {name}` there")
         }
-        TransferError::Unfinished { .. } | TransferError::Journal { .. } => {
-            "`urepo recover` finishes hand-overs, once both collections can be reached".to_owned()
+        TransferError::Unfinished { .. } | TransferError::OtherReceiver { .. } => {
+            "`urepo recover` finishes it, once both collections can be reached".to_owned()
+        }
+        TransferError::Journal { .. } => {
+            "mend it by hand; `urepo status` lists the items that are in a hand-over".to_owned()
         }
         TransferError::SameCollection(_) => "name another collection with `--to`".to_owned(),
         TransferError::SameId { to, .. } => {
-            format!("if `{}` is to be a collection of its own, give it another `id`", to.display())
+            format!(
+                "if `{}` is to be a collection of its own, give it another `id` in its `urepo.toml`",
+                to.display()
+            )
         }
         _ => return None,
     })
@@ -81,10 +87,9 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
     let from = root_of(from);
     match refusal {
         Refusal::SourceDeleted => format!("`urepo -c {from} show {name}` tells when and why"),
-        Refusal::TwoOriginals => format!(
-            "`urepo verify {from} {to}` compares them; `urepo delete` takes the one that should \
-             not be"
-        ),
+        Refusal::TwoOriginals => {
+            format!("`urepo verify {from} {to}` tells whether they are the same")
+        }
         Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
         Refusal::Stale => "repeat with `--refresh` to bring it up to date".to_owned(),
         Refusal::OnlyFromOriginal => {
