@@ -122,9 +122,9 @@ impl Selected<'_> {
         let list = self.list.take();
         // Each item once, in however many ways it is named.
         let mut seen = BTreeSet::new();
-        let mut take = |name: RepositoryName| match seen.insert(name.clone()) {
-            true => take(name),
-            false => ControlFlow::Continue(()),
+        let mut take = |name: RepositoryName| {
+            let is_new = seen.insert(name.clone());
+            if is_new { take(name) } else { ControlFlow::Continue(()) }
         };
         for text in &self.selection.items {
             if self.one(text, &mut take).is_break() {

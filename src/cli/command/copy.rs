@@ -78,7 +78,7 @@ impl Copy {
         if !self.policy {
             return run.finish(feed, &failures);
         }
-        let known = context.known(&[self.to.clone()])?;
+        let known = context.known(std::slice::from_ref(&self.to))?;
         run.finish(lacking(&known, feed), &failures)
     }
 }

@@ -178,10 +178,10 @@ impl Ended {
                 "bytes": summary.bytes, "planned": depth == Depth::Plan, "exit_code": code,
             });
             printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial) {
-            if let Some(closing) = closing(&summary, verb, depth) {
-                printer.note(&closing);
-            }
+        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial)
+            && let Some(closing) = closing(&summary, verb, depth)
+        {
+            printer.note(&closing);
         }
         failure.map_or(Ok(()), Err)
     }
