@@ -9,6 +9,7 @@ use super::{TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Writer, lock_items};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Sidecar};
@@ -34,8 +35,8 @@ pub enum Settled {
 /// A hand-over that was found unfinished, and how it ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// The item.
-    pub name: RepositoryName,
+    /// The item; unknown where the record of its hand-over can not be read.
+    pub name: Option<RepositoryName>,
     /// How it ended, or why it can not be ended now.
     pub result: Result<Settled, TransferError>,
 }
@@ -199,11 +200,16 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
     Ok(!journal::names(giver)?.is_empty())
 }
 
-/// The items whose hand-over from `giver` waits to be finished.
-pub fn pending(giver: &Collection) -> Result<Vec<RepositoryName>, TransferError> {
+/// The items whose hand-over from `giver` waits to be finished, or why a record of some can not be read.
+pub fn pending(
+    giver: &Collection,
+) -> Result<Vec<Result<RepositoryName, TransferError>>, PathError> {
     let mut pending = Vec::new();
     for name in journal::names(giver)? {
-        pending.extend(journal::read(giver, &name)?.into_iter().flat_map(|record| record.items));
+        match journal::read(giver, &name) {
+            Ok(record) => pending.extend(record.into_iter().flat_map(|it| it.items).map(Ok)),
+            Err(error) => pending.push(Err(error)),
+        }
     }
     Ok(pending)
 }
@@ -211,7 +217,8 @@ pub fn pending(giver: &Collection) -> Result<Vec<RepositoryName>, TransferError>
 /// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
 /// left to it.
 ///
-/// The receivers are looked for among `others` by their ids, then where they were.
+/// The receivers are looked for among `others` by their ids, then where they were. A record that can not
+/// be read stays, and does not keep the others from being finished.
 pub fn finish_pending(
     giver: &Collection,
     others: &[&Collection],
@@ -221,7 +228,14 @@ pub fn finish_pending(
 ) -> Result<Vec<Finished>, TransferError> {
     let mut finished = Vec::new();
     for name in journal::names(giver)? {
-        let Some(record) = journal::read(giver, &name)? else { continue };
+        let record = match journal::read(giver, &name) {
+            Ok(Some(record)) => record,
+            Ok(None) => continue,
+            Err(error) => {
+                finished.push(Finished { name: None, result: Err(error) });
+                continue;
+            }
+        };
         let opened;
         let receiver = match others.iter().find(|other| other.id() == record.to) {
             Some(receiver) => *receiver,
@@ -250,7 +264,9 @@ pub fn finish_pending(
         if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
             journal::end(giver, &name)?;
         }
-        finished.extend(outcomes.into_iter().map(|(name, result)| Finished { name, result }));
+        finished.extend(
+            outcomes.into_iter().map(|(name, result)| Finished { name: Some(name), result }),
+        );
         from.finish()?;
         to.finish()?;
     }
@@ -269,7 +285,7 @@ fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, Tran
 fn unreachable(record: &Record, error: TransferError) -> Vec<Finished> {
     let mut error = Some(error);
     let tell = |name: &RepositoryName| Finished {
-        name: name.clone(),
+        name: Some(name.clone()),
         result: Err(error.take().unwrap_or(TransferError::GroupFailed)),
     };
     record.items.iter().map(tell).collect()

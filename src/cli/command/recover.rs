@@ -82,8 +82,12 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
         });
         return printer.record(&record).map_err(|error| Failure::of_stdout(&error));
     }
-    let hand_overs =
-        pending.iter().map(|name| format!("would finish or withdraw the hand-over of {name}"));
+    let hand_overs = pending.into_iter().map(|pending| match pending {
+        Ok(name) => format!("would finish or withdraw the hand-over of {name}"),
+        Err(error) => {
+            format!("could not finish a hand-over: {}", Failure::from(error).in_one_line())
+        }
+    });
     let removals = left.into_iter().map(|found| {
         let holder = found.holder.unwrap_or_else(|| "unknown".to_owned());
         format!("would remove {}, of {holder}, unless it is at work", found.path.display())

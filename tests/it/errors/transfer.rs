@@ -501,18 +501,32 @@ hint: repeat the command when what is named above is mended or within reach
 "#]]);
     }
 
+    /// It is told, and keeps nobody from doing the rest.
     #[test]
     fn whose_record_can_not_be_read() {
         let world = with_mirror();
         for text in ["format = ?", "format = 2", "\u{0}"] {
             world.write("archive/.urepo/journal/handover-77.toml", text);
             let ran = world.run("-c archive recover");
-            assert_eq!(ran.code, 1, "{}", ran.stderr);
+            assert_eq!(ran.code, 3, "{}", ran.stderr);
         }
-        refuses(&world, "-c archive copy --all --to mirror", 1).tells(str![[r#"
-error: cannot use the journal `[WORLD]/archive/.urepo/journal/handover-77.toml`
-caused by: key with no value, expected `=`
-hint: mend it by hand; `urepo status` lists the items that are in a hand-over
+        refuses(&world, "-c archive recover", 3).tells(str![[r#"
+warning: a hand-over is not finished: cannot use the journal `[WORLD]/archive/.urepo/journal/handover-77.toml`: key with no value, expected `=`
+there is nothing to remove
+error: what was begun with 1 item could not be finished
+hint: repeat the command when what is named above is mended or within reach
+
+"#]]);
+        let ran = world.run("-c archive recover -n");
+        same(ran.succeeded(), str![[r#"
+could not finish a hand-over: cannot use the journal `[WORLD]/archive/.urepo/journal/handover-77.toml`: key with no value, expected `=`
+
+"#]]);
+        let ran = world.run("-c archive copy --all --to mirror");
+        assert_eq!(ran.code, 0);
+        same(&ran.stderr, str![[r#"
+warning: a hand-over is not finished: cannot use the journal `[WORLD]/archive/.urepo/journal/handover-77.toml`: key with no value, expected `=`
+copied 1 item, 1 file, 1 B
 
 "#]]);
     }

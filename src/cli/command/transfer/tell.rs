@@ -265,22 +265,21 @@ fn step(step: Step) -> &'static str {
 /// Tells of hand-overs that were found unfinished. Returns how many still are.
 pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]) -> u64 {
     let mut left = 0;
+    let printer = &context.printer;
     for Finished { name, result } in finished {
+        let hand_over = match name {
+            Some(name) => format!("the hand-over of {name}"),
+            None => "a hand-over".to_owned(),
+        };
         match result {
-            Ok(Settled::HandedOver) => {
-                context.printer.note(&format!("finished the hand-over of {name}"));
-            }
+            Ok(Settled::HandedOver) => printer.note(&format!("finished {hand_over}")),
             Ok(Settled::Withdrawn) => {
-                context
-                    .printer
-                    .note(&format!("withdrew the hand-over of {name}: it had not begun"));
+                printer.note(&format!("withdrew {hand_over}: it had not begun"));
             }
             Err(error) => {
                 left += 1;
-                let failure = Failure::of(Exit::Failure, error);
-                let text =
-                    format!("the hand-over of {name} is not finished: {}", failure.in_one_line());
-                context.printer.warning(&text);
+                let reason = Failure::of(Exit::Failure, error).in_one_line();
+                printer.warning(&format!("{hand_over} is not finished: {reason}"));
             }
         }
     }
