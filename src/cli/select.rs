@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use urepo::collection::{Collection, Names};
+use urepo::collection::{Collection, CollectionError, FindError, Names};
 use urepo::digest::Digest;
 use urepo::disk::{PathError, StoredFile, Watcher};
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
@@ -15,6 +15,7 @@ use urepo::transfer::{Feed, Listing, Tombstones};
 
 use super::command::list::parse_time;
 use super::context::Context;
+use super::exit::Exit;
 use super::failure::Failure;
 
 /// A line longer than this is no identifier.
@@ -51,9 +52,22 @@ pub(crate) struct Selected<'a> {
     selection: &'a Selection,
     collection: &'a Collection,
     listing: Listing,
+    /// Where else an item may be that the collection has not.
+    elsewhere: Option<&'a Collection>,
     list: Option<(Box<dyn BufRead + Send>, u8)>,
-    /// Texts that mean no item, and a list that could not be read to its end.
-    failures: &'a Mutex<Vec<Failure>>,
+    failures: &'a Failures,
+}
+
+/// Texts that mean no item, and a list that could not be read to its end.
+pub(crate) type Failures = Mutex<Vec<Meaningless>>;
+
+/// What means no item.
+#[derive(Debug)]
+pub(crate) struct Meaningless {
+    /// The text, unless it could not be read.
+    pub(crate) text: Option<String>,
+    /// Why.
+    pub(crate) failure: Failure,
 }
 
 impl Selection {
@@ -93,84 +107,126 @@ impl Selection {
     pub(crate) fn of<'a>(
         &'a self,
         collection: &'a Collection,
-        failures: &'a Mutex<Vec<Failure>>,
+        failures: &'a Failures,
     ) -> Result<Selected<'a>, Failure> {
         let list =
             self.list().map(|(path, end)| Ok::<_, Failure>((open(path)?, end))).transpose()?;
         let names = Names { prefix: self.prefix.clone() };
         let listing = Listing { names, since: self.since };
-        Ok(Selected { selection: self, collection, listing, list, failures })
+        Ok(Selected { selection: self, collection, elsewhere: None, listing, list, failures })
+    }
+}
+
+impl<'a> Selected<'a> {
+    /// What means no item of the collection may mean one of `other`, which an earlier run took there.
+    pub(crate) fn or_of(self, other: &'a Collection) -> Selected<'a> {
+        Selected { elsewhere: Some(other), ..self }
     }
 }
 
 impl Selected<'_> {
     /// Hands the names to `take`, until that has enough.
     fn feed(
-        self,
+        mut self,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> Result<(), PathError> {
         if self.selection.items.is_empty() && self.list.is_none() {
             return self.listing.feed(self.collection)(take);
         }
-        // Whoever names an item twice means it once.
+        let list = self.list.take();
+        // Each item once, in however many ways it is named.
         let mut seen = HashSet::new();
-        let take = &mut |name: RepositoryName| {
+        let mut take = |name: RepositoryName| {
             let is_new = seen.insert(Digest::of(name.folded().as_bytes()));
             if is_new { take(name) } else { ControlFlow::Continue(()) }
         };
         for text in &self.selection.items {
-            if one(self.collection, self.failures, text, take).is_break() {
+            if self.one(text, &mut take).is_break() {
                 return Ok(());
             }
         }
-        let Some((mut list, end)) = self.list else { return Ok(()) };
+        let Some((mut list, end)) = list else { return Ok(()) };
         loop {
-            match next(&mut *list, end) {
-                Ok(None) => return Ok(()),
-                Ok(Some(text)) if text.is_empty() => {}
-                Ok(Some(text)) => {
-                    if one(self.collection, self.failures, &text, take).is_break() {
-                        return Ok(());
-                    }
+            let flow = match next(&mut *list, end) {
+                Ok(Line::End) => return Ok(()),
+                Ok(Line::Text(text)) if text.is_empty() => ControlFlow::Continue(()),
+                Ok(Line::Text(text)) => self.one(&text, &mut take),
+                Ok(Line::Unreadable(failure)) => {
+                    note(self.failures, None, failure);
+                    ControlFlow::Continue(())
                 }
-                Err(failure) => {
-                    note(self.failures, failure);
+                Err(error) => {
+                    let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
+                    let message = format!("cannot read the list of items `{}`", path.display());
+                    let failure = Failure::new(Exit::Failure, message);
+                    note(self.failures, None, failure.caused_by(error.to_string()));
                     return Ok(());
                 }
+            };
+            if flow.is_break() {
+                return Ok(());
             }
+        }
+    }
+
+    /// Hands on the name that `text` means.
+    fn one(
+        &self,
+        text: &str,
+        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        // A whole name needs no search: whether it is there is told when it is its turn.
+        if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
+            return take(name);
+        }
+        match self.find(text) {
+            Ok(name) => take(name),
+            Err(error) => {
+                note(self.failures, Some(text), error.into());
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    fn find(&self, text: &str) -> Result<RepositoryName, FindError> {
+        let missing = match self.collection.find(text) {
+            Ok(item) => return Ok(item.name().clone()),
+            Err(error) => error,
+        };
+        match (self.elsewhere, &missing) {
+            (Some(other), FindError::Collection(CollectionError::NoSuchItem { .. })) => {
+                other.find(text).map(|item| item.name().clone()).map_err(|_| missing)
+            }
+            _ => Err(missing),
         }
     }
 }
 
 impl<'a> Selected<'a> {
+    /// The names that were typed or listed, all at once; nothing if the selection is all that fit.
+    pub(crate) fn into_names(self) -> Result<Option<Vec<RepositoryName>>, PathError> {
+        if self.selection.items.is_empty() && self.list.is_none() {
+            return Ok(None);
+        }
+        let mut names = Vec::new();
+        self.feed(&mut |name| {
+            names.push(name);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Some(names))
+    }
+
     /// The same for the library.
     pub(crate) fn into_feed(self) -> Box<Feed<'a>> {
         Box::new(|take| self.feed(take))
     }
 }
 
-/// Hands on the name that `text` means.
-fn one(
-    collection: &Collection,
-    failures: &Mutex<Vec<Failure>>,
-    text: &str,
-    take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    // A whole name needs no search: whether it is there is told when it is its turn.
-    if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
-        return take(name);
-    }
-    match collection.find(text) {
-        Ok(item) => take(item.name().clone()),
-        Err(error) => {
-            note(failures, error.into());
-            ControlFlow::Continue(())
-        }
-    }
-}
-
-fn note(failures: &Mutex<Vec<Failure>>, failure: Failure) {
-    failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+/// Notes that a text means no item.
+pub(crate) fn note(failures: &Failures, text: Option<&str>, failure: Failure) {
+    let text = text.map(str::to_owned);
+    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+    failures.push(Meaningless { text, failure });
 }
 
 fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
@@ -180,24 +236,36 @@ fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
     Ok(Box::new(BufReader::new(StoredFile::open_stream(path, Watcher::default())?)))
 }
 
-/// The next text of a list; nothing at its end.
-fn next(list: &mut dyn BufRead, end: u8) -> Result<Option<String>, Failure> {
-    let broken = |cause: String| {
-        Failure::new(super::exit::Exit::Failure, "cannot read the list of items").caused_by(cause)
-    };
+/// A line of a list.
+enum Line {
+    Text(String),
+    /// It can not be an identifier.
+    Unreadable(Failure),
+    End,
+}
+
+/// The next line of a list. One that is too long, or not text, is passed over as a whole.
+fn next(list: &mut dyn BufRead, end: u8) -> std::io::Result<Line> {
     let mut bytes = Vec::new();
-    let mut limited = list.take(MAX_LINE_BYTES);
-    let length = limited.read_until(end, &mut bytes).map_err(|error| broken(error.to_string()))?;
+    let length = (&mut *list).take(MAX_LINE_BYTES).read_until(end, &mut bytes)?;
     if length == 0 {
-        return Ok(None);
+        return Ok(Line::End);
     }
     if bytes.last() == Some(&end) {
         bytes.pop();
     } else if length as u64 == MAX_LINE_BYTES {
-        return Err(broken("one of its lines is longer than any identifier".to_owned()));
+        list.skip_until(end)?;
+        return Ok(unreadable("it is longer than any identifier"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| broken("it is not UTF-8".to_owned()))?;
-    Ok(Some(text.trim().to_owned()))
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Line::Text(text.trim().to_owned()),
+        Err(error) => unreadable(format!("`{}` is not UTF-8", error.as_bytes().escape_ascii())),
+    })
+}
+
+fn unreadable(cause: impl Into<String>) -> Line {
+    let failure = Failure::new(Exit::Failure, "cannot read a line of the list of items");
+    Line::Unreadable(failure.caused_by(cause))
 }
 
 impl Context {

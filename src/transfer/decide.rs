@@ -57,12 +57,13 @@ pub(super) fn decide(
             (_, State::Deleted) => return Err(Refusal::Tombstone),
             (State::Original, State::Original) => return Err(Refusal::TwoOriginals),
             (State::Original, _) => return over_copy(verb, rules, (from, source), to),
-            (_, held) => return beside(verb, held, from, to),
+            (_, held) => return beside(verb, rules, held, from, to),
         },
     };
     Ok(match (verb, state) {
         (Verb::Copy | Verb::Refresh, _) => Step::Copy(over),
         (Verb::Migrate, State::Original) => Step::HandOver(over),
+        (Verb::Migrate, _) if over == Over::Nothing && rules.leave_copy => Step::Copy(over),
         (Verb::Migrate, _) if over == Over::Nothing => Step::MoveCopy,
         (Verb::Migrate, _) => return Err(Refusal::Tombstone),
     })
@@ -93,12 +94,20 @@ fn over_copy(
 
 /// A Copy meets what the destination holds as `held`. A Copy is refreshed from its Original only, so
 /// either both are the same or nothing is done.
-fn beside(verb: Verb, held: State, from: &Sidecar, to: &Sidecar) -> Result<Step, Refusal> {
+fn beside(
+    verb: Verb,
+    rules: Rules,
+    held: State,
+    from: &Sidecar,
+    to: &Sidecar,
+) -> Result<Step, Refusal> {
     let same = is_same_content(from, to);
     let behind = to.timestamp < from.timestamp;
     match (verb, held) {
+        // An earlier run has handed it over and left this Copy.
+        (Verb::Migrate, State::Original) if rules.leave_copy && !behind => Ok(Step::Skip),
         (Verb::Migrate, State::Original) => Err(Refusal::HoldsOriginal),
-        (Verb::Migrate, _) if same && !behind => Ok(Step::DropCopy),
+        (Verb::Migrate, _) if same && !behind && !rules.leave_copy => Ok(Step::DropCopy),
         (_, _) if same && !behind => Ok(Step::Skip),
         (_, State::Original) if !behind => Ok(Step::Skip),
         (_, State::Copy) if behind => Err(Refusal::OnlyFromOriginal),

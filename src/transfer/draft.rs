@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::decide::{Over, Step, decide};
 use super::payload::{Old, Route};
+use super::reading::{sealed, unusable};
 use super::resume::Partial;
 use super::run::{Ready, Shared};
 use super::{Ahead, Depth, Refusal, Tombstones, TransferError, Transferred, Verb, paper};
@@ -14,9 +15,8 @@ use crate::digest::Digest;
 use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
 use crate::identity::RepositoryName;
-use crate::item::{State, Totals};
+use crate::item::State;
 use crate::layout;
-use crate::sidecar::Seal;
 
 /// Directories and sidecar of an item, in inodes.
 const INODES_OF_AN_ITEM: u64 = 3;
@@ -96,14 +96,18 @@ impl Shared<'_> {
             let (name, path) = (name.to_string(), self.from.path().to_path_buf());
             return Err(CollectionError::NoSuchItem { name, path }.into());
         };
-        let (text, stamp) = from.sidecar_text()?;
+        let root = self.from.path();
+        let (text, stamp) = match from.sidecar_text() {
+            Ok(read) => read,
+            Err(error) => return Err(unusable(&from, error, root)),
+        };
         let to = self.destination_items.item(name)?;
         if let Some(to) = &to
             && let Some(staged) = self.is_there(&from, &text, stamp, to)?
         {
             return Ok(Begun::Ready(Ready::Planned(staged)));
         }
-        let source = sealed(&from, from.parse_sidecar(text, stamp)?, self.from.path())?;
+        let source = sealed(&from, from.parse_sidecar(text, stamp), root)?;
         let state = source.sidecar.state;
         let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
         if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
@@ -112,7 +116,7 @@ impl Shared<'_> {
         let to = match to {
             None => None,
             Some(item) => {
-                let sidecar = sealed(&item, item.read_sidecar()?, self.to.path())?;
+                let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
                 Some((item, sidecar))
             }
         };
@@ -351,28 +355,6 @@ fn check_burial(step: Step, to: Option<&(StoredItem, ReadSidecar)>) -> Result<St
 fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> bool {
     source.sidecar.state == State::Original
         && to.is_some_and(|(_, read)| read.sidecar.state == State::Copy)
-}
-
-/// What was read of a sidecar, if its seal is intact and it agrees with itself.
-pub(super) fn sealed(
-    item: &StoredItem,
-    read: ReadSidecar,
-    root: &Path,
-) -> Result<ReadSidecar, TransferError> {
-    let detail = match read.seal {
-        Seal::Broken { .. } => "it was changed after it was sealed",
-        Seal::Missing => "it has no seal",
-        Seal::Intact if Totals::of(&read.sidecar.files) != read.sidecar.payload => {
-            "its totals do not agree with its entries"
-        }
-        Seal::Intact => return Ok(read),
-    };
-    Err(TransferError::Damaged {
-        path: item.dir().path_of(layout::SIDECAR),
-        detail: detail.to_owned(),
-        name: item.name().clone(),
-        collection: root.to_path_buf(),
-    })
 }
 
 /// A name as the year it is in and the rest.

@@ -40,6 +40,8 @@ pub enum TransferError {
     NotProven {
         /// The file.
         path: PathBuf,
+        /// The root of the collection in which it is.
+        collection: PathBuf,
     },
     /// There is less room than the item takes.
     #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", collection.display())]
@@ -99,6 +101,20 @@ pub enum TransferError {
         #[source]
         cause: JournalError,
     },
+    /// Where the receiver of a hand-over was is another collection now.
+    #[error("`{}` is another collection than `{id}`, which gets the item", path.display())]
+    OtherReceiver {
+        /// Where it was.
+        path: PathBuf,
+        /// Its id.
+        id: String,
+    },
+    /// A hand-over is recorded, but its marks are gone, and so is the Original.
+    #[error("neither collection has the Original of `{name}`, nor the marks of the hand-over")]
+    NoMarks {
+        /// The item.
+        name: RepositoryName,
+    },
     /// A sidecar can not be changed.
     #[error("cannot change the sidecar of `{name}`")]
     Sidecar {
@@ -122,13 +138,13 @@ pub enum TransferError {
     NobodyListens,
     /// The collection refuses.
     #[error(transparent)]
-    Collection(#[from] CollectionError),
+    Collection(Box<CollectionError>),
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
 }
 
-/// What is wrong with a record of a hand-over, or with what it is about.
+/// What is wrong with a record of a hand-over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JournalError(pub String);
@@ -169,6 +185,13 @@ pub enum Refusal {
     /// A hand-over has begun.
     #[error("a hand-over of it has begun and is not finished")]
     HandoverPending,
+}
+
+impl From<CollectionError> for TransferError {
+    fn from(error: CollectionError) -> TransferError {
+        // It is much larger than anything else here.
+        TransferError::Collection(Box::new(error))
+    }
 }
 
 impl From<CopyError> for TransferError {

@@ -12,9 +12,10 @@
 //! after a crash: [`settle`] does it in both cases. A crash before 4 leaves the
 //! Originals where they were.
 
-use super::draft::{Staged, sealed};
+use super::draft::Staged;
 use super::journal::{self, Record};
 use super::publish::{Group, Items};
+use super::reading::sealed;
 use super::recovery::{AT_A_TIME, Settled, Sides, settle};
 use super::run::Shared;
 use super::{TransferError, paper};
@@ -145,10 +146,10 @@ impl Shared<'_> {
     /// Reads a received Copy back and compares it with what the giver's sidecar says.
     fn prove_received(&self, staged: &Staged) -> Result<(), TransferError> {
         let giving = self.at_source(staged)?;
-        let giving = sealed(&giving, giving.read_sidecar()?, self.from.path())?.sidecar;
+        let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
-        let received = sealed(&item, item.read_sidecar()?, self.to.path())?.sidecar;
+        let received = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
         if received.files != giving.files || received.payload != giving.payload {
             return Err(changed());
         }

@@ -8,6 +8,7 @@
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
 //! | `draft` | an item on its way: read, decided upon, copied into the stage by several threads |
 //! | `there` | an item that the destination has already |
+//! | `reading` | its sidecars, if they can be relied on |
 //! | `payload` | its files: read once, compared with the source's sidecar on the way |
 //! | `resume` | a large item that is taken up again where a run was cut short |
 //! | `paper` | its sidecars: what a Copy says, what an Original says that was handed over |
@@ -38,6 +39,7 @@ mod journal;
 mod paper;
 mod payload;
 mod publish;
+mod reading;
 mod recovery;
 mod resume;
 mod retire;
@@ -57,7 +59,7 @@ use crate::progress::Progress;
 
 pub use decide::{Over, Step};
 pub use error::{JournalError, Refusal, TransferError};
-pub use recovery::{Finished, Reach, Settled, finish_pending, has_pending};
+pub use recovery::{Finished, Reach, Settled, finish_pending, has_pending, pending};
 pub use run::Feed;
 
 /// What is done with items.

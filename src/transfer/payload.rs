@@ -126,6 +126,9 @@ impl Route<'_> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(self.damaged(wanted.path, "it is missing"));
             }
+            Err(error) if error.is_link() => {
+                return Err(self.damaged(wanted.path, "a link stands for it"));
+            }
             outcome => outcome?,
         };
         let found = source.stamp()?;

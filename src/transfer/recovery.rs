@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use super::draft::sealed;
 use super::handover::replace_all;
 use super::journal::{self, Record};
+use super::reading::sealed;
 use super::retire::retire;
-use super::{JournalError, Refusal, TransferError, paper};
+use super::{Refusal, TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
 };
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Sidecar};
@@ -131,7 +132,7 @@ fn look(sides: &Sides<'_>, name: &RepositoryName) -> Result<(Held, Held), Transf
     let held = |collection: &Collection| -> Result<Held, TransferError> {
         match collection.item(name) {
             Ok(item) => {
-                let read = sealed(&item, item.read_sidecar()?, collection.path())?;
+                let read = sealed(&item, item.read_sidecar(), collection.path())?;
                 Ok(Some((item, read)))
             }
             Err(CollectionError::NoSuchItem { .. }) => Ok(None),
@@ -183,9 +184,7 @@ fn next(
         (giver, _) if is_original(&giver) => Next::Nothing(Settled::Withdrawn),
         (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
         _ => {
-            let cause = format!("neither side has the Original of `{name}`, nor the marks of it");
-            let path = sides.from.path().to_path_buf();
-            return Err(TransferError::Journal { path, cause: JournalError(cause) });
+            return Err(TransferError::NoMarks { name: name.clone() });
         }
     })
 }
@@ -253,6 +252,20 @@ pub enum Reach<'a> {
     Anywhere(&'a [Collection]),
 }
 
+/// The items whose hand-over from `giver` waits to be finished, or why a record of some can not be read.
+pub fn pending(
+    giver: &Collection,
+) -> Result<Vec<Result<RepositoryName, TransferError>>, PathError> {
+    let mut pending = Vec::new();
+    for name in journal::names(giver)? {
+        match journal::read(giver, &name) {
+            Ok(record) => pending.extend(record.into_iter().flat_map(|it| it.items).map(Ok)),
+            Err(error) => pending.push(Err(error)),
+        }
+    }
+    Ok(pending)
+}
+
 /// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
 /// left to it, and a record that can not be used does not stop the others.
 pub fn finish_pending(
@@ -295,7 +308,7 @@ impl Finish<'_> {
                 match (opened, known) {
                     (Ok(receiver), _) => self.with(&receiver, journal),
                     (Err(_), Some(receiver)) => self.with(receiver, journal),
-                    (Err(error), None) => Err(error),
+                    (Err(error), None) => Ok(unreachable(&record, error)),
                 }
             }
         }
@@ -351,6 +364,15 @@ fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, Tran
     if receiver.id() == record.to {
         return Ok(receiver);
     }
-    let cause = format!("the collection {} is not there any more, but another one", record.to);
-    Err(TransferError::Journal { path: record.to_path.clone(), cause: JournalError(cause) })
+    Err(TransferError::OtherReceiver { path: record.to_path.clone(), id: record.to.clone() })
+}
+
+/// The outcomes of a record whose receiver can not be reached: the first tells why.
+fn unreachable(record: &Record, error: TransferError) -> Vec<Finished> {
+    let mut error = Some(error);
+    let tell = |name: &RepositoryName| Finished {
+        name: Some(name.clone()),
+        result: Err(error.take().unwrap_or(TransferError::GroupFailed)),
+    };
+    record.items.iter().map(tell).collect()
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::TransferError;
-use super::draft::{Staged, sealed};
+use super::draft::Staged;
 use super::publish::{Group, Items, not_durable};
+use super::reading::sealed;
 use super::run::Shared;
-use crate::collection::{Collection, StoredItem, Writer};
+use crate::collection::{Collection, CollectionError, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 
 /// So many items are moved under their locks at a time.
@@ -23,10 +24,22 @@ impl Shared<'_> {
         }
     }
 
+    /// If one is locked by another process, the others go one by one.
     fn move_some(&self, items: &[(usize, Staged)], group: &mut Group) {
         let _locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
             Ok(locks) => locks,
-            Err(error) => return group.all_failed(items, error.into()),
+            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
+                for item in items {
+                    self.move_some(std::slice::from_ref(item), group);
+                }
+                return;
+            }
+            Err(error) => {
+                return match items {
+                    [(at, staged)] => group.failed(*at, staged, error.into()),
+                    _ => group.all_failed(items, error.into()),
+                };
+            }
         };
         let mut years = Years::default();
         let mut moved = Vec::new();
@@ -84,8 +97,8 @@ impl Shared<'_> {
         if staged.replaced.is_some_and(|stamp| !staying.has_sidecar(&stamp).unwrap_or(false)) {
             return Err(changed());
         }
-        let files = sealed(&leaving, leaving.read_sidecar()?, self.from.path())?.sidecar.files;
-        if sealed(&staying, staying.read_sidecar()?, self.to.path())?.sidecar.files != files {
+        let files = sealed(&leaving, leaving.read_sidecar(), self.from.path())?.sidecar.files;
+        if sealed(&staying, staying.read_sidecar(), self.to.path())?.sidecar.files != files {
             return Err(changed());
         }
         self.prove(&staying, &files)?;

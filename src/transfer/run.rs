@@ -119,9 +119,10 @@ impl Shared<'_> {
     /// Reads an item back.
     pub(super) fn prove(&self, item: &StoredItem, entries: &[Entry]) -> Result<(), TransferError> {
         item.prove(entries, self.interrupt).map_err(|error| match error {
-            ProofError::NotProven(path) => {
-                TransferError::NotProven { path: item.payload_path().join(path.as_path()) }
-            }
+            ProofError::NotProven(path) => TransferError::NotProven {
+                path: item.payload_path().join(path.as_path()),
+                collection: self.to.path().to_path_buf(),
+            },
             ProofError::Copy(error) => error.into(),
         })
     }

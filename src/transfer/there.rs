@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::draft::{Staged, sealed, split};
+use super::draft::{Staged, split};
+use super::reading::sealed;
 use super::run::Shared;
 use super::{Step, TransferError, Verb};
 use crate::collection::StoredItem;
@@ -14,7 +15,7 @@ impl Shared<'_> {
     /// An item that is at the destination, and no more at the source: an earlier run may have taken it
     /// there. A tombstone is no item.
     pub(super) fn arrived(&self, item: &StoredItem) -> Result<Option<Staged>, TransferError> {
-        let read = sealed(item, item.read_sidecar()?, self.to.path())?;
+        let read = sealed(item, item.read_sidecar(), self.to.path())?;
         if read.sidecar.state == State::Deleted || read.sidecar.handover.is_some() {
             return Ok(None);
         }

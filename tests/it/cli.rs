@@ -11,6 +11,7 @@ mod removal;
 mod settings;
 mod status;
 mod tombstones;
+mod transfer;
 mod verifying;
 
 use std::path::Path;
@@ -59,22 +60,23 @@ fn bytes_below(root: &Path) -> Vec<String> {
     lines
 }
 
-mod streams {
+/// Runs a line with bytes on its standard input.
+fn run_with_input(world: &World, line: &str, input: &[u8]) -> Ran {
     use std::io::Write as _;
     use std::process::Stdio;
 
-    use super::*;
+    let mut command = world.command(line.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap_or(-1);
+    Ran { code, stdout: text(output.stdout), stderr: text(output.stderr) }
+}
 
-    fn run_with_input(world: &World, line: &str, input: &[u8]) -> Ran {
-        let mut command = world.command(line.split_whitespace());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let code = output.status.code().unwrap_or(-1);
-        Ran { code, stdout: text(output.stdout), stderr: text(output.stderr) }
-    }
+mod streams {
+    use super::*;
 
     #[test]
     fn become_items() {

@@ -1,5 +1,7 @@
 //! Many processes at once: no name twice, none lost, no half item seen.
 
+mod transfers;
+
 use std::collections::BTreeSet;
 use std::process::Stdio;
 

@@ -12,6 +12,7 @@ use urepo::disk::Watcher;
 use urepo::transfer::{Over, Refusal, Rules, Step, TransferError, Verb};
 
 use crate::support::{staged, whole_items};
+pub(crate) use support::edit;
 use support::{Pair, State, copy_rules, step};
 
 #[test]

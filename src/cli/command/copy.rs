@@ -1,7 +1,5 @@
 //! `urepo copy`: Copies of items, in another collection.
 
-use std::sync::Mutex;
-
 use urepo::holdings::{Concern, holdings};
 use urepo::transfer::{Feed, Rules, Verb};
 
@@ -9,7 +7,7 @@ use super::transfer::{OnErrorRule, Run, other};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::known::Known;
-use crate::cli::select::Selection;
+use crate::cli::select::{Failures, Selection};
 
 /// Copy items to another collection
 ///
@@ -77,7 +75,7 @@ impl Copy {
             listing: self.selection.listing().filter(|_| !self.policy),
             single: self.selection.is_single(),
         };
-        let failures = Mutex::default();
+        let failures = Failures::default();
         let feed = self.selection.of(&from, &failures)?.into_feed();
         if !self.policy {
             return run.finish(feed, &failures);

@@ -1,13 +1,11 @@
 //! `urepo migrate`: items go to another collection, Originals with them.
 
-use std::sync::Mutex;
-
 use urepo::transfer::{Rules, Verb};
 
 use super::transfer::{OnErrorRule, Run, other};
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::select::Selection;
+use crate::cli::select::{Failures, Selection};
 
 /// Move items to another collection, Originals with them
 ///
@@ -61,8 +59,8 @@ impl Migrate {
             listing: self.selection.listing(),
             single: self.selection.is_single(),
         };
-        let failures = Mutex::default();
-        let feed = self.selection.of(&from, &failures)?.into_feed();
+        let failures = Failures::default();
+        let feed = self.selection.of(&from, &failures)?.or_of(&to).into_feed();
         run.finish(feed, &failures)
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use urepo::collection::{Collection, Issuer, left_overs, recover};
 use urepo::distributor::ClockTrust;
 use urepo::removal::finish_pending as finish_pending_removals;
-use urepo::transfer::{Reach, finish_pending, has_pending};
+use urepo::transfer::{Reach, finish_pending, has_pending, pending};
 
 use super::transfer::tell_finished;
 use crate::cli::context::Context;
@@ -29,15 +29,7 @@ impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         if context.global.dry_run {
-            for found in left_overs(&collection)? {
-                let holder = found.holder.unwrap_or_else(|| "unknown".to_owned());
-                let path = found.path.display();
-                context
-                    .printer
-                    .line(&format!("would remove {path}, of {holder}, unless it is at work"))
-                    .map_err(|error| Failure::of_stdout(&error))?;
-            }
-            return Ok(());
+            return tell_plan(context, &collection);
         }
         let wait = context.config.lock_wait.value;
         let (finished, mut pending) = finish_hand_overs(context, &collection)?;
@@ -77,6 +69,33 @@ impl Recover {
         context.printer.note(&told);
         still_pending(pending)
     }
+}
+
+/// Tells what would be finished and removed.
+fn tell_plan(context: &Context, collection: &Collection) -> Done {
+    let printer = &context.printer;
+    let (pending, left) = (pending(collection)?, left_overs(collection)?);
+    if printer.json {
+        let record = json!({
+            "type": "summary", "version": 1, "planned": true, "removed": left.len(),
+            "finished": pending.len(), "exit_code": 0,
+        });
+        return printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+    }
+    let hand_overs = pending.into_iter().map(|pending| match pending {
+        Ok(name) => format!("would finish or withdraw the hand-over of {name}"),
+        Err(error) => {
+            format!("could not finish a hand-over: {}", Failure::from(error).in_one_line())
+        }
+    });
+    let removals = left.into_iter().map(|found| {
+        let holder = found.holder.unwrap_or_else(|| "unknown".to_owned());
+        format!("would remove {}, of {holder}, unless it is at work", found.path.display())
+    });
+    hand_overs
+        .chain(removals)
+        .try_for_each(|line| printer.line(&line))
+        .map_err(|error| Failure::of_stdout(&error))
 }
 
 /// Finishes hand-overs from `giver` and tells of each: how many there were, and how many still are.

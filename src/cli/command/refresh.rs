@@ -1,15 +1,17 @@
 //! `urepo refresh`: stale Copies are brought up to their Originals.
 
-use std::sync::Mutex;
-
-use urepo::transfer::{Rules, Tombstones, Verb};
+use urepo::collection::Collection;
+use urepo::holdings::{Concern, holdings};
+use urepo::identity::RepositoryName;
+use urepo::transfer::{Feed, Rules, Tombstones, Verb};
 
 use super::transfer::{Ended, OnErrorRule, Run};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::Selection;
+use crate::cli::known::Known;
+use crate::cli::select::{self, Failures, Selection};
 
 /// Bring the Copies of a collection up to their Originals
 ///
@@ -39,6 +41,12 @@ impl Refresh {
         }
         let to = context.collection()?;
         let known = context.known(&self.from)?;
+        let failures = Failures::default();
+        // A list can be read once only, and there may be several collections to ask.
+        let named = self.selection.of(&to, &failures)?.into_names()?.map(|mut names| {
+            names.retain(|name| can_be_refreshed(name, &to, &known, &failures));
+            names
+        });
         let mut ended: Option<Ended> = None;
         for from in known.collections.iter().filter(|known| known.id() != to.id()) {
             let run = Run {
@@ -53,8 +61,10 @@ impl Refresh {
                 listing: None,
                 single: self.selection.is_single(),
             };
-            let failures = Mutex::default();
-            let feed = self.selection.of(&to, &failures)?.into_feed();
+            let feed = match &named {
+                Some(names) => feed_of(names),
+                None => self.selection.of(&to, &failures)?.into_feed(),
+            };
             let this = run.carry_out(feed, &failures)?;
             match &mut ended {
                 None => ended = Some(this),
@@ -69,4 +79,51 @@ impl Refresh {
             }
         }
     }
+}
+
+/// Whether an item that was asked for is there, and its Original, too; notes it if not.
+fn can_be_refreshed(
+    name: &RepositoryName,
+    to: &Collection,
+    known: &Known,
+    failures: &Failures,
+) -> bool {
+    let failure = match to.item(name) {
+        Err(error) => Failure::from(error),
+        Ok(_) => match lacks_original(name, to, known) {
+            None => return true,
+            Some(failure) => failure,
+        },
+    };
+    select::note(failures, Some(name.as_str()), failure);
+    false
+}
+
+/// That no known collection has the Original of a Copy.
+fn lacks_original(name: &RepositoryName, to: &Collection, known: &Known) -> Option<Failure> {
+    let is_to = |at: usize| known.collections[at].id() == to.id();
+    let concerns = holdings(name, &known.collections).concerns(|_| 0);
+    concerns.into_iter().find_map(|concern| match concern {
+        Concern::Orphan(at) if is_to(at) => {
+            let message = format!("no known collection has the Original of `{name}`");
+            let hint = "name the one that has it with `--from PATH`";
+            Some(Failure::new(Exit::NoItem, message).hint(hint))
+        }
+        Concern::Left { copy, deleted } if is_to(copy) => {
+            let root = known.collections[deleted].path().display();
+            let message = format!("the Original of `{name}` was deleted");
+            let hint = format!("`urepo -c {root} show {name}` tells when and why");
+            Some(Failure::new(Exit::Deleted, message).hint(hint))
+        }
+        _ => None,
+    })
+}
+
+/// The names as a feed.
+fn feed_of(names: &[RepositoryName]) -> Box<Feed<'_>> {
+    Box::new(|take| {
+        // Whoever has enough need not be told why.
+        let _ = names.iter().cloned().try_for_each(take);
+        Ok(())
+    })
 }

@@ -1,6 +1,5 @@
 //! What `copy`, `migrate` and `refresh` have in common.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::collection::Collection;
@@ -14,6 +13,7 @@ use urepo::transfer::{
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::select::Failures;
 
 mod tell;
 
@@ -61,7 +61,7 @@ impl Run<'_> {
     pub(super) fn carry_out(
         &self,
         feed: Box<Feed<'_>>,
-        failures: &Mutex<Vec<Failure>>,
+        failures: &Failures,
     ) -> Result<tell::Ended, Failure> {
         let context = self.context;
         let depth = if context.global.dry_run { Depth::Plan } else { Depth::Act };
@@ -116,11 +116,11 @@ impl Run<'_> {
             transfer.run(feed, |outcomes| teller.tell_all(outcomes))
         });
         drop(progress);
-        Ok(teller.end(summary, failures))
+        teller.end(summary, failures)
     }
 
     /// The same, and the end of the command.
-    pub(super) fn finish(&self, feed: Box<Feed<'_>>, failures: &Mutex<Vec<Failure>>) -> Done {
+    pub(super) fn finish(&self, feed: Box<Feed<'_>>, failures: &Failures) -> Done {
         self.carry_out(feed, failures)?.finish(self.context, self.verb)
     }
 }

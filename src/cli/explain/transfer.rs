@@ -8,10 +8,13 @@ use super::Room;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
+/// So many levels a name has.
+const LEVELS: usize = 4;
+
 impl From<TransferError> for Failure {
     fn from(error: TransferError) -> Failure {
         match error {
-            TransferError::Collection(error) => error.into(),
+            TransferError::Collection(error) => (*error).into(),
             TransferError::Disk(error) => error.into(),
             TransferError::Refused { refusal, .. } => refused(&error, refusal),
             TransferError::NoRoom { name, needed, unit, free, collection } => {
@@ -45,19 +48,25 @@ fn hint_for(error: &TransferError) -> Option<String> {
         TransferError::Damaged { name, collection, .. } => {
             format!("`urepo -c {} repair {name}` mends it from a good copy", collection.display())
         }
-        TransferError::NotProven { .. } => {
-            "`urepo verify` the destination, and check its disk".to_owned()
+        TransferError::NotProven { collection, .. } => {
+            format!("`urepo -c {} verify` tells what else is damaged there", collection.display())
         }
         TransferError::Changed { .. } => "repeat the command".to_owned(),
         TransferError::NotDurable { name, .. } => {
             format!("check the disk, then `urepo verify {name}` there")
         }
-        TransferError::Unfinished { .. } | TransferError::Journal { .. } => {
-            "`urepo recover` finishes hand-overs, once both collections can be reached".to_owned()
+        TransferError::Unfinished { .. } | TransferError::OtherReceiver { .. } => {
+            "`urepo recover` finishes it, once both collections can be reached".to_owned()
+        }
+        TransferError::Journal { .. } => {
+            "mend it by hand; `urepo status` lists the items that are in a hand-over".to_owned()
         }
         TransferError::SameCollection(_) => "name another collection with `--to`".to_owned(),
         TransferError::SameId { to, .. } => {
-            format!("if `{}` is to be a collection of its own, give it another `id`", to.display())
+            format!(
+                "if `{}` is to be a collection of its own, give it another `id` in its `urepo.toml`",
+                to.display()
+            )
         }
         _ => return None,
     })
@@ -73,24 +82,43 @@ fn refused(error: &TransferError, refusal: Refusal) -> Failure {
         failure.excerpt =
             Some(format!("  source:      {}\n  destination: {}", from.display(), to.display()));
     }
-    let hint = match refusal {
-        Refusal::SourceDeleted => "`urepo show` tells when and why",
+    failure.hint(hint_for_refusal(error, refusal))
+}
+
+fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
+    let TransferError::Refused { name, from, to, .. } = error else { return String::new() };
+    let to = to.as_deref().map_or_else(|| "PATH".to_owned(), root_of);
+    let from = root_of(from);
+    match refusal {
+        Refusal::SourceDeleted => format!("`urepo -c {from} show {name}` tells when and why"),
         Refusal::TwoOriginals => {
-            "find out which one is true; `urepo delete` makes the other one a tombstone"
+            format!("`urepo verify {from} {to}` tells whether they are the same")
         }
-        Refusal::Tombstone => "`--revive` brings it back there",
-        Refusal::Stale => "`--refresh` brings it up to date",
-        Refusal::OnlyFromOriginal => "`urepo refresh` there, from the collection of the Original",
-        Refusal::OtherContent => "`urepo verify` both collections: one of them was changed by hand",
+        Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
+        Refusal::Stale => "repeat with `--refresh` to bring it up to date".to_owned(),
+        Refusal::OnlyFromOriginal => {
+            format!("`urepo -c {to} refresh {name} --from PATH`, where its Original is")
+        }
+        Refusal::OtherContent => {
+            format!("`urepo verify {from} {to}` tells which of them is not as it was")
+        }
         Refusal::OtherOriginal => {
-            "`urepo verify` over all collections; then `urepo delete` the Copy there, and copy"
+            format!(
+                "`urepo -c {to} whereis {name}` tells what there is; delete the Copy, then copy"
+            )
         }
-        Refusal::Unburied => "`urepo recover` there moves them to the trash",
-        Refusal::HoldsOriginal => "`urepo delete` removes the Copy here",
+        Refusal::Unburied => format!("`urepo -c {to} delete {name}` moves them to the trash"),
+        Refusal::HoldsOriginal => {
+            format!("`urepo -c {from} delete {name} --with {to}` removes the Copy here")
+        }
         Refusal::NotTransferable => {
-            "`transferable = true` in its sidecar allows it; copy works always"
+            "`urepo copy` makes a Copy there; the Original stays".to_owned()
         }
-        Refusal::HandoverPending => "`urepo recover` finishes it",
-    };
-    failure.hint(hint)
+        Refusal::HandoverPending => format!("`urepo -c {from} recover` finishes it"),
+    }
+}
+
+/// The root of the collection in which an item is at `path`.
+fn root_of(path: &Path) -> String {
+    path.ancestors().nth(LEVELS).unwrap_or(path).display().to_string()
 }

@@ -1,7 +1,7 @@
 //! `--dry-run` says what would be done, and leaves every byte as it was.
 
 use super::{bytes_below, leaf, world_with_item};
-use crate::support::World;
+use crate::support::{World, change_item};
 
 /// Runs a line with `--dry-run`, before and after the command, and compares every byte.
 #[track_caller]
@@ -94,6 +94,38 @@ fn of_the_trash() {
     }
     changes_nothing(&world, &format!("-c archive delete --revive {name}"), 0);
     changes_nothing(&world, &format!("-c archive delete --force last {name}"), 22);
+}
+
+/// Neither of two collections is touched, in whatever state its items are.
+#[test]
+fn of_transfers() {
+    let (world, name) = world_with_item();
+    let other = world.run("-c archive new a.txt").line();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive copy {other} --to mirror")).succeeded();
+    change_item(&world.path("archive"), &other, |sidecar| {
+        sidecar.timestamp = "2050-01-01T00:00:00Z".parse().unwrap();
+    });
+    for (line, code) in [
+        ("-c archive copy --all --to mirror".to_owned(), 3),
+        ("-c archive copy --all --refresh --checksum --to mirror".to_owned(), 0),
+        ("-c archive copy --policy --to mirror".to_owned(), 0),
+        (format!("-c archive copy {name} --to mirror"), 0),
+        (format!("-c archive copy {other} --to mirror"), 23),
+        ("-c archive copy nonsense --to mirror".to_owned(), 21),
+        ("-c archive migrate --all --to mirror".to_owned(), 0),
+        ("-c archive migrate --all --leave-copy --to mirror".to_owned(), 0),
+        ("-c mirror migrate --all --to archive".to_owned(), 3),
+        ("-c mirror refresh --from archive".to_owned(), 0),
+        (format!("-c mirror refresh --from archive {name}"), 21),
+        ("-c archive copy --all --to nowhere".to_owned(), 10),
+    ] {
+        changes_nothing(&world, &line, code);
+    }
+    let ran = world.run("-c archive migrate -n --all --to mirror");
+    let plan = format!("would migrate {name} (1 file, 5 B)\nwould migrate {other} (1 file, 5 B)\n");
+    assert_eq!(ran.succeeded(), plan);
+    assert_eq!(ran.stderr, "would migrate 2 items, 2 files, 10 B\n");
 }
 
 /// What killed runs left is told and stays.

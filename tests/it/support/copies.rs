@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use urepo::identity::RepositoryName;
-use urepo::item::State;
+use urepo::item::{State, Totals};
 use urepo::layout;
 use urepo::sidecar::Sidecar;
 
@@ -20,8 +20,11 @@ pub(crate) fn copy_item(from: &Path, to: &Path, name: &str, change: impl FnOnce(
             std::fs::copy(entry.path(), path).unwrap();
         }
     }
+    let settings = std::fs::read_to_string(from.join(layout::SETTINGS)).unwrap();
+    let settings: toml::Table = settings.parse().unwrap();
     change_item(to, name, |sidecar| {
         sidecar.state = State::Copy;
+        sidecar.origin.insert("collection".to_owned(), settings["id"].clone());
         change(sidecar);
     });
 }
@@ -29,8 +32,13 @@ pub(crate) fn copy_item(from: &Path, to: &Path, name: &str, change: impl FnOnce(
 /// Changes the sidecar of an item, and seals it.
 pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Sidecar)) {
     let path = root.join(item_directory(name)).join(layout::SIDECAR);
-    let (mut sidecar, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
+    let (before, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
+    let mut sidecar = before.clone();
     change(&mut sidecar);
+    // Whoever changes the files means a sidecar that agrees with itself.
+    if sidecar.files != before.files && sidecar.payload == before.payload {
+        sidecar.payload = Totals::of(&sidecar.files);
+    }
     std::fs::write(path, sidecar.to_text()).unwrap();
 }
 

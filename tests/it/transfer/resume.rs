@@ -56,7 +56,7 @@ fn whole_files_are_taken_over() {
             taken_over += 1;
         }
         assert!(pair.is_clean(), "{at}");
-        assert_eq!(half_copied(pair.root(1)), [PathBuf::new(); 0], "{at}");
+        assert!(half_copied(pair.root(1)).is_empty(), "{at}");
         assert_eq!(staged(pair.root(1)), [""; 0], "{at}");
         if !struck {
             break;

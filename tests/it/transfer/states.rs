@@ -73,6 +73,7 @@ fn every_cell() {
     let plain = Rules::default();
     let refresh = copy_rules(true, false);
     let revive = copy_rules(false, true);
+    let leave = Rules { leave_copy: true, ..plain };
     for (from, there, verb, rules, expected) in [
         (Original, Nothing, Cp, plain, Ok(Get(Over::Nothing))),
         (Original, Nothing, Mv, plain, Ok(HandOver(Over::Nothing))),
@@ -92,8 +93,10 @@ fn every_cell() {
         (Original, Same(Deleted), Mv, revive, Ok(HandOver(Over::Tombstone))),
         (Copy, Nothing, Cp, plain, Ok(Get(Over::Nothing))),
         (Copy, Nothing, Mv, plain, Ok(MoveCopy)),
+        (Copy, Nothing, Mv, leave, Ok(Get(Over::Nothing))),
         (Copy, Same(Copy), Cp, plain, Ok(Skip)),
         (Copy, Same(Copy), Mv, plain, Ok(DropCopy)),
+        (Copy, Same(Copy), Mv, leave, Ok(Skip)),
         (Copy, Older(Copy), Cp, refresh, Err(No::OnlyFromOriginal)),
         (Copy, Older(Copy), Mv, plain, Err(No::OnlyFromOriginal)),
         (Copy, Other(Copy), Cp, refresh, Err(No::OtherContent)),
@@ -101,6 +104,9 @@ fn every_cell() {
         (Copy, Other(Original), Cp, plain, Ok(Skip)),
         (Copy, Older(Original), Cp, refresh, Err(No::OtherContent)),
         (Copy, Same(Original), Mv, plain, Err(No::HoldsOriginal)),
+        (Copy, Same(Original), Mv, leave, Ok(Skip)),
+        (Copy, Other(Original), Mv, leave, Ok(Skip)),
+        (Copy, Older(Original), Mv, leave, Err(No::HoldsOriginal)),
         (Copy, Same(Deleted), Cp, plain, Err(No::Tombstone)),
         (Copy, Same(Deleted), Cp, revive, Ok(Get(Over::Tombstone))),
         (Copy, Same(Deleted), Mv, revive, Err(No::Tombstone)),

@@ -229,7 +229,7 @@ impl Pair {
 
     /// How many hand-overs are recorded as unfinished, on either side.
     pub(super) fn journals(&self) -> usize {
-        let is_whole = |name: &&String| name.ends_with(".toml");
+        let is_whole = |name: &&String| !name.contains(".new");
         let count = |root: &PathBuf| records(root).iter().filter(is_whole).count();
         self.roots.iter().map(count).sum()
     }
@@ -272,7 +272,7 @@ fn make_sources(sources: &Path) {
 }
 
 /// Changes a file of an item, as a later version of it: new digest, later timestamp.
-pub(super) fn edit(collection: &Collection, name: &RepositoryName, path: &str, bytes: &[u8]) {
+pub(crate) fn edit(collection: &Collection, name: &RepositoryName, path: &str, bytes: &[u8]) {
     use urepo::item::{Content, Totals};
     let item = collection.item(name).unwrap();
     let file = item.payload_path().join(path);

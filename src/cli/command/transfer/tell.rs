@@ -1,10 +1,9 @@
 //! Telling what became of each item, and how the run ended.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use serde_json::{Value, json};
 use urepo::disk::PathError;
-use urepo::identity::RepositoryName;
 use urepo::transfer::{
     Depth, Finished, Outcome, Over, Settled, Step, Summary, TransferError, Transferred, Verb,
 };
@@ -14,6 +13,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
+use crate::cli::select::{Failures, Meaningless};
 use crate::cli::{Done, human, record};
 
 /// Tells each outcome as it comes.
@@ -92,16 +92,16 @@ impl<'a> Teller<'a> {
     fn tell_failure(&mut self, name: &str, error: TransferError) -> Option<String> {
         let printer = &self.run.context.printer;
         let failure = Failure::from(error);
-        let record = printer.json.then(|| {
-            let message = failure.in_one_line();
-            let error = json!({ "code": failure.exit.code(), "message": message });
-            json!({ "type": "item", "version": 1, "id": name, "ok": false, "error": error })
-                .to_string()
-        });
+        let record = printer.json.then(|| failed(Some(name), &failure).to_string());
         if self.run.single {
             self.alone = Some(failure);
         } else if record.is_none() && failure.exit != Exit::Interrupted {
-            printer.error(&failure.in_one_line());
+            let text = failure.in_one_line();
+            if text.contains(name) {
+                printer.error(&text);
+            } else {
+                printer.error(&format!("`{name}`: {text}"));
+            }
             if let Some(hint) = &failure.hint {
                 printer.hint(hint);
             }
@@ -110,15 +110,19 @@ impl<'a> Teller<'a> {
     }
 
     /// How the run ended, with what was met while the items were looked for.
-    pub(super) fn end(self, mut summary: Summary, failures: &Mutex<Vec<Failure>>) -> Ended {
+    pub(super) fn end(self, mut summary: Summary, failures: &Failures) -> Result<Ended, Failure> {
         let printer = &self.run.context.printer;
         let met = std::mem::take(&mut *failures.lock().unwrap_or_else(PoisonError::into_inner));
         let mut alone = self.alone;
         summary.failed += met.len() as u64;
-        for failure in met {
+        for Meaningless { text, failure } in met {
+            if printer.json {
+                let record = failed(text.as_deref(), &failure);
+                printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            }
             if self.run.single {
                 alone = Some(failure);
-            } else {
+            } else if !printer.json {
                 failure.tell(printer);
             }
         }
@@ -139,8 +143,14 @@ impl<'a> Teller<'a> {
         } else {
             None
         };
-        Ended { summary, failure, depth: self.depth }
+        Ok(Ended { summary, failure, depth: self.depth })
     }
+}
+
+/// The record of an item that failed.
+fn failed(id: Option<&str>, failure: &Failure) -> Value {
+    let error = json!({ "code": failure.exit.code(), "message": failure.in_one_line() });
+    json!({ "type": "item", "version": 1, "id": id, "ok": false, "error": error })
 }
 
 impl Ended {
@@ -168,34 +178,36 @@ impl Ended {
                 "bytes": summary.bytes, "planned": depth == Depth::Plan, "exit_code": code,
             });
             printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial) {
-            printer.note(&closing(&summary, verb, depth));
+        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial)
+            && let Some(closing) = closing(&summary, verb, depth)
+        {
+            printer.note(&closing);
         }
         failure.map_or(Ok(()), Err)
     }
 }
 
-fn closing(summary: &Summary, verb: Verb, depth: Depth) -> String {
+/// What is told at the end; nothing where only failures are to be told.
+fn closing(summary: &Summary, verb: Verb, depth: Depth) -> Option<String> {
     let there = match (summary.skipped, verb) {
-        (0, _) => String::new(),
-        (count, Verb::Refresh) => {
-            format!("; {} up to date", human::count(count, "Copy").replace("Copys", "Copies"))
-        }
-        (count, _) => format!("; {count} there already"),
+        (0, _) => None,
+        (1, Verb::Refresh) => Some("1 Copy up to date".to_owned()),
+        (count, Verb::Refresh) => Some(format!("{count} Copies up to date")),
+        (count, _) => Some(format!("{count} there already")),
     };
-    if summary.transferred == 0 {
-        return match summary.skipped {
-            0 => format!("nothing to {}", present(verb)),
-            _ => format!("nothing to {}{there}", present(verb)),
-        };
-    }
     let done = match depth {
-        Depth::Plan => format!("would {}", present(verb)),
-        Depth::Act => past(verb).to_owned(),
+        _ if summary.transferred == 0 && summary.failed > 0 => return there,
+        _ if summary.transferred == 0 => format!("nothing to {}", present(verb)),
+        Depth::Plan => sized(&format!("would {}", present(verb)), summary),
+        Depth::Act => sized(past(verb), summary),
     };
+    Some(there.map_or(done.clone(), |there| format!("{done}; {there}")))
+}
+
+fn sized(done: &str, summary: &Summary) -> String {
     let items = human::count(summary.transferred, "item");
     let files = human::count(summary.files, "file");
-    format!("{done} {items}, {files}, {}{there}", human::bytes(summary.bytes))
+    format!("{done} {items}, {files}, {}", human::bytes(summary.bytes))
 }
 
 fn present(verb: Verb) -> &'static str {
@@ -253,23 +265,21 @@ fn step(step: Step) -> &'static str {
 /// Tells of hand-overs that were found unfinished. Returns how many still are.
 pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]) -> u64 {
     let mut left = 0;
+    let printer = &context.printer;
     for Finished { name, result } in finished {
-        let name = name.as_ref().map_or("some items", RepositoryName::as_str);
+        let hand_over = match name {
+            Some(name) => format!("the hand-over of {name}"),
+            None => "a hand-over".to_owned(),
+        };
         match result {
-            Ok(Settled::HandedOver) => {
-                context.printer.note(&format!("finished the hand-over of {name}"));
-            }
+            Ok(Settled::HandedOver) => printer.note(&format!("finished {hand_over}")),
             Ok(Settled::Withdrawn) => {
-                context
-                    .printer
-                    .note(&format!("withdrew the hand-over of {name}: it had not begun"));
+                printer.note(&format!("withdrew {hand_over}: it had not begun"));
             }
             Err(error) => {
                 left += 1;
-                let failure = Failure::of(Exit::Failure, error);
-                let text =
-                    format!("the hand-over of {name} is not finished: {}", failure.in_one_line());
-                context.printer.warning(&text);
+                let reason = Failure::of(Exit::Failure, error).in_one_line();
+                printer.warning(&format!("{hand_over} is not finished: {reason}"));
             }
         }
     }

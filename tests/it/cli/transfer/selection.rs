@@ -1,0 +1,173 @@
+//! Which items are meant.
+
+use super::super::{leaf, records, run_with_input};
+use super::{archive_and_mirror, is_clean, listed, make, tells};
+use crate::support::{World, tree};
+
+/// Every spelling of an ITEM names it, and it is copied once in however many it is given.
+#[test]
+fn in_every_spelling() {
+    let world = World::new();
+    world.run("init archive --host archive.example.org --ip 192.0.2.7").succeeded();
+    make(&world, "mirror");
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let shown = &records(&world.run(&format!("-c archive id --json {name}")))[0];
+    let [ibip, url] = ["ibip", "url"].map(|key| shown[key].as_str().unwrap().to_owned());
+    let upper = name.to_uppercase();
+    let spellings = [&name, &upper, leaf(&name), &ibip, &url, &format!("archive/{name}/doc/a.txt")];
+    for spelling in spellings.map(str::to_owned) {
+        let ran = world.run(&format!("-c archive copy {spelling} --to mirror"));
+        tells(&ran, 0, "", "copied 1 item, 1 file, 5 B\n");
+        assert_eq!(listed(&world, "mirror"), [name.as_str()], "{spelling}");
+        std::fs::remove_dir_all(world.path("mirror/example.org")).unwrap();
+    }
+    let all = spellings.join(" ");
+    let ran = world.run(&format!("-c archive copy {all} --to mirror"));
+    tells(&ran, 0, "", "copied 1 item, 1 file, 5 B\n");
+    is_clean(&world);
+}
+
+#[test]
+fn by_what_they_are() {
+    let (world, names) = archive_and_mirror(2);
+    make(&world, "third");
+    let other = {
+        world.write("maps.txt", "maps");
+        world.run("-c mirror new maps.txt").line()
+    };
+    world.run(&format!("-c mirror copy {other} --to archive")).succeeded();
+    std::fs::remove_dir_all(world.path("mirror")).unwrap();
+    let copied = |rest: &str| {
+        world.run(&format!("-c archive copy {rest} --to third")).succeeded();
+        let found = listed(&world, "third");
+        if !found.is_empty() {
+            std::fs::remove_dir_all(world.path("third/example.org")).unwrap();
+        }
+        found
+    };
+    let both = vec![names[0].clone(), names[1].clone()];
+    let all = vec![names[0].clone(), names[1].clone(), other.clone()];
+    assert_eq!(copied("--all"), all);
+    assert_eq!(copied("--prefix example.org/archive"), both);
+    assert_eq!(copied("--prefix EXAMPLE.org/Archive"), both);
+    assert_eq!(copied("--prefix example.org/nowhere"), [""; 0]);
+    assert_eq!(copied("--state Original"), both);
+    assert_eq!(copied("--state Copy"), [other.as_str()]);
+    assert_eq!(copied(&format!("{} {other} --state Copy", names[0])), [other.as_str()]);
+    assert_eq!(copied("--since 1995-08-01"), all);
+    assert_eq!(copied("--since 9999-12-31"), [""; 0]);
+    assert_eq!(copied("--since 1995-08-01 --state Original --prefix example.org/archive"), both);
+}
+
+#[test]
+fn from_lists() {
+    let (world, names) = archive_and_mirror(4);
+    // Empty lines, blanks, and a last line without an end are nothing to stumble over.
+    world.write("list", format!("\n{}\n\n  {}  \n{}", names[0], leaf(&names[1]), names[0]));
+    let ran = world.run("-c archive copy --files-from list --to mirror");
+    tells(&ran, 0, "", "copied 2 items, 2 files, 12 B\n");
+    assert_eq!(listed(&world, "mirror"), names[..2]);
+    let ended_by_nul = format!("{}\0\0{}\0", names[2], names[0]);
+    let line = "-c archive copy --files-from0 - --to mirror";
+    let ran = run_with_input(&world, line, ended_by_nul.as_bytes());
+    tells(&ran, 0, "", "copied 1 item, 1 file, 6 B; 1 there already\n");
+    // Beside items that are typed.
+    let line = format!("-c archive copy {} --files-from - --to mirror", names[3]);
+    let ran = run_with_input(&world, &line, names[0].as_bytes());
+    tells(&ran, 0, "", "copied 1 item, 1 file, 6 B; 1 there already\n");
+    // What another command lists.
+    let list = world.run("-c archive list").stdout;
+    let ran =
+        run_with_input(&world, "-c archive migrate --files-from - --to mirror", list.as_bytes());
+    tells(&ran, 0, "", "migrated 4 items, 4 files, 24 B\n");
+    // A list of nothing is no mistake: there was nothing to do.
+    let ran = run_with_input(&world, "-c archive copy --files-from - --to mirror", b"\n\n");
+    tells(&ran, 0, "", "nothing to copy\n");
+    let ran = world.run("-c archive copy --files-from missing --to mirror");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    is_clean(&world);
+}
+
+/// Lines that mean nothing, that are no text, that are endless: told, and the rest is done.
+#[test]
+fn past_bad_lines() {
+    let (world, names) = archive_and_mirror(2);
+    let mut list = format!("nonsense\n{}\n", names[0]).into_bytes();
+    list.extend_from_slice(b"\xff\xfe\n");
+    list.extend(std::iter::repeat_n(b'x', 200_000));
+    list.extend_from_slice(format!("\n{}\n", names[1]).as_bytes());
+    let line = "-c archive copy --files-from - --to mirror";
+    let ran = run_with_input(&world, line, &list);
+    assert_eq!(ran.code, 3);
+    let told = ran.stderr.replace(&world.path("").display().to_string(), "[WORLD]/");
+    assert_eq!(
+        told,
+        "error: no item `nonsense` in `[WORLD]/archive`\n\
+         hint: `urepo list` shows the names there are\n\
+         error: cannot read a line of the list of items\n\
+         caused by: `\\xff\\xfe` is not UTF-8\n\
+         error: cannot read a line of the list of items\n\
+         caused by: it is longer than any identifier\n\
+         copied 2 items, 2 files, 12 B\n\
+         error: 3 of 5 items were not copied\n\
+         hint: each is named above, with its reason\n"
+    );
+    assert_eq!(listed(&world, "mirror"), names);
+    let ran = run_with_input(&world, &format!("{line} --json"), &list);
+    let told = records(&ran);
+    let codes: Vec<_> = told.iter().map(|it| it["error"]["code"].as_i64()).collect();
+    assert_eq!(codes, [None, None, Some(21), Some(1), Some(1), None]);
+    assert_eq!((&told[2]["id"], &told[2]["ok"]), (&"nonsense".into(), &false.into()));
+    assert_eq!((&told[5]["failed"], &told[5]["exit_code"]), (&3.into(), &3.into()));
+}
+
+#[test]
+fn a_bad_item_does_not_stop_the_rest() {
+    let (world, names) = archive_and_mirror(2);
+    let absent = "example.org/archive/2009/02.16.17.46";
+    for verb in ["copy", "migrate"] {
+        let line = format!("-c archive {verb} {} {absent} {} --to mirror", names[0], names[1]);
+        let ran = world.run(&line);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.starts_with(&format!("error: no item `{absent}`")), "{}", ran.stderr);
+        assert_eq!(listed(&world, "mirror"), names);
+    }
+}
+
+#[test]
+fn of_nothing_is_refused() {
+    let (world, names) = archive_and_mirror(1);
+    let before = tree(&world.path(""));
+    for line in [
+        "copy --to mirror".to_owned(),
+        "migrate --to mirror".to_owned(),
+        format!("copy {}", names[0]),
+        format!("copy --all {} --to mirror", names[0]),
+        format!("migrate --since 2026-01-01 {} --to mirror", names[0]),
+        "copy --all --files-from list --to mirror".to_owned(),
+        "copy --files-from list --files-from0 list --to mirror".to_owned(),
+        "copy --state Lost --to mirror".to_owned(),
+        format!("copy --policy {} --to mirror", names[0]),
+    ] {
+        let ran = world.run(&format!("-c archive {line}"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{line}: {}", ran.stderr);
+    }
+    assert_eq!(tree(&world.path("")), before);
+}
+
+/// What the collection wishes for, counted over all that the settings name.
+#[test]
+fn by_policy() {
+    let (world, names) = archive_and_mirror(2);
+    make(&world, "third");
+    let line = "-c archive copy --policy --to mirror";
+    tells(&world.run(line), 0, "", "nothing to copy\n");
+    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+    world.write("archive/urepo.toml", format!("copies = 1\n{settings}"));
+    world.run(&format!("-c archive copy {} --to third", names[0])).succeeded();
+    super::settle(&world, &["third"]);
+    tells(&world.run(line), 0, "", "copied 1 item, 1 file, 6 B\n");
+    assert_eq!(listed(&world, "mirror"), names[1..]);
+    tells(&world.run(line), 0, "", "nothing to copy\n");
+}

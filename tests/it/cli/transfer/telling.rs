@@ -1,0 +1,146 @@
+//! What is told: in words, in records, much or little.
+
+use serde_json::{Value, json};
+
+use super::super::{bytes_below, leaf, records};
+use super::{archive_and_mirror, is_clean, states, tells};
+use urepo::item::State;
+
+#[test]
+fn as_much_as_is_asked_for() {
+    let (world, names) = archive_and_mirror(3);
+    let [one, two, three] = &names[..] else { panic!("{names:?}") };
+    let run = |line: &str| world.run(&format!("-c archive {line} --to mirror"));
+    tells(&run(&format!("copy {one}")), 0, "", "copied 1 item, 1 file, 6 B\n");
+    tells(&run(&format!("copy {one}")), 0, "", "nothing to copy; 1 there already\n");
+    tells(&run(&format!("-q copy {two}")), 0, "", "");
+    tells(&run(&format!("-q copy {two}")), 0, "", "");
+    let each = format!("was there already: {one}\nwas there already: {two}\n");
+    let all = format!("{each}copied {three} (1 file, 6 B)\n");
+    let closing = "copied 1 item, 1 file, 6 B; 2 there already\n";
+    tells(&run("copy --all -v"), 0, &all, closing);
+    let each = format!("migrated {one} (1 file, 6 B)\n");
+    tells(&run(&format!("migrate -v {one}")), 0, &each, "migrated 1 item, 1 file, 6 B\n");
+    // Quiet is not silent: what failed is told.
+    let ran = run("-q copy nonsense");
+    assert_eq!(ran.code, 21);
+    assert!(ran.stderr.starts_with("error: no item `nonsense`"), "{}", ran.stderr);
+    is_clean(&world);
+}
+
+/// The same command again does nothing and ends well, in whatever way the item is named.
+#[test]
+fn that_an_earlier_run_has_done_it() {
+    for rest in ["", " --leave-copy"] {
+        let (world, names) = archive_and_mirror(1);
+        for item in [&names[0], leaf(&names[0])] {
+            let line = format!("-c archive migrate {item} --to mirror{rest}");
+            let told = world.run(&line);
+            assert_eq!(told.code, 0, "{line}: {}", told.stderr);
+            let again = world.run(&line);
+            tells(&again, 0, "", "nothing to migrate; 1 there already\n");
+        }
+        let left = (!rest.is_empty()).then_some(State::Copy);
+        assert_eq!(states(&world, &names[0]), [left, Some(State::Original)]);
+        is_clean(&world);
+    }
+}
+
+/// What was taken there and deleted since is not there already.
+#[test]
+fn that_what_was_migrated_is_deleted_now() {
+    let (world, names) = archive_and_mirror(1);
+    let line = format!("-c archive migrate {} --to mirror", names[0]);
+    world.run(&line).succeeded();
+    world.run(&format!("-c mirror delete --force last {}", names[0])).succeeded();
+    assert_eq!(world.run(&line).code, 21);
+}
+
+#[test]
+fn in_records() {
+    let (world, names) = archive_and_mirror(1);
+    let name = &names[0];
+    let run = |line: &str| records(&world.run(&format!("-c archive {line} --json --to mirror")));
+    let place = world.path("mirror").join(name).display().to_string();
+    let item = |step: &str, state: Value, planned: bool| {
+        json!({
+            "type": "item", "version": 1, "id": name, "ibip": null, "ok": true, "path": place,
+            "state": state, "step": step, "planned": planned, "files": 1, "bytes": 6,
+        })
+    };
+    let summary = |transferred: u64, skipped: u64, planned: bool| {
+        json!({
+            "type": "summary", "version": 1, "transferred": transferred, "skipped": skipped,
+            "failed": 0, "files": transferred, "bytes": 6 * transferred, "planned": planned,
+            "exit_code": 0,
+        })
+    };
+    let in_world = |told: Vec<Value>| {
+        let text = json!(told).to_string();
+        let root = world.path("").display().to_string();
+        serde_json::from_str::<Vec<Value>>(&text.replace("[WORLD]/", &root)).unwrap()
+    };
+    for (line, step, state, transferred) in [
+        ("copy --all", "copy", json!("Copy"), 1),
+        ("copy --all", "skip", Value::Null, 0),
+        ("migrate --all --leave-copy", "hand-over", json!("Original"), 1),
+    ] {
+        if transferred == 1 {
+            let planned = in_world(run(&format!("{line} --dry-run")));
+            assert_eq!(planned, [item(step, state.clone(), true), summary(1, 0, true)], "{line}");
+        }
+        let told = in_world(run(line));
+        assert_eq!(told, [item(step, state, false), summary(transferred, 1 - transferred, false)]);
+    }
+    // A failure is a record too, and the last one has the code.
+    let ran = world.run(&format!("-c archive copy {name} nonsense --json --to mirror"));
+    let told = records(&ran);
+    let expected = json!({
+        "type": "item", "version": 1, "id": "nonsense", "ok": false,
+        "error": { "code": 21, "message": "no item `nonsense` in `[WORLD]/archive`" },
+    });
+    assert_eq!((ran.code, &told[1]), (3, &expected));
+    assert_eq!((&told[2]["failed"], &told[2]["exit_code"]), (&json!(1), &json!(3)));
+    let told: Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!((&told["type"], &told["exit_code"]), (&json!("error"), &json!(3)));
+}
+
+/// A hand-over that was cut short, and a part of a large item: told before anything is done about them.
+#[test]
+fn what_recovery_would_do() {
+    let (world, names) = archive_and_mirror(1);
+    let id = urepo::collection::Collection::open(
+        &world.path("mirror"),
+        &urepo::disk::Watcher::default(),
+    )
+    .unwrap()
+    .id()
+    .to_owned();
+    let record = format!(
+        "format = 1\ntoken = \"77\"\nto = \"{id}\"\nto_path = \"{}\"\nleave_copy = false\n\
+         items = [\"{}\"]\n",
+        world.path("mirror").display(),
+        names[0]
+    );
+    world.write("archive/.urepo/journal/handover-77.toml", record);
+    world.write("archive/.urepo/partial/of-something/doc/a.txt", "al");
+    let before = bytes_below(&world.path(""));
+    let told = format!(
+        "would finish or withdraw the hand-over of {}\n\
+         would remove [WORLD]/archive/.urepo/partial/of-something, of unknown, unless it is at work\n",
+        names[0]
+    );
+    tells(&world.run("-c archive recover -n"), 0, &told, "");
+    let told = records(&world.run("-c archive recover -n --json"));
+    let expected = json!({
+        "type": "summary", "version": 1, "planned": true, "finished": 1, "removed": 1,
+        "exit_code": 0,
+    });
+    assert_eq!(told, [expected]);
+    assert_eq!(bytes_below(&world.path("")), before);
+    let told = records(&world.run("-c archive recover --json"));
+    assert_eq!((&told[0]["finished"], &told[0]["pending"]), (&json!(1), &json!(0)));
+    assert_eq!((&told[0]["removed"], &told[0]["exit_code"]), (&json!(1), &json!(0)));
+    assert!(!world.path("archive/.urepo/partial").exists());
+    is_clean(&world);
+}
