@@ -90,7 +90,7 @@ pub(super) fn settle(
 }
 
 /// So many items are settled at a time: each takes descriptors.
-pub(super) const AT_A_TIME: usize = 64;
+pub(super) const AT_A_TIME: usize = 32;
 
 fn settle_some(
     sides: &Sides<'_>,
