@@ -72,6 +72,11 @@ impl Selection {
         self.items.len() == 1 && self.list().is_none()
     }
 
+    /// Whether the items are named, one by one or in a list.
+    pub(crate) fn names_items(&self) -> bool {
+        !self.items.is_empty() || self.list().is_some()
+    }
+
     fn is_listing(&self) -> bool {
         self.all || self.prefix.is_some() || self.since.is_some() || self.state.is_some()
     }
