@@ -1,6 +1,8 @@
 //! The gallery of errors: what is told of each bad input, with which exit code, and that nothing is
 //! left behind. `SNAPSHOTS=overwrite cargo test` renews the texts.
 
+mod exports;
+
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::File;
