@@ -23,7 +23,7 @@ pub enum ExportError {
         /// The file.
         path: PathBuf,
         /// What was found.
-        detail: String,
+        detail: Box<str>,
         /// The item.
         name: RepositoryName,
         /// The root of the collection.

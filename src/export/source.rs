@@ -157,7 +157,7 @@ impl<'a> Source<'a> {
     fn damaged(&self, path: &Path, detail: String) -> ExportError {
         ExportError::Damaged {
             path: self.item.dir().path_of(path),
-            detail,
+            detail: detail.into(),
             name: self.name().clone(),
             collection: self.root.to_path_buf(),
         }
