@@ -20,6 +20,7 @@
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
 //! | [`transfer`] | copy and migrate between collections | collection |
+//! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
 //! | [`removal`] | items go, leave tombstones, and come back | verify |
@@ -56,6 +57,7 @@ pub mod deposit;
 pub mod digest;
 pub mod disk;
 pub mod distributor;
+pub mod export;
 mod flow;
 pub mod holdings;
 pub mod identity;

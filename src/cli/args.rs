@@ -92,6 +92,7 @@ pub(crate) enum Command {
     #[command(visible_aliases = ["move", "mv"])]
     Migrate(Box<command::migrate::Migrate>),
     Refresh(Box<command::refresh::Refresh>),
+    Export(Box<command::export::Export>),
     #[command(visible_alias = "rm")]
     Delete(command::delete::Delete),
     Purge(command::purge::Purge),

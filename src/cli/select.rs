@@ -90,8 +90,13 @@ impl Selection {
 
     /// Whoever means all items does not mean those that are deleted, unless that is said.
     pub(crate) fn tombstones(&self) -> Tombstones {
-        let asked = !self.items.is_empty() || self.list().is_some() || self.state.is_some();
+        let asked = self.names_items() || self.state.is_some();
         if asked { Tombstones::Refuse } else { Tombstones::Pass }
+    }
+
+    /// Whether the items are named, one by one or in a list.
+    pub(crate) fn names_items(&self) -> bool {
+        !self.items.is_empty() || self.list().is_some()
     }
 
     fn is_listing(&self) -> bool {

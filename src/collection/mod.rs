@@ -41,6 +41,7 @@ pub(crate) use proof::ProofError;
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
 pub use trash::{Held, Trashed};
+pub(crate) use writer::stage_name;
 pub use writer::{LeftOver, Writer, left_overs, recover};
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.

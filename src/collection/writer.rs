@@ -202,7 +202,8 @@ fn name_the_writers(
     })
 }
 
-fn stage_name(process: u32) -> std::io::Result<String> {
+/// A name for a stage that no other process takes.
+pub(crate) fn stage_name(process: u32) -> std::io::Result<String> {
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
     Ok(format!("{process}-{:016x}", u64::from_be_bytes(random)))

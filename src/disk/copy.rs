@@ -47,13 +47,13 @@ pub fn copy_and_digest(
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
     let mut written_back = 0;
-    let measured = read_up_to(expected, from, buffer, progress, interrupt, |bytes, end| {
+    let measured = read_and_digest(expected, from, buffer, progress, interrupt, |bytes, end| {
         to.write_all(bytes)?;
         if end - written_back >= WRITE_BACK_BYTES {
             to.let_go(written_back, end - written_back);
             written_back = end;
         }
-        Ok(())
+        Ok::<_, CopyError>(())
     })?;
     if measured.bytes - written_back >= LARGE_BYTES {
         to.let_go(written_back, measured.bytes - written_back);
@@ -68,24 +68,26 @@ pub fn digest(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    read_up_to(u64::MAX, from, buffer, progress, interrupt, |_, _| Ok(()))
+    read_and_digest(u64::MAX, from, buffer, progress, interrupt, |_, _| Ok(()))
 }
 
-fn read_up_to(
+/// Reads `from` up to its end or a little past `expected` bytes, handing the bytes to `each`, which
+/// also hears how many there were so far.
+pub fn read_and_digest<E: From<CopyError>>(
     expected: u64,
     from: &mut StoredFile,
     buffer: &mut [u8],
     progress: &dyn Progress,
     interrupt: &Interrupt,
-    mut each: impl FnMut(&[u8], u64) -> Result<(), PathError>,
-) -> Result<Measured, CopyError> {
+    mut each: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<Measured, E> {
     let mut hasher = Hasher::default();
     let mut total = 0;
     loop {
         if interrupt.requested() {
-            return Err(CopyError::Interrupted);
+            return Err(CopyError::Interrupted.into());
         }
-        let length = from.read_some(buffer)?;
+        let length = from.read_some(buffer).map_err(CopyError::from)?;
         if length == 0 || total > expected {
             return Ok(Measured { bytes: total, digest: hasher.finish() });
         }

@@ -2,8 +2,11 @@
 //!
 //! [`PayloadPath`] is a path below `doc/`; [`Entry`] one file, link or empty directory there;
 //! [`manifest`] the text that stands for all files; [`State`] Original, Copy or Deleted;
-//! [`twins`] finds names that some file systems take for one.
+//! [`twins`] finds names that some file systems take for one; [`bagit`] writes and reads paths as the
+//! manifests of bags have them.
 
+pub mod bagit;
+mod directories;
 pub mod manifest;
 mod path;
 mod state;
@@ -12,6 +15,7 @@ pub mod twins;
 use crate::digest::Digest;
 use crate::identity::Instant;
 
+pub(crate) use directories::directories;
 pub use path::{PathTextError, PayloadPath};
 pub(crate) use path::{escape, unescape};
 pub use state::{State, UnknownState};

@@ -1,7 +1,6 @@
 //! Copying the payload of an item into the stage, each byte read once and compared on the way.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest, digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath};
+use crate::item::{Content, Entry, PayloadPath, directories};
 use crate::layout;
 use crate::progress::Progress;
 
@@ -240,21 +239,4 @@ impl Wanted<'_> {
     fn stamp(&self, found: Stamp) -> Stamp {
         Stamp { mode: self.mode, modified: self.modified, ..found }
     }
-}
-
-/// Every directory below `doc/` that `entries` name or imply, each after the one it is in.
-fn directories(entries: &[Entry]) -> BTreeSet<&Path> {
-    let mut found = BTreeSet::new();
-    for Entry { path, content } in entries {
-        if let Content::EmptyDirectory { .. } = content {
-            found.insert(path.as_path());
-        }
-        for above in path.parents() {
-            // Those above it are there as well then.
-            if !found.insert(above) {
-                break;
-            }
-        }
-    }
-    found
 }

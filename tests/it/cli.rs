@@ -2,6 +2,7 @@
 
 mod dry_run;
 mod exit_codes;
+mod export;
 mod finding;
 mod interrupts;
 mod json;

@@ -1,6 +1,7 @@
 //! The gallery of errors: what is told of each bad input, with which exit code, and that nothing is
 //! left behind. `SNAPSHOTS=overwrite cargo test` renews the texts.
 
+mod exports;
 mod transfer;
 
 use std::error::Error;
@@ -2299,6 +2300,7 @@ Commands:
   copy         Copy items to another collection [alias: cp]
   migrate      Move items to another collection, Originals with them [aliases: move, mv]
   refresh      Bring the Copies of a collection up to their Originals
+  export       Write items out as directories, tar or bags
   delete       Delete items, or bring them back [alias: rm]
   purge        Remove the files of deleted items for good
   repair       Mend damaged, missing or added files of items from good copies

@@ -7,6 +7,7 @@ mod concurrency;
 mod deposit;
 mod distributor;
 mod errors;
+mod export;
 mod faults;
 mod holdings;
 mod identity;

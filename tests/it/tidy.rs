@@ -23,6 +23,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("deposit", COLLECTION_AND_BELOW),
     ("transfer", COLLECTION_AND_BELOW),
     ("verify", COLLECTION_AND_BELOW),
+    ("export", COLLECTION_AND_BELOW),
     ("holdings", COLLECTION_AND_BELOW),
     ("removal", VERIFY_AND_BELOW),
     ("repair", VERIFY_AND_BELOW),

@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod id;
 pub(crate) mod init;
 pub(crate) mod list;

@@ -1,0 +1,218 @@
+//! `urepo export`: items leave the collection, for those who have no urepo.
+
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Mutex;
+
+use clap::ValueEnum;
+use urepo::disk::Watcher;
+use urepo::export::{
+    BagLinks, Depth, Destination, Exporter, Format, MetadataFormat, Options, Payload, Tombstones,
+};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::printer::Printer;
+use crate::cli::select::Selection;
+
+mod tell;
+
+use tell::Teller;
+
+/// Bytes that are gathered for a stream before they are written.
+const STREAM_BYTES: usize = 128 * 1024;
+
+/// Write items out as directories, tar or bags
+///
+/// Each item becomes one directory, or with --format tar one file, in DIR, which is made if it is
+/// missing. It is called after the item, with + for the slashes: example.org+archive+2026+11.21.02.13.
+/// The paths are printed. Nothing that is there is ever replaced, and an item appears whole, and on the
+/// disk, or not at all: every byte is compared with the digest in the sidecar while it is written.
+///
+/// In a directory or a tar lies the payload itself. With --with-sidecar or --metadata-format, the
+/// payload is in doc, and item.toml, dc.xml, item.bib and datacite.json lie beside it. A bag (BagIt 1.0)
+/// has the payload in data and the rest in metadata, always with item.toml, which alone says the times,
+/// modes and empty directories.
+///
+/// With --to - all items go to standard output as one tar stream. If one turns out to be damaged after
+/// it has begun, the stream stops there, and tar finds its end missing.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo export 11.21.02.13 --to out
+  urepo export --all --format bagit --metadata-format dc --to bags
+  urepo export 11.21.02.13 --format tar --to - | tar -tf -
+  urepo export --all --metadata-only --metadata-format bibtex --to references")]
+pub(crate) struct Export {
+    #[command(flatten)]
+    selection: Selection,
+    /// The directory that gets the exports, or standard output (-)
+    #[arg(long, value_name = "DIR|-", required = true)]
+    to: std::path::PathBuf,
+    /// What each item becomes
+    #[arg(long, value_name = "FORMAT", default_value = "plain")]
+    format: FormatRule,
+    /// Take the sidecar along, as it is
+    #[arg(long)]
+    with_sidecar: bool,
+    /// Take a description along in this format; may be repeated
+    #[arg(long = "metadata-format", value_name = "FORMAT")]
+    metadata: Vec<MetadataRule>,
+    /// Leave the payload
+    #[arg(long)]
+    metadata_only: bool,
+    /// What becomes of links in a bag, which can hold none; an item with links is refused unless given
+    #[arg(long, value_name = "RULE")]
+    links: Option<LinksRule>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatRule {
+    /// A directory, with the payload as it is
+    Plain,
+    /// A tar file, or stream
+    Tar,
+    /// A bag of BagIt 1.0
+    Bagit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MetadataRule {
+    /// Dublin Core in XML, as OAI-PMH has it
+    Dc,
+    /// An entry for a bibliography
+    Bibtex,
+    /// DataCite 4 in JSON
+    Datacite,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LinksRule {
+    /// The files that they lead to, in the item, stand in their place
+    Follow,
+    /// They are left out
+    Skip,
+}
+
+impl Export {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("export"));
+        }
+        let is_stream = self.to == Path::new("-");
+        self.check(context, is_stream)?;
+        let collection = context.collection()?;
+        let failures = Mutex::default();
+        let feed = self.selection.of(&collection, &failures)?.into_feed();
+        let progress = context.progress();
+        let exporter = Exporter {
+            collection: &collection,
+            options: self.options(context),
+            agent: &context.agent,
+            clock: &context.clock,
+            progress: &*progress,
+            interrupt: &context.interrupt,
+        };
+        let mut teller = Teller::new(context, self.selection.is_single(), is_stream);
+        let summary = if is_stream {
+            let mut output = BufWriter::with_capacity(STREAM_BYTES, Stdout(&context.printer));
+            exporter.to_stream(&mut output, feed, &mut |outcomes| teller.tell_all(outcomes))
+        } else {
+            let path = context.absolute(&self.to);
+            let watcher = Watcher::default();
+            let destination =
+                Destination { path: &path, format: self.format.into(), watcher: &watcher };
+            exporter.to_directory(&destination, feed, &mut |outcomes| teller.tell_all(outcomes))
+        };
+        drop(progress);
+        teller.finish(summary, &failures)
+    }
+
+    /// Refuses what can not be meant together.
+    fn check(&self, context: &Context, is_stream: bool) -> Done {
+        let is_bag = self.format == FormatRule::Bagit;
+        if is_stream && self.format != FormatRule::Tar {
+            return Err(Failure::usage("only tar goes to standard output")
+                .hint("add `--format tar`, or name a directory with `--to DIR`"));
+        }
+        if is_stream && context.printer.json {
+            return Err(Failure::usage("standard output can not have both the stream and JSON")
+                .hint("name a directory with `--to DIR`"));
+        }
+        if is_stream && !context.global.dry_run && std::io::stdout().is_terminal() {
+            return Err(Failure::usage("a tar stream is nothing for a terminal")
+                .hint("add `| tar -x`, `> FILE`, or `--to DIR`"));
+        }
+        if self.links.is_some() && !is_bag {
+            return Err(Failure::usage("`--links` is about bags; others keep links as they are")
+                .hint("leave it out, or add `--format bagit`"));
+        }
+        if self.metadata_only && is_bag {
+            return Err(Failure::usage("a bag without its payload is none")
+                .hint("leave out `--metadata-only`, or `--format bagit`"));
+        }
+        if self.metadata_only && self.metadata.is_empty() && !self.with_sidecar {
+            return Err(Failure::usage("`--metadata-only` leaves nothing to export")
+                .hint("add `--metadata-format dc`, or `--with-sidecar`"));
+        }
+        Ok(())
+    }
+
+    fn options(&self, context: &Context) -> Options {
+        let mut metadata: Vec<MetadataFormat> =
+            self.metadata.iter().map(|format| (*format).into()).collect();
+        metadata.sort_unstable();
+        metadata.dedup();
+        Options {
+            payload: if self.metadata_only { Payload::None } else { Payload::Whole },
+            sidecar: self.with_sidecar,
+            metadata,
+            links: match self.links {
+                None => BagLinks::Refuse,
+                Some(LinksRule::Follow) => BagLinks::Follow,
+                Some(LinksRule::Skip) => BagLinks::Skip,
+            },
+            state: self.selection.state,
+            tombstones: if self.selection.names_items() {
+                Tombstones::Fail
+            } else {
+                Tombstones::Pass
+            },
+            depth: if context.global.dry_run { Depth::Plan } else { Depth::Act },
+        }
+    }
+}
+
+impl From<FormatRule> for Format {
+    fn from(rule: FormatRule) -> Format {
+        match rule {
+            FormatRule::Plain => Format::Plain,
+            FormatRule::Tar => Format::Tar,
+            FormatRule::Bagit => Format::Bag,
+        }
+    }
+}
+
+impl From<MetadataRule> for MetadataFormat {
+    fn from(rule: MetadataRule) -> MetadataFormat {
+        match rule {
+            MetadataRule::Dc => MetadataFormat::DublinCore,
+            MetadataRule::Bibtex => MetadataFormat::Bibtex,
+            MetadataRule::Datacite => MetadataFormat::Datacite,
+        }
+    }
+}
+
+/// Standard output as a stream of bytes.
+struct Stdout<'a>(&'a Printer);
+
+impl Write for Stdout<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.bytes(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}

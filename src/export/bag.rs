@@ -1,0 +1,137 @@
+//! Bags: the payload in `data/`, and the tag files around it [RFC 8493].
+//!
+//! `metadata/item.toml` is the sidecar: it says what a bag can not, the times, modes, links and empty
+//! directories. The payload keeps its modes and times on disk all the same.
+
+use std::path::Path;
+
+use super::metadata::terms::Terms;
+use super::outline::{Outline, descriptions};
+use super::part::Parts;
+use super::{ExportError, Options};
+use crate::digest::Digest;
+use crate::identity::Instant;
+use crate::item::bagit;
+use crate::sidecar::{Sidecar, TERMS};
+
+const DECLARATION: &[u8] = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
+/// Where the payload is, in a bag.
+const DATA: &str = "data";
+
+/// Where the descriptions are: a tag directory.
+const METADATA: &str = "metadata";
+
+impl Outline<'_> {
+    /// A whole bag, made `now`.
+    pub(super) fn bag(
+        &mut self,
+        parts: &Parts<'_>,
+        options: &Options,
+        now: Instant,
+    ) -> Result<(), ExportError> {
+        let top = self.top;
+        let options = Options { sidecar: true, ..options.clone() };
+        self.own_directory(top)?;
+        self.payload(&top.join(DATA), parts)?;
+        let mut tags = Vec::new();
+        for (file, text) in descriptions(self.source, &options) {
+            tags.push((format!("{METADATA}/{file}"), text));
+        }
+        tags.push(("bag-info.txt".to_owned(), info(self.source.sidecar(), parts, now)));
+        tags.push(("bagit.txt".to_owned(), DECLARATION.to_vec()));
+        tags.push(("manifest-sha256.txt".to_owned(), manifest(parts)));
+        self.own_directory(&top.join(METADATA))?;
+        let mut of_tags = Vec::new();
+        for (path, text) in &tags {
+            self.text(&top.join(path), text)?;
+            append_line(&mut of_tags, Digest::of(text), path);
+        }
+        self.text(&top.join("tagmanifest-sha256.txt"), &of_tags)?;
+        self.sink.finish()
+    }
+}
+
+/// The digests of the payload: those of the sidecar, with which every byte was compared.
+fn manifest(parts: &Parts<'_>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (path, file) in parts.files() {
+        append_line(&mut text, file.digest, &format!("{DATA}/{}", utf8(path)));
+    }
+    text
+}
+
+fn append_line(text: &mut Vec<u8>, digest: Digest, path: &str) {
+    text.extend_from_slice(format!("{digest}  {}\n", bagit::escape(path)).as_bytes());
+}
+
+/// The text of a path, which was found to be UTF-8 before.
+fn utf8(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.to_string_lossy()
+}
+
+/// `bag-info.txt`: what the RFC has a label for, then the terms of Dublin Core as `DC-Title` and so on.
+fn info(sidecar: &Sidecar, parts: &Parts<'_>, now: Instant) -> Vec<u8> {
+    let mut text = String::new();
+    let mut add = |label: &str, value: &str| {
+        let value = in_one_field(value);
+        if !value.is_empty() {
+            text.push_str(&format!("{label}: {value}\n"));
+        }
+    };
+    let terms = Terms::of(sidecar);
+    for publisher in terms.values("publisher") {
+        add("Source-Organization", &publisher);
+    }
+    add("External-Identifier", sidecar.repository.as_str());
+    if let Some(ibip) = &sidecar.ibip {
+        add("External-Identifier", ibip.as_str());
+    }
+    let description = terms.first("description").or_else(|| terms.first("abstract"));
+    if let Some(description) = description.or_else(|| terms.first("title")) {
+        add("External-Description", &description);
+    }
+    let now = now.civil();
+    add("Bagging-Date", &format!("{:04}-{:02}-{:02}", now.year, now.month, now.day));
+    let (files, bytes) = parts.size();
+    add("Payload-Oxum", &format!("{bytes}.{files}"));
+    add("Bag-Software-Agent", concat!("urepo ", env!("CARGO_PKG_VERSION")));
+    for term in TERMS {
+        for value in terms.values(term) {
+            add(&label(term), &value);
+        }
+    }
+    text.into_bytes()
+}
+
+/// The label of a term: `DC-Bibliographic-Citation` for `bibliographicCitation`.
+fn label(term: &str) -> String {
+    let mut label = "DC-".to_owned();
+    for (at, character) in term.char_indices() {
+        if at > 0 && character.is_uppercase() {
+            label.push('-');
+        }
+        label.push(if at == 0 { character.to_ascii_uppercase() } else { character });
+    }
+    label
+}
+
+/// A value with whatever a reader may take for the end of a line made into the RFC's way to go on.
+fn in_one_field(value: &str) -> String {
+    let ends_line = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
+    let lines = value.split(ends_line).map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_never_begins_a_label_of_its_own() {
+        assert_eq!(in_one_field("one\nPayload-Oxum: 0.0\r\n\n"), "one\n  Payload-Oxum: 0.0");
+        assert_eq!(in_one_field("a\u{85}b\u{2028}c\td"), "a\n  b\n  c\td");
+        assert_eq!(label("title"), "DC-Title");
+        assert_eq!(label("bibliographicCitation"), "DC-Bibliographic-Citation");
+    }
+}

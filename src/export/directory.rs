@@ -1,0 +1,235 @@
+//! Items into a directory, in groups: so that many small ones need few syncs.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::outline::top;
+use super::part::Parts;
+use super::place::{self, Place};
+use super::run::{Feed, Report, exported};
+use super::source::Source;
+use super::tar::Tar;
+use super::tree::Tree;
+use super::{
+    Depth, Destination, ExportError, Exported, Exporter, Format, Outcome, Summary, file_name,
+};
+use crate::collection::Lookup;
+use crate::disk::PathError;
+use crate::flow::{Gathered, Size};
+use crate::identity::RepositoryName;
+
+/// Directories and files of ours that an item takes, in inodes.
+const INODES_OF_AN_ITEM: u64 = 12;
+
+/// An item that is whole in the stage, or has failed.
+struct Ready {
+    outcome: Outcome,
+    /// Where it is in the stage, and the name that it gets.
+    staged: Option<(PathBuf, PathBuf)>,
+}
+
+impl Exporter<'_> {
+    /// Makes a directory or a file of each item that `feed` names, and calls `report` with the
+    /// outcomes, in order, group by group.
+    ///
+    /// Every item reported as exported is whole, in place and on the disk.
+    pub fn to_directory(
+        &self,
+        destination: &Destination<'_>,
+        feed: Box<Feed<'_>>,
+        report: &mut Report<'_>,
+    ) -> Summary {
+        let mut run = IntoDirectory {
+            exporter: self,
+            destination,
+            items: Lookup::new(self.collection),
+            place: None,
+            gathered: Gathered::default(),
+            begun: 0,
+            report,
+            summary: Summary::default(),
+        };
+        if let Err(error) = run.carry_out(feed) {
+            run.summary.fatal.get_or_insert(error);
+        }
+        run.summary
+    }
+}
+
+/// A run that makes something of each item in a directory.
+struct IntoDirectory<'a, 'r> {
+    exporter: &'a Exporter<'a>,
+    destination: &'a Destination<'a>,
+    items: Lookup<'a>,
+    /// Made when it is needed: a run that has nothing to put there leaves nothing.
+    place: Option<Place>,
+    gathered: Gathered<Ready>,
+    begun: usize,
+    report: &'a mut Report<'r>,
+    summary: Summary,
+}
+
+impl IntoDirectory<'_, '_> {
+    fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
+        place::check(self.destination.path)?;
+        let mut failure = None;
+        feed(&mut |name| {
+            if self.exporter.interrupt.requested() {
+                failure = Some(ExportError::Interrupted);
+                return ControlFlow::Break(());
+            }
+            self.take(&name);
+            if self.gathered.is_full()
+                && let Err(error) = self.publish()
+            {
+                failure = Some(error);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        // What is whole is put in place, however the run ends.
+        let published = self.publish();
+        failure.map_or(published, Err)
+    }
+
+    /// Makes one item in the stage.
+    fn take(&mut self, name: &RepositoryName) {
+        let number = self.begun;
+        let (result, staged) = match self.stage(name, number) {
+            Ok(None) => return,
+            Ok(Some((exported, staged))) => (Ok(exported), staged),
+            Err(error) => (Err(error), None),
+        };
+        self.begun += 1;
+        self.exporter.progress.finish_item(name.as_str());
+        let ready = Ready { outcome: Outcome { name: name.clone(), result }, staged };
+        self.gathered.add((number, ready), |ready| match &ready.outcome.result {
+            Ok(Exported { files, bytes, .. }) => {
+                Size { files: usize::try_from(*files).unwrap_or(usize::MAX), bytes: *bytes }
+            }
+            Err(_) => Size::default(),
+        });
+    }
+
+    #[expect(clippy::type_complexity, reason = "it is used once, just above")]
+    fn stage(
+        &mut self,
+        name: &RepositoryName,
+        number: usize,
+    ) -> Result<Option<(Exported, Option<(PathBuf, PathBuf)>)>, ExportError> {
+        let exporter = self.exporter;
+        let Some(source) = exporter.source(&self.items, name)? else { return Ok(None) };
+        let mut file = OsString::from(file_name(source.name()));
+        if self.destination.format == Format::Tar {
+            file.push(".tar");
+        }
+        let path = self.destination.path.join(&file);
+        if place::is_taken(self.destination, &file)? {
+            return Err(ExportError::Exists { path });
+        }
+        let format = self.destination.format;
+        let parts = exporter.parts(&source, format);
+        let parts = parts.map_err(|error| source.explain(error, &self.items))?;
+        let exported = exported(path, &parts);
+        if exporter.options.depth == Depth::Plan {
+            return Ok(Some((exported, None)));
+        }
+        let place = if let Some(place) = self.place.take() {
+            place
+        } else {
+            let Destination { path, watcher, .. } = *self.destination;
+            Place::new(path, watcher, exporter.agent)?
+        };
+        let place = self.place.insert(place);
+        check_room(place, &source, &parts)?;
+        let staged = PathBuf::from(number.to_string());
+        if let Err(error) = exporter.make(&source, &parts, format, place, &staged) {
+            // What can not be removed now goes with the stage.
+            let _ = place.stage.remove_tree(&staged);
+            return Err(source.explain(error, &self.items));
+        }
+        Ok(Some((exported, Some((staged, file.into())))))
+    }
+
+    /// Puts what is ready in place: one sync for all that was written, one for the names.
+    fn publish(&mut self) -> Result<(), ExportError> {
+        let mut ready = self.gathered.take();
+        let mut fatal = None;
+        if let Some(place) = &self.place
+            && ready.iter().any(|ready| ready.staged.is_some())
+        {
+            fatal = put_all(place, &mut ready).err();
+        }
+        let outcomes: Vec<_> = ready.into_iter().map(|ready| ready.outcome).collect();
+        for outcome in &outcomes {
+            self.summary.count(outcome);
+        }
+        if !outcomes.is_empty() {
+            (self.report)(outcomes)?;
+        }
+        fatal.map_or(Ok(()), Err)
+    }
+}
+
+/// The error is one that later groups would meet as well.
+fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
+    if let Err(error) = place.stage.sync_file_system() {
+        // What failed once is not tried again: the kernel may have dropped the bytes.
+        for Ready { outcome, .. } in ready.iter_mut().filter(|ready| ready.staged.is_some()) {
+            outcome.result = Err(ExportError::GroupFailed);
+        }
+        return Err(error.into());
+    }
+    let mut placed = Vec::new();
+    for Ready { outcome, staged } in ready {
+        let Some((from, name)) = staged else { continue };
+        match place.put(from, name) {
+            Ok(()) => placed.push((outcome, name)),
+            Err(error) => outcome.result = Err(error),
+        }
+    }
+    let Err(error) = place.dir.sync() else { return Ok(()) };
+    for (outcome, name) in placed {
+        let source = std::io::Error::new(error.kind(), error.to_string());
+        outcome.result = Err(ExportError::NotDurable {
+            path: place.path_of(name),
+            source: PathError::new("sync", error.path(), source),
+        });
+    }
+    Err(error.into())
+}
+
+impl Exporter<'_> {
+    /// Makes an item at `staged` in the stage of `place`.
+    fn make(
+        &self,
+        source: &Source<'_>,
+        parts: &Parts<'_>,
+        format: Format,
+        place: &Place,
+        staged: &Path,
+    ) -> Result<(), ExportError> {
+        if format != Format::Tar {
+            return self.write(source, parts, format, staged, &mut Tree::new(&place.stage));
+        }
+        let mut file = place.stage.create_file(staged)?;
+        let mut tar = Tar::new(&mut file);
+        self.write(source, parts, format, &top(source), &mut tar)?;
+        tar.close()
+    }
+}
+
+fn check_room(place: &Place, source: &Source<'_>, parts: &Parts<'_>) -> Result<(), ExportError> {
+    let room = place.dir.room()?;
+    let (bytes, inodes) = (parts.size().1, parts.count() + INODES_OF_AN_ITEM);
+    let (needed, unit, free) = if bytes > room.bytes {
+        (bytes, "bytes", room.bytes)
+    } else if inodes > room.inodes {
+        (inodes, "inodes", room.inodes)
+    } else {
+        return Ok(());
+    };
+    let (name, place) = (source.name().clone(), place.dir.path().to_path_buf());
+    Err(ExportError::NoRoom { name, needed, unit, free, place })
+}

@@ -1,0 +1,125 @@
+//! Why an item was not exported.
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::disk::copy::CopyError;
+use crate::identity::RepositoryName;
+use crate::item::PayloadPath;
+
+/// Why an item was not exported. Nothing of it stands under its name then.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// Only its tombstone is left.
+    #[error("`{name}` is deleted")]
+    Deleted {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// It is not what its sidecar says.
+    #[error("`{}` is damaged: {detail}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: Box<str>,
+        /// The item.
+        name: RepositoryName,
+        /// The root of the collection.
+        collection: PathBuf,
+    },
+    /// The item became another one while it was read.
+    #[error("`{name}` changed while it was read")]
+    Changed {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// Something of the same name is there.
+    #[error("`{}` is there already", path.display())]
+    Exists {
+        /// Where.
+        path: PathBuf,
+    },
+    /// A bag knows no links.
+    #[error("`{path}` of `{name}` is a link, which a bag cannot hold")]
+    Link {
+        /// The link.
+        path: PayloadPath,
+        /// The item.
+        name: RepositoryName,
+    },
+    /// A link that is to be followed leads to no file of the payload.
+    #[error("the link `{path}` of `{name}` leads to no file of the item: `{target}`")]
+    LinkAstray {
+        /// The link.
+        path: PayloadPath,
+        /// What it says.
+        target: String,
+        /// The item.
+        name: RepositoryName,
+    },
+    /// The manifest of a bag is UTF-8.
+    #[error("the name `{path}` of a file of `{name}` is not UTF-8, which a bag cannot hold")]
+    NotUtf8 {
+        /// The file.
+        path: PayloadPath,
+        /// The item.
+        name: RepositoryName,
+    },
+    /// Exports would lie in a collection.
+    #[error("`{}` lies in the collection `{}`", path.display(), collection.display())]
+    InCollection {
+        /// Where they would be.
+        path: PathBuf,
+        /// The collection.
+        collection: PathBuf,
+    },
+    /// There is less room than the item takes.
+    #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", place.display())]
+    NoRoom {
+        /// The item.
+        name: RepositoryName,
+        /// What it takes.
+        needed: u64,
+        /// Bytes or inodes.
+        unit: &'static str,
+        /// What there is.
+        free: u64,
+        /// Where.
+        place: PathBuf,
+    },
+    /// It is in place, but the disk did not confirm it.
+    #[error("`{}` was put in place, but the disk did not confirm it", path.display())]
+    NotDurable {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: PathError,
+    },
+    /// The stream can not be written.
+    #[error("cannot write the stream")]
+    Stream(#[source] std::io::Error),
+    /// A stop was asked for.
+    #[error("interrupted before it was exported")]
+    Interrupted,
+    /// An earlier failure of the whole group took this one with it.
+    #[error("not exported, because of the failure before it")]
+    GroupFailed,
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+impl From<CopyError> for ExportError {
+    fn from(error: CopyError) -> ExportError {
+        match error {
+            CopyError::Disk(error) => ExportError::Disk(error),
+            CopyError::Interrupted => ExportError::Interrupted,
+        }
+    }
+}

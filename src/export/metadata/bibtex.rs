@@ -1,0 +1,103 @@
+//! An entry for a bibliography, in BibTeX.
+//!
+//! `repository`, `ibi` and `targetfile` are the fields that URLib has in its `@reference.bib`.
+
+use super::terms::{Terms, year_of};
+use crate::export::file_name;
+use crate::sidecar::Sidecar;
+
+/// The kinds of entry that a `type` may name; anything else is `@misc`.
+const KINDS: [&str; 13] = [
+    "article",
+    "book",
+    "booklet",
+    "conference",
+    "inbook",
+    "incollection",
+    "inproceedings",
+    "manual",
+    "mastersthesis",
+    "phdthesis",
+    "proceedings",
+    "techreport",
+    "unpublished",
+];
+
+pub(super) fn render(sidecar: &Sidecar) -> String {
+    let terms = Terms::of(sidecar);
+    let kind = terms.first("type").map(|kind| kind.to_ascii_lowercase());
+    let kind = kind.filter(|kind| KINDS.contains(&kind.as_str()));
+    let mut text = format!("@{}{{{}", kind.as_deref().unwrap_or("misc"), key(sidecar));
+    let mut add = |field: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!(",\n  {field} = {{{value}}}"));
+        }
+    };
+    let people = |term| terms.values(term).iter().map(|name| person(name)).collect::<Vec<_>>();
+    let texts = |names: &[&str]| terms.all(names).iter().map(|t| escape(t)).collect::<Vec<_>>();
+    let first = |names| texts(names).into_iter().next().unwrap_or_default();
+    // The outer braces keep the case of the title as it is.
+    let title = first(&["title"]);
+    add("title", &if title.is_empty() { title } else { format!("{{{title}}}") });
+    add("author", &people("creator").join(" and "));
+    add("contributor", &people("contributor").join(" and "));
+    add("year", &year_of(sidecar));
+    add("date", &first(&["issued", "date"]));
+    add("publisher", &texts(&["publisher"]).join(", "));
+    add("abstract", &first(&["abstract", "description"]));
+    add("keywords", &texts(&["subject"]).join(", "));
+    add("language", &first(&["language"]));
+    add("copyright", &texts(&["rights", "license"]).join(", "));
+    add("repository", &escape(sidecar.repository.as_str()));
+    add("ibi", &sidecar.ibip.as_ref().map(ToString::to_string).unwrap_or_default());
+    let target = sidecar.target.as_ref().map(|target| escape(&target.to_text()));
+    add("targetfile", &target.unwrap_or_default());
+    text.push_str("\n}\n");
+    text
+}
+
+/// What the entry is cited by: the name of the item, with no character that ends a key.
+fn key(sidecar: &Sidecar) -> String {
+    let stays = |c: char| c.is_ascii_alphanumeric() || ".-_+".contains(c);
+    file_name(&sidecar.repository).chars().map(|c| if stays(c) { c } else { '-' }).collect()
+}
+
+/// A name in a list of names, whose parts are not taken for other names.
+fn person(name: &str) -> String {
+    let name = escape(name);
+    let is_ambiguous =
+        name.split_whitespace().any(|word| word == "and") || name.matches(',').count() > 2;
+    if is_ambiguous { format!("{{{name}}}") } else { name }
+}
+
+/// Text that TeX prints as it is, in one line. Braces are named: BibTeX counts them even when they
+/// are escaped.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '{' => escaped.push_str("\\textbraceleft{}"),
+            '}' => escaped.push_str("\\textbraceright{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '$' | '&' | '#' | '%' | '_' => escaped.extend(['\\', character]),
+            c if c.is_control() || c.is_whitespace() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ends_a_field_before_its_time() {
+        assert_eq!(escape("a}, evil = {b"), "a\\textbraceright{}, evil = \\textbraceleft{}b");
+        assert_eq!(escape("50% of\nR&D\\_"), "50\\% of R\\&D\\textbackslash{}\\_");
+        assert_eq!(person("Silva, Ana"), "Silva, Ana");
+        assert_eq!(person("Smith and Sons"), "{Smith and Sons}");
+    }
+}

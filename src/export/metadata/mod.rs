@@ -1,0 +1,42 @@
+//! What a sidecar says of an item, in the formats of others.
+//!
+//! None of them says all that the sidecar does: whoever wants everything takes that too. All are
+//! written from the sidecar alone, so the same item gives the same bytes.
+
+mod bibtex;
+mod datacite;
+mod dublin_core;
+pub(super) mod terms;
+
+use crate::sidecar::Sidecar;
+
+/// A format for descriptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MetadataFormat {
+    /// Dublin Core, the fifteen elements, as OAI-PMH has them in XML.
+    DublinCore,
+    /// An entry for a bibliography.
+    Bibtex,
+    /// DataCite 4, in JSON.
+    Datacite,
+}
+
+impl MetadataFormat {
+    /// The name of the file.
+    pub fn file(self) -> &'static str {
+        match self {
+            MetadataFormat::DublinCore => "dc.xml",
+            MetadataFormat::Bibtex => "item.bib",
+            MetadataFormat::Datacite => "datacite.json",
+        }
+    }
+
+    /// What `sidecar` says, in this format.
+    pub fn render(self, sidecar: &Sidecar) -> Vec<u8> {
+        match self {
+            MetadataFormat::DublinCore => dublin_core::render(sidecar),
+            MetadataFormat::Bibtex => bibtex::render(sidecar).into_bytes(),
+            MetadataFormat::Datacite => datacite::render(sidecar).into_bytes(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The terms of a description, whatever shape their values have.
+
+use toml::{Table, Value};
+
+use crate::sidecar::Sidecar;
+
+/// The description in a sidecar, which somebody may have written by hand.
+pub(crate) struct Terms<'a> {
+    table: &'a Table,
+    relations: &'a Table,
+}
+
+impl<'a> Terms<'a> {
+    pub(crate) fn of(sidecar: &'a Sidecar) -> Terms<'a> {
+        Terms { table: sidecar.metadata.table(), relations: &sidecar.relations }
+    }
+
+    /// The values of a term, in their order.
+    pub(crate) fn values(&self, term: &str) -> Vec<String> {
+        let mut values = Vec::new();
+        if let Some(value) = self.table.get(term) {
+            collect(value, &mut values);
+        }
+        values
+    }
+
+    /// Its first value.
+    pub(crate) fn first(&self, term: &str) -> Option<String> {
+        self.values(term).into_iter().next()
+    }
+
+    /// The values of several terms, one term after the other.
+    pub(crate) fn all(&self, terms: &[&str]) -> Vec<String> {
+        terms.iter().flat_map(|term| self.values(term)).collect()
+    }
+
+    /// The identifiers of related items.
+    pub(crate) fn related(&self) -> Vec<String> {
+        let mut values = Vec::new();
+        self.relations.values().for_each(|value| collect(value, &mut values));
+        values
+    }
+}
+
+fn collect(value: &Value, values: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.trim().is_empty() => {}
+        Value::String(text) => values.push(text.clone()),
+        Value::Array(several) => several.iter().for_each(|value| collect(value, values)),
+        Value::Table(table) => table.values().for_each(|value| collect(value, values)),
+        other => values.push(other.to_string()),
+    }
+}
+
+/// The year that a date begins with: `2026` of `2026-11-21`.
+pub(crate) fn year(date: &str) -> Option<String> {
+    let digits: String = date.chars().take_while(char::is_ascii_digit).collect();
+    (digits.len() == 4).then_some(digits)
+}
+
+/// The year of an item: that of its `issued` or `date`, else that of its label.
+pub(crate) fn year_of(sidecar: &Sidecar) -> String {
+    let terms = Terms::of(sidecar);
+    let said = terms.all(&["issued", "date"]).iter().find_map(|date| year(date));
+    said.unwrap_or_else(|| format!("{:04}", sidecar.created.civil().year))
+}

@@ -1,0 +1,101 @@
+//! Where what of an item goes, below the directory that it becomes.
+
+use std::path::{Path, PathBuf};
+
+use super::part::{Part, Parts};
+use super::sink::{Sink, write_text};
+use super::source::Source;
+use super::{ExportError, Options, Payload, file_name};
+use crate::identity::Instant;
+use crate::interrupt::Interrupt;
+use crate::layout;
+use crate::progress::Progress;
+
+/// The mode of directories that are made here.
+const DIRECTORY_MODE: u32 = 0o755;
+
+/// Writes one item to a sink.
+pub(super) struct Outline<'a> {
+    pub source: &'a Source<'a>,
+    /// The directory that it becomes, in the sink.
+    pub top: &'a Path,
+    pub sink: &'a mut dyn Sink,
+    pub progress: &'a dyn Progress,
+    pub interrupt: &'a Interrupt,
+}
+
+/// A small file that describes an item: its name and text.
+pub(super) type Description = (&'static str, Vec<u8>);
+
+/// The sidecar and the descriptions that were asked for, in the order of their names.
+pub(super) fn descriptions(source: &Source<'_>, options: &Options) -> Vec<Description> {
+    let sidecar = source.sidecar();
+    let mut texts: Vec<Description> =
+        options.metadata.iter().map(|format| (format.file(), format.render(sidecar))).collect();
+    if options.sidecar {
+        texts.push((layout::SIDECAR, source.text().to_vec()));
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    texts
+}
+
+impl Outline<'_> {
+    /// The payload itself, or `doc` with it beside its descriptions.
+    pub(super) fn plain(
+        &mut self,
+        parts: &Parts<'_>,
+        options: &Options,
+    ) -> Result<(), ExportError> {
+        let descriptions = descriptions(self.source, options);
+        let is_whole = options.payload == Payload::Whole;
+        if descriptions.is_empty() && is_whole {
+            self.payload(self.top, parts)?;
+        } else {
+            self.own_directory(self.top)?;
+            if is_whole {
+                self.payload(&self.top.join(layout::PAYLOAD), parts)?;
+            }
+            for (file, text) in descriptions {
+                self.text(&self.top.join(file), &text)?;
+            }
+        }
+        self.sink.finish()
+    }
+
+    /// The payload at `path`, which is `doc` itself.
+    pub(super) fn payload(&mut self, path: &Path, parts: &Parts<'_>) -> Result<(), ExportError> {
+        self.sink.directory(path, &self.source.directory(Path::new(""))?)?;
+        for (relative, part) in &parts.parts {
+            let path = path.join(relative);
+            match part {
+                Part::Directory(stamp) => self.sink.directory(&path, stamp)?,
+                Part::Link { target, stamp } => self.sink.link(&path, target, stamp)?,
+                Part::File(file) => {
+                    self.source.copy(file, &path, self.sink, self.progress, self.interrupt)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A directory that the collection has not.
+    pub(super) fn own_directory(&mut self, path: &Path) -> Result<(), ExportError> {
+        self.sink.directory(path, &Part::directory(DIRECTORY_MODE, self.modified()))
+    }
+
+    pub(super) fn text(&mut self, path: &Path, text: &[u8]) -> Result<(), ExportError> {
+        let modified = self.modified();
+        write_text(self.sink, path, text, modified)
+    }
+
+    /// The time of what is made here: so that the same item gives the same export.
+    fn modified(&self) -> Instant {
+        self.source.sidecar().timestamp
+    }
+}
+
+/// The directory that an item becomes in a tar stream.
+pub(super) fn top(source: &Source<'_>) -> PathBuf {
+    file_name(source.name()).into()
+}

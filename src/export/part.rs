@@ -1,0 +1,252 @@
+//! What of a payload is written: its entries, but that a bag has no links.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::source::Source;
+use super::{BagLinks, ExportError};
+use crate::digest::Digest;
+use crate::disk::{Kind, Stamp};
+use crate::identity::Instant;
+use crate::item::{Content, Entry, PayloadPath, directories};
+
+/// A link that leads through so many others leads in a circle.
+const MOST_LINKS: usize = 40;
+
+/// One thing to be written.
+pub(super) enum Part<'a> {
+    Directory(Stamp),
+    File(File<'a>),
+    Link { target: &'a [u8], stamp: Stamp },
+}
+
+/// A file to be written.
+pub(super) struct File<'a> {
+    /// Where its bytes are, in the payload.
+    pub from: &'a PayloadPath,
+    pub bytes: u64,
+    pub digest: Digest,
+    pub modified: Instant,
+    pub mode: u32,
+}
+
+/// The parts of a payload by their paths, each directory before what is in it.
+pub(super) struct Parts<'a> {
+    pub parts: BTreeMap<&'a Path, Part<'a>>,
+    pub lost: Lost,
+}
+
+/// What the format of an export could not keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Links that were left out.
+    pub links_skipped: u64,
+    /// Links in whose place stands what they lead to.
+    pub links_followed: u64,
+    /// Empty directories of which the manifest of a bag says nothing; its sidecar does.
+    pub empty_directories: u64,
+}
+
+impl<'a> Parts<'a> {
+    /// The payload as it is. Everything is looked at, so that little can be found wrong later.
+    pub(super) fn whole(source: &'a Source<'_>) -> Result<Parts<'a>, ExportError> {
+        Parts::of(source, |entry, target| {
+            let stamp = source.link(&entry.path, target)?;
+            Ok(Some(Part::Link { target, stamp }))
+        })
+    }
+
+    /// The payload as a bag can hold it.
+    pub(super) fn in_bag(
+        source: &'a Source<'_>,
+        links: BagLinks,
+    ) -> Result<Parts<'a>, ExportError> {
+        let entries = &source.sidecar().files;
+        let mut lost = Lost::default();
+        for entry in entries {
+            if std::str::from_utf8(entry.path.as_bytes()).is_err() {
+                let (path, name) = (entry.path.clone(), source.name().clone());
+                return Err(ExportError::NotUtf8 { path, name });
+            }
+            if let Content::EmptyDirectory { .. } = entry.content {
+                lost.empty_directories += 1;
+            }
+        }
+        let (mut skipped, mut followed) = (0, 0);
+        let parts = Parts::of(source, |entry, target| match links {
+            BagLinks::Refuse => {
+                let (path, name) = (entry.path.clone(), source.name().clone());
+                Err(ExportError::Link { path, name })
+            }
+            BagLinks::Skip => {
+                skipped += 1;
+                Ok(None)
+            }
+            BagLinks::Follow => {
+                followed += 1;
+                source.link(&entry.path, target)?;
+                let found = follow(entries, &entry.path, target).and_then(file);
+                let astray = || ExportError::LinkAstray {
+                    path: entry.path.clone(),
+                    target: crate::item::escape(target).into_owned(),
+                    name: source.name().clone(),
+                };
+                found.map(|file| Some(Part::File(file))).ok_or_else(astray)
+            }
+        })?;
+        lost.links_skipped = skipped;
+        lost.links_followed = followed;
+        Ok(Parts { lost, ..parts })
+    }
+
+    /// Nothing of the payload.
+    pub(super) fn none() -> Parts<'a> {
+        Parts { parts: BTreeMap::new(), lost: Lost::default() }
+    }
+
+    fn of(
+        source: &'a Source<'_>,
+        mut link: impl FnMut(&'a Entry, &'a [u8]) -> Result<Option<Part<'a>>, ExportError>,
+    ) -> Result<Parts<'a>, ExportError> {
+        let entries = &source.sidecar().files;
+        let mut parts = BTreeMap::new();
+        for directory in directories(entries) {
+            parts.insert(directory, Part::Directory(source.directory(directory)?));
+        }
+        for entry in entries {
+            let part = match &entry.content {
+                Content::Link { target } => link(entry, target)?,
+                Content::File { .. } => file(entry).map(Part::File),
+                Content::EmptyDirectory { modified, mode } => {
+                    let stamp = source.directory(entry.path.as_path())?;
+                    let stamp = Stamp { modified: *modified, mode: *mode, ..stamp };
+                    Some(Part::Directory(stamp))
+                }
+            };
+            if let Some(Part::File(file)) = &part {
+                source.look_at(file)?;
+            }
+            if let Some(part) = part {
+                parts.insert(entry.path.as_path(), part);
+            }
+        }
+        Ok(Parts { parts, lost: Lost::default() })
+    }
+
+    /// The files and their paths.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&'a Path, &File<'a>)> {
+        self.parts.iter().filter_map(|(path, part)| match part {
+            Part::File(file) => Some((*path, file)),
+            Part::Directory(_) | Part::Link { .. } => None,
+        })
+    }
+
+    /// How many files there are, and their bytes.
+    pub(super) fn size(&self) -> (u64, u64) {
+        self.files().fold((0, 0), |(files, bytes), (_, file)| (files + 1, bytes + file.bytes))
+    }
+
+    /// How many inodes they take.
+    pub(super) fn count(&self) -> u64 {
+        self.parts.len() as u64
+    }
+}
+
+fn file(entry: &Entry) -> Option<File<'_>> {
+    let Content::File { bytes, digest, modified, mode } = entry.content else { return None };
+    Some(File { from: &entry.path, bytes, digest, modified, mode })
+}
+
+/// The entry that a link leads to, through other links and never out of the payload. What is on the
+/// disk is not asked: the entries say all that the payload holds.
+fn follow<'a>(entries: &'a [Entry], link: &PayloadPath, target: &[u8]) -> Option<&'a Entry> {
+    let above = link.as_path().parent().unwrap_or(Path::new(""));
+    let mut rest = above.join(std::ffi::OsStr::from_bytes(target));
+    let mut place = PathBuf::new();
+    for _ in 0..MOST_LINKS {
+        let mut components = rest.components();
+        let mut met = None;
+        while let Some(component) = components.next() {
+            match component {
+                Component::Normal(name) => place.push(name),
+                Component::CurDir => continue,
+                Component::ParentDir if place.pop() => continue,
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+            }
+            if let Some(Entry { content: Content::Link { target }, .. }) = find(entries, &place) {
+                met = Some((target, components.as_path().to_path_buf()));
+                break;
+            }
+        }
+        let Some((target, after)) = met else { return find(entries, &place) };
+        place.pop();
+        rest = Path::new(std::ffi::OsStr::from_bytes(target)).join(after);
+    }
+    None
+}
+
+fn find<'a>(entries: &'a [Entry], path: &Path) -> Option<&'a Entry> {
+    let at = entries.binary_search_by(|e| e.path.as_bytes().cmp(path.as_os_str().as_bytes()));
+    at.ok().map(|at| &entries[at])
+}
+
+impl Part<'_> {
+    /// A directory made here.
+    pub(super) fn directory(mode: u32, modified: Instant) -> Stamp {
+        super::sink::stamp(Kind::Directory, 0, mode, modified)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(path: &str, target: Option<&str>) -> Entry {
+        let content = match target {
+            Some(target) => Content::Link { target: target.as_bytes().to_vec() },
+            None => Content::File {
+                bytes: 0,
+                digest: Digest::of(b""),
+                modified: Instant::from_seconds(0),
+                mode: 0o644,
+            },
+        };
+        Entry { path: PayloadPath::from_text(path).unwrap(), content }
+    }
+
+    #[test]
+    fn links_are_followed_in_the_payload_only() {
+        let mut entries = [
+            ("a", None),
+            ("d/b", None),
+            ("d/up", Some("../a")),
+            ("dir", Some("d")),
+            ("far", Some("dir/up")),
+            ("loop", Some("loop")),
+            ("out", Some("../../etc/passwd")),
+            ("root", Some("/a")),
+            ("back", Some("d/../a")),
+            ("gone", Some("nothing")),
+        ]
+        .map(|(path, target)| entry(path, target));
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        for (link, leads_to) in [
+            ("d/up", Some("a")),
+            ("far", Some("a")),
+            ("back", Some("a")),
+            ("dir", None),
+            ("loop", None),
+            ("out", None),
+            ("root", None),
+            ("gone", None),
+        ] {
+            let link = PayloadPath::from_text(link).unwrap();
+            let Content::Link { target } = &find(&entries, link.as_path()).unwrap().content else {
+                panic!("{link}")
+            };
+            let found = follow(&entries, &link, target).map(|entry| entry.path.to_string());
+            assert_eq!(found.as_deref(), leads_to, "{link}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The directory that gets the exports, with a private stage in it: what is made there moves to its name
+//! in one step, when it is whole and on the disk.
+
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::{Destination, ExportError};
+use crate::agent::Agent;
+use crate::collection::{CollectionError, discover, stage_name};
+use crate::disk::{Dir, DirLock, IoContext, Kind, PathError, Watcher, resolved};
+
+/// Stages begin so. Whoever finds one that nobody holds removes it.
+const STAGE: &str = ".urepo-export-";
+
+/// How often a stage is made, where others take it for one that was left.
+const ATTEMPTS: usize = 3;
+
+/// A directory in which items are made and put in place.
+///
+/// Dropped, it takes its stage away, and the directory too if it was made for this and is empty.
+pub(super) struct Place {
+    pub dir: Dir,
+    pub stage: Dir,
+    stage_name: String,
+    _lock: Option<DirLock>,
+    /// The directory that this one was made in, and its name there.
+    made: Option<(Dir, OsString)>,
+}
+
+/// Refuses a directory that lies in a collection, where everything is an item or urepo's own.
+pub(super) fn check(path: &Path) -> Result<(), ExportError> {
+    let of_parent = || Some(resolved(path.parent()?).ok()?.join(path.file_name()?));
+    let real = resolved(path).ok().or_else(of_parent).unwrap_or_else(|| path.to_path_buf());
+    match discover::enclosing(&real) {
+        Ok(collection) => Err(ExportError::InCollection { path: path.to_path_buf(), collection }),
+        Err(CollectionError::NotInACollection { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether there is something called `name` in a directory that may not be there itself.
+pub(super) fn is_taken(destination: &Destination<'_>, name: &OsStr) -> Result<bool, PathError> {
+    match open(destination.path, destination.watcher)? {
+        Some(dir) => Ok(dir.stamp(name)?.is_some()),
+        None => Ok(false),
+    }
+}
+
+fn open(path: &Path, watcher: &Watcher) -> Result<Option<Dir>, PathError> {
+    match Dir::open(path, watcher.clone()) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Place {
+    /// Opens, or makes, the directory at `path`, and makes a stage in it.
+    pub(super) fn new(path: &Path, watcher: &Watcher, agent: &Agent) -> Result<Place, ExportError> {
+        let (dir, made) = match open(path, watcher)? {
+            Some(dir) => (dir, None),
+            None => make(path, watcher)?,
+        };
+        let staged = remove_left_overs(&dir).and_then(|()| make_stage(&dir, agent.process));
+        match staged {
+            Ok((stage, stage_name, lock)) => {
+                Ok(Place { dir, stage, stage_name, _lock: lock, made })
+            }
+            Err(error) => {
+                remove_made(made.as_ref());
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Moves what was staged at `from` to `name`, which must be free.
+    pub(super) fn put(&self, from: &Path, name: &Path) -> Result<(), ExportError> {
+        match self.stage.move_tree(from, &self.dir, name) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Err(ExportError::Exists { path: self.dir.path_of(name) })
+            }
+            outcome => Ok(outcome?),
+        }
+    }
+
+    /// Where `name` is.
+    pub(super) fn path_of(&self, name: &Path) -> PathBuf {
+        self.dir.path_of(name)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // An error leaves what a killed process would: the next export removes it.
+        let _ = self.dir.remove_tree(Path::new(&self.stage_name));
+        remove_made(self.made.as_ref());
+    }
+}
+
+/// The directory goes again if nothing came into it: only an empty one can be removed.
+fn remove_made(made: Option<&(Dir, OsString)>) {
+    if let Some((above, name)) = made {
+        let _ = above.remove_dir(Path::new(name));
+    }
+}
+
+/// A directory that was made, and where.
+type Made = (Dir, Option<(Dir, OsString)>);
+
+fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
+    let invalid = || std::io::Error::from(ErrorKind::InvalidInput);
+    let name = path.file_name().ok_or_else(invalid).on("make the directory", path)?;
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = Dir::open(above.unwrap_or(Path::new(".")), watcher.clone())?;
+    above.make_dir(name)?;
+    let dir = above.sync().and_then(|()| above.open_dir(name));
+    let made = Some((above, name.to_os_string()));
+    match dir {
+        Ok(dir) => Ok((dir, made)),
+        Err(error) => {
+            remove_made(made.as_ref());
+            Err(error)
+        }
+    }
+}
+
+/// Makes a stage and locks it, so that others see that it is in use. Where directories can not be locked,
+/// nobody removes a stage that is not their own.
+fn make_stage(dir: &Dir, process: u32) -> Result<(Dir, String, Option<DirLock>), PathError> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let name = stage_name(process).on("make the directory", dir.path())?;
+        let name = format!("{STAGE}{name}");
+        dir.make_private_dir(&name)?;
+        let stage = match dir.open_dir(&name) {
+            Ok(stage) => stage,
+            Err(error) => {
+                let _ = dir.remove_dir(Path::new(&name));
+                return Err(error);
+            }
+        };
+        let lock = stage.try_lock();
+        let is_there = match dir.stamp(&name)? {
+            Some(stamp) => stamp.identity == stage.own_stamp()?.identity,
+            None => false,
+        };
+        match lock {
+            Ok(Some(lock)) if is_there => return Ok((stage, name, Some(lock))),
+            Err(_) if is_there => return Ok((stage, name, None)),
+            // Somebody took it for one that was left, in the moment before it was locked.
+            _ if attempts < ATTEMPTS => {}
+            _ => {
+                let cause = std::io::Error::other("others keep removing it");
+                return Err(PathError::new("keep the directory", dir.path_of(&name), cause));
+            }
+        }
+    }
+}
+
+/// Removes the stages of killed runs: nobody holds their locks.
+fn remove_left_overs(dir: &Dir) -> Result<(), PathError> {
+    for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
+        let is_stage = entry.name.to_str().is_some_and(|name| name.starts_with(STAGE));
+        if !is_stage || entry.kind != Kind::Directory {
+            continue;
+        }
+        // One that can not be opened or locked is somebody else's.
+        let Ok(Some(stage)) = dir.open_dir_if_there(&entry.name) else { continue };
+        if let Ok(Some(_lock)) = stage.try_lock() {
+            dir.remove_tree(Path::new(&entry.name))?;
+        }
+    }
+    Ok(())
+}

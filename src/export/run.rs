@@ -1,0 +1,96 @@
+//! What a run into a directory and one into a stream have in common.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::outline::Outline;
+use super::part::Parts;
+use super::sink::Sink;
+use super::source::Source;
+use super::{ExportError, Exported, Exporter, Format, Outcome, Payload, Summary, Tombstones};
+use crate::collection::{CollectionError, Lookup};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::item::State;
+
+/// Hands the names of items to the function it is given, until that has enough.
+pub type Feed<'a> =
+    dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError> + 'a;
+
+/// Hears of outcomes. It fails when nobody listens.
+pub(super) type Report<'a> = dyn FnMut(Vec<Outcome>) -> Result<(), ExportError> + 'a;
+
+impl Exporter<'_> {
+    /// The item, judged; nothing if it is not wanted.
+    pub(super) fn source(
+        &self,
+        items: &Lookup<'_>,
+        name: &RepositoryName,
+    ) -> Result<Option<Source<'_>>, ExportError> {
+        let Some(item) = items.item(name)? else {
+            let (name, path) = (name.to_string(), self.collection.path().to_path_buf());
+            return Err(CollectionError::NoSuchItem { name, path }.into());
+        };
+        let source = Source::new(item, self.collection.path())?;
+        let state = source.sidecar().state;
+        if self.options.state.is_some_and(|wanted| wanted != state) {
+            return Ok(None);
+        }
+        match (state, self.options.tombstones) {
+            (State::Deleted, Tombstones::Pass) => Ok(None),
+            (State::Deleted, Tombstones::Fail) => {
+                Err(ExportError::Deleted { name: source.name().clone() })
+            }
+            (State::Original | State::Copy, _) => Ok(Some(source)),
+        }
+    }
+
+    /// What of the payload is written.
+    pub(super) fn parts<'s>(
+        &self,
+        source: &'s Source<'_>,
+        format: Format,
+    ) -> Result<Parts<'s>, ExportError> {
+        match (format, self.options.payload) {
+            (Format::Bag, _) => Parts::in_bag(source, self.options.links),
+            (Format::Plain | Format::Tar, Payload::Whole) => Parts::whole(source),
+            (Format::Plain | Format::Tar, Payload::None) => Ok(Parts::none()),
+        }
+    }
+
+    pub(super) fn write(
+        &self,
+        source: &Source<'_>,
+        parts: &Parts<'_>,
+        format: Format,
+        top: &Path,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ExportError> {
+        let (progress, interrupt) = (self.progress, self.interrupt);
+        progress.expect(1, parts.size().1);
+        let mut outline = Outline { source, top, sink, progress, interrupt };
+        match format {
+            Format::Plain | Format::Tar => outline.plain(parts, &self.options),
+            Format::Bag => outline.bag(parts, &self.options, self.clock.now()),
+        }
+    }
+}
+
+/// What is told of an item with these parts.
+pub(super) fn exported(place: PathBuf, parts: &Parts<'_>) -> Exported {
+    let (files, bytes) = parts.size();
+    Exported { place, files, bytes, lost: parts.lost }
+}
+
+impl Summary {
+    pub(super) fn count(&mut self, outcome: &Outcome) {
+        match &outcome.result {
+            Ok(exported) => {
+                self.exported += 1;
+                self.files += exported.files;
+                self.bytes += exported.bytes;
+            }
+            Err(_) => self.failed += 1,
+        }
+    }
+}

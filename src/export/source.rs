@@ -1,0 +1,184 @@
+//! An item to be exported: read, judged, and its files opened.
+
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::sink::Sink;
+use super::{ExportError, part::File};
+use crate::collection::{Lookup, ReadSidecar, StoredItem};
+use crate::disk::copy::{BUFFER_BYTES, read_and_digest};
+use crate::disk::{Kind, PathError, Stamp, StoredFile};
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, PayloadPath};
+use crate::layout;
+use crate::progress::Progress;
+use crate::sidecar::{Seal, Sidecar};
+
+/// An item whose sidecar can be believed.
+pub(super) struct Source<'a> {
+    item: StoredItem,
+    read: ReadSidecar,
+    root: &'a Path,
+}
+
+impl<'a> Source<'a> {
+    /// The item, unless its sidecar is not as it was sealed.
+    pub(super) fn new(item: StoredItem, root: &'a Path) -> Result<Source<'a>, ExportError> {
+        let read = item.read_sidecar()?;
+        let source = Source { item, read, root };
+        let doubt = match source.read.seal {
+            Seal::Intact => impossible(&source.sidecar().files),
+            Seal::Broken { .. } => Some("it was changed after it was sealed".to_owned()),
+            Seal::Missing => Some("it has no seal".to_owned()),
+        };
+        if let Some(detail) = doubt {
+            return Err(source.damaged(Path::new(layout::SIDECAR), detail));
+        }
+        Ok(source)
+    }
+
+    pub(super) fn name(&self) -> &RepositoryName {
+        self.item.name()
+    }
+
+    pub(super) fn sidecar(&self) -> &Sidecar {
+        &self.read.sidecar
+    }
+
+    /// The sidecar as it is on disk.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.read.text
+    }
+
+    /// What the file system says of a directory of the payload; of `doc/` itself if the path is empty.
+    pub(super) fn directory(&self, path: &Path) -> Result<Stamp, ExportError> {
+        let path = Path::new(layout::PAYLOAD).join(path);
+        match self.item.dir().open_dir(&path) {
+            Ok(dir) => Ok(dir.own_stamp()?),
+            Err(error) => Err(self.absent(&path, "a directory", error)),
+        }
+    }
+
+    /// What the file system says of a link of the payload, which has to say `target`.
+    pub(super) fn link(&self, link: &PayloadPath, target: &[u8]) -> Result<Stamp, ExportError> {
+        let path = Path::new(layout::PAYLOAD).join(link.as_path());
+        let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
+        let name = Path::new(name);
+        let found = self.item.dir().open_dir(above).and_then(|dir| match dir.stamp(name)? {
+            Some(stamp) if stamp.kind == Kind::Link => Ok(Some((stamp, dir.read_link(name)?))),
+            _ => Ok(None),
+        });
+        match found.map_err(|error| self.absent(&path, "a link", error))? {
+            Some((stamp, said)) if said.as_bytes() == target => Ok(stamp),
+            Some(_) => Err(self.damaged(&path, "the link says something else".to_owned())),
+            None => Err(self.damaged(&path, "it is not there as a link".to_owned())),
+        }
+    }
+
+    /// Whether a file is there with the size it should have.
+    pub(super) fn look_at(&self, file: &File<'_>) -> Result<(), ExportError> {
+        self.open(file).map(|_| ())
+    }
+
+    fn open(&self, file: &File<'_>) -> Result<(StoredFile, Stamp), ExportError> {
+        let path = Path::new(layout::PAYLOAD).join(file.from.as_path());
+        let opened = self.item.open(file.from);
+        let opened = opened.map_err(|error| self.absent(&path, "a file", error))?;
+        let stamp = opened.stamp()?;
+        if stamp.kind != Kind::File {
+            return Err(self.damaged(&path, "it is no file".to_owned()));
+        }
+        if stamp.bytes != file.bytes {
+            let detail = format!("{} bytes, in the sidecar {}", stamp.bytes, file.bytes);
+            return Err(self.damaged(&path, detail));
+        }
+        Ok((opened, stamp))
+    }
+
+    /// Writes a file to `sink` at `path`, and compares it with its digest on the way.
+    pub(super) fn copy(
+        &self,
+        file: &File<'_>,
+        path: &Path,
+        sink: &mut dyn Sink,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<(), ExportError> {
+        let (mut opened, stamp) = self.open(file)?;
+        let found = Path::new(layout::PAYLOAD).join(file.from.as_path());
+        let stamp = Stamp { mode: file.mode, modified: file.modified, ..stamp };
+        sink.begin(path, &stamp)?;
+        let mut buffer = vec![0; buffer_for(file.bytes)];
+        let measured = read_and_digest(
+            file.bytes,
+            &mut opened,
+            &mut buffer,
+            progress,
+            interrupt,
+            |bytes, end| {
+                if end > file.bytes {
+                    return Err(self.damaged(&found, "it grew while it was read".to_owned()));
+                }
+                sink.write(bytes)
+            },
+        )?;
+        if measured.digest != file.digest || measured.bytes != file.bytes {
+            let detail = format!("sha256 {}, in the sidecar {}", measured.digest, file.digest);
+            return Err(self.damaged(&found, detail));
+        }
+        sink.end()
+    }
+
+    /// What `error` means: the item may have been replaced while it was read.
+    pub(super) fn explain(&self, error: ExportError, items: &Lookup<'_>) -> ExportError {
+        if !matches!(error, ExportError::Damaged { .. }) {
+            return error;
+        }
+        let is_same = match items.item(self.name()) {
+            Ok(Some(item)) => item.has_sidecar(&self.read.stamp).unwrap_or(true),
+            Ok(None) => false,
+            Err(_) => true,
+        };
+        if is_same { error } else { ExportError::Changed { name: self.name().clone() } }
+    }
+
+    /// What the sidecar has and the disk has not is damage, whatever stands there instead.
+    fn absent(&self, path: &Path, what: &str, error: PathError) -> ExportError {
+        match error.kind() {
+            ErrorKind::NotFound => self.damaged(path, "it is missing".to_owned()),
+            ErrorKind::NotADirectory => self.damaged(path, format!("it is not there as {what}")),
+            _ if error.is_link() => self.damaged(path, format!("a link is there, not {what}")),
+            _ => error.into(),
+        }
+    }
+
+    fn damaged(&self, path: &Path, detail: String) -> ExportError {
+        ExportError::Damaged {
+            path: self.item.dir().path_of(path),
+            detail: detail.into(),
+            name: self.name().clone(),
+            collection: self.root.to_path_buf(),
+        }
+    }
+}
+
+/// Small files need no large buffer; one byte more sees that a file has grown.
+fn buffer_for(bytes: u64) -> usize {
+    usize::try_from(bytes.saturating_add(1)).map_or(BUFFER_BYTES, |bytes| bytes.min(BUFFER_BYTES))
+}
+
+/// What no payload can be: something below a file or a link. Whoever unpacks it would be led astray.
+fn impossible(entries: &[Entry]) -> Option<String> {
+    let is_leaf = |above: &Path| {
+        let above = PayloadPath::new(above).ok()?;
+        let at = entries.binary_search_by(|entry| entry.path.cmp(&above)).ok()?;
+        let is_leaf = !matches!(entries[at].content, Content::EmptyDirectory { .. });
+        is_leaf.then_some(above)
+    };
+    entries.iter().find_map(|entry| {
+        let above = entry.path.parents().find_map(is_leaf)?;
+        Some(format!("`{}` cannot lie below `{above}`, which is no directory", entry.path))
+    })
+}

@@ -1,0 +1,241 @@
+//! An item in a tar stream.
+//!
+//! Headers are GNU's: a name or a target that is longer than 100 bytes stands before its entry in one of
+//! its own, where any bytes are allowed; sizes may be of any length. A time with a fraction, or before
+//! 1970, stands in a header of POSIX besides (`mtime` of pax). Owners are not told: they are those of
+//! the machine. Read by GNU tar, bsdtar, busybox and Python; the same item gives the same bytes.
+
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tar::{EntryType, Header};
+
+use super::ExportError;
+use super::sink::Sink;
+use crate::disk::{Stamp, StoredFile};
+use crate::identity::{Instant, SECOND};
+
+const BLOCK_BYTES: usize = 512;
+
+/// The name of an entry that only speaks of the one after it.
+const LONG_NAME: &[u8] = b"././@LongLink";
+
+/// The name of an entry that promises a byte and has none: a reader complains of it.
+const CUT_SHORT: &[u8] = b"this-export-was-cut-short";
+
+/// Takes the bytes of a stream.
+pub(super) trait Output {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError>;
+}
+
+impl Output for StoredFile {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
+        Ok(self.write_all(bytes)?)
+    }
+}
+
+/// A stream that somebody else opened.
+pub(super) struct Stream<'a>(pub &'a mut dyn Write);
+
+impl Output for Stream<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
+        self.0.write_all(bytes).map_err(ExportError::Stream)
+    }
+}
+
+/// Writes entries of a tar stream.
+pub(super) struct Tar<'a> {
+    output: &'a mut dyn Output,
+    /// How many bytes the file in work has, and how many have come.
+    bytes: u64,
+    taken: u64,
+    /// Its last bytes, which are not written before all are known to be right: so that a file that is
+    /// not can not look complete.
+    held: Vec<u8>,
+    is_in_file: bool,
+    /// Whether anything was written: then a failure can not be taken back.
+    pub has_begun: bool,
+}
+
+impl<'a> Tar<'a> {
+    pub(super) fn new(output: &'a mut dyn Output) -> Tar<'a> {
+        Tar { output, bytes: 0, taken: 0, held: Vec::new(), is_in_file: false, has_begun: false }
+    }
+
+    fn entry(
+        &mut self,
+        kind: EntryType,
+        path: &[u8],
+        target: &[u8],
+        stamp: &Stamp,
+    ) -> Result<(), ExportError> {
+        self.has_begun = true;
+        let modified = stamp.modified;
+        let seconds = u64::try_from(modified.seconds());
+        if modified.subsecond() != 0 || seconds.is_err() {
+            let record = pax_record("mtime", &decimal(modified));
+            self.extension(EntryType::XHeader, b"pax", record.as_bytes())?;
+        }
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_mode(stamp.kept_mode());
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(seconds.unwrap_or(0));
+        header.set_size(if kind == EntryType::Regular { stamp.bytes } else { 0 });
+        if !fill(&mut header.as_old_mut().name, path) {
+            self.long(EntryType::GNULongName, path)?;
+        }
+        if !fill(&mut header.as_old_mut().linkname, target) {
+            self.long(EntryType::GNULongLink, target)?;
+        }
+        header.set_cksum();
+        self.output.put(header.as_bytes())
+    }
+
+    /// An entry that says the name or target of the one after it.
+    fn long(&mut self, kind: EntryType, text: &[u8]) -> Result<(), ExportError> {
+        self.extension(kind, LONG_NAME, &[text, b"\0"].concat())
+    }
+
+    fn extension(&mut self, kind: EntryType, name: &[u8], text: &[u8]) -> Result<(), ExportError> {
+        let mut header = match kind {
+            EntryType::XHeader => Header::new_ustar(),
+            _ => Header::new_gnu(),
+        };
+        header.set_entry_type(kind);
+        fill(&mut header.as_old_mut().name, name);
+        header.set_mode(0o644);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        header.set_size(text.len() as u64);
+        header.set_cksum();
+        self.output.put(header.as_bytes())?;
+        self.output.put(text)?;
+        self.pad(text.len() as u64)
+    }
+
+    /// Fills the last block of so many bytes.
+    fn pad(&mut self, bytes: u64) -> Result<(), ExportError> {
+        const ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
+        let over = usize::try_from(bytes % BLOCK_BYTES as u64).unwrap_or(0);
+        if over == 0 { Ok(()) } else { self.output.put(&ZEROS[over..]) }
+    }
+
+    /// The end of the stream, by which a reader knows that it is complete.
+    pub(super) fn close(self) -> Result<(), ExportError> {
+        self.output.put(&[0; 2 * BLOCK_BYTES])
+    }
+
+    /// The end of a stream that is not complete, so that every reader notices: they take a stream that
+    /// only lacks its end for a whole one.
+    pub(super) fn cut(self) -> Result<(), ExportError> {
+        if self.is_in_file && self.bytes > 0 {
+            return Ok(());
+        }
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Regular);
+        fill(&mut header.as_old_mut().name, CUT_SHORT);
+        header.set_mode(0o644);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        header.set_size(1);
+        header.set_cksum();
+        self.output.put(header.as_bytes())
+    }
+}
+
+impl Sink for Tar<'_> {
+    fn directory(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+        let path = [path.as_os_str().as_bytes(), b"/"].concat();
+        self.entry(EntryType::Directory, &path, b"", stamp)
+    }
+
+    fn link(&mut self, path: &Path, target: &[u8], stamp: &Stamp) -> Result<(), ExportError> {
+        self.entry(EntryType::Symlink, path.as_os_str().as_bytes(), target, stamp)
+    }
+
+    fn begin(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+        (self.bytes, self.taken, self.is_in_file) = (stamp.bytes, 0, true);
+        self.entry(EntryType::Regular, path.as_os_str().as_bytes(), b"", stamp)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
+        self.taken += bytes.len() as u64;
+        if self.taken < self.bytes {
+            return self.output.put(bytes);
+        }
+        self.held.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ExportError> {
+        let held = std::mem::take(&mut self.held);
+        self.output.put(&held)?;
+        self.is_in_file = false;
+        self.pad(self.bytes)
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        Ok(())
+    }
+}
+
+/// Puts `text` into a field, as far as it goes; `false` if it is longer.
+fn fill(field: &mut [u8], text: &[u8]) -> bool {
+    let length = text.len().min(field.len());
+    field[..length].copy_from_slice(&text[..length]);
+    length == text.len()
+}
+
+/// One record of a pax header, which begins with its own length.
+fn pax_record(key: &str, value: &str) -> String {
+    let rest = format!(" {key}={value}\n");
+    let mut length = rest.len();
+    loop {
+        let digits = length.to_string().len();
+        if rest.len() + digits == length {
+            return format!("{length}{rest}");
+        }
+        length = rest.len() + digits;
+    }
+}
+
+/// Seconds since 1970 with their fraction: `-1.5` is a second and a half before.
+fn decimal(instant: Instant) -> String {
+    let nanoseconds = instant.nanoseconds();
+    let sign = if nanoseconds < 0 { "-" } else { "" };
+    let (seconds, rest) = (nanoseconds.abs() / SECOND, nanoseconds.abs() % SECOND);
+    let text = format!("{sign}{seconds}.{rest:09}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_a_record_counts_itself() {
+        assert_eq!(pax_record("mtime", "1.5"), "13 mtime=1.5\n");
+        for length in 0..1000 {
+            let record = pax_record("k", &"v".repeat(length));
+            let (said, _) = record.split_once(' ').unwrap();
+            assert_eq!(said.parse(), Ok(record.len()));
+        }
+    }
+
+    #[test]
+    fn times_have_their_fractions() {
+        for (nanoseconds, text) in [
+            (0, "0"),
+            (1_500_000_000, "1.5"),
+            (-1_500_000_000, "-1.5"),
+            (10_000_000_001, "10.000000001"),
+        ] {
+            assert_eq!(decimal(Instant::from_nanoseconds(nanoseconds)), text);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! An item as a directory in a stage.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::ExportError;
+use super::sink::Sink;
+use crate::disk::{Dir, Stamp, StoredFile};
+
+/// After this many bytes the kernel is asked to write back what has been written.
+const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Makes files and directories in a stage, which is private: nobody else can put links there.
+pub(super) struct Tree<'a> {
+    stage: &'a Dir,
+    file: Option<Open>,
+    /// They get their modes and times when nothing more is put into them.
+    directories: Vec<(PathBuf, Stamp)>,
+}
+
+/// The file in work.
+struct Open {
+    file: StoredFile,
+    stamp: Stamp,
+    written: u64,
+    written_back: u64,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(stage: &'a Dir) -> Tree<'a> {
+        Tree { stage, file: None, directories: Vec::new() }
+    }
+}
+
+impl Sink for Tree<'_> {
+    fn directory(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+        self.stage.make_dir(path)?;
+        self.directories.push((path.to_path_buf(), *stamp));
+        Ok(())
+    }
+
+    fn link(&mut self, path: &Path, target: &[u8], stamp: &Stamp) -> Result<(), ExportError> {
+        self.stage.make_link(OsStr::from_bytes(target), path)?;
+        Ok(self.stage.set_link_time(path, stamp)?)
+    }
+
+    fn begin(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+        let file = self.stage.create_file_with_mode(path, stamp.kept_mode())?;
+        self.file = Some(Open { file, stamp: *stamp, written: 0, written_back: 0 });
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
+        let Some(open) = &mut self.file else { return Ok(()) };
+        open.file.write_all(bytes)?;
+        open.written += bytes.len() as u64;
+        if open.written - open.written_back >= WRITE_BACK_BYTES {
+            open.file.let_go(open.written_back, open.written - open.written_back);
+            open.written_back = open.written;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ExportError> {
+        match self.file.take() {
+            Some(open) => Ok(open.file.set_attributes(&open.stamp)?),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        // Deepest first: a directory comes before everything below it.
+        for (path, stamp) in self.directories.drain(..).rev() {
+            self.stage.set_attributes_at(&path, &stamp)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Items that can not be exported, and orders that can not be meant.
+
+use super::*;
+
+#[test]
+fn of_what_is_in_the_way() {
+    let (world, _) = world_with_item();
+    let place = "out/example.org+archive+2026+11.21.02.13";
+    world.write(&format!("{place}/a.txt"), "somebody's");
+    refuses(&world, "-c archive export 11.21.02.13 --to out", 23).tells(str![[r#"
+error: `[WORLD]/out/example.org+archive+2026+11.21.02.13` is there already
+hint: nothing is replaced; remove it, or name another directory with `--to`
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.13 --to out -n", 23).tells(str![[r#"
+error: `[WORLD]/out/example.org+archive+2026+11.21.02.13` is there already
+hint: nothing is replaced; remove it, or name another directory with `--to`
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.13 --to archive/out", 23).tells(str![[r#"
+error: `[WORLD]/archive/out` lies in the collection `[WORLD]/archive`
+hint: name a directory outside of it with `--to`
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.13 --to nowhere/out", 1).tells(str![[r#"
+error: cannot open the directory `[WORLD]/nowhere`
+caused by: No such file or directory (os error 2)
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.13 --to a.txt", 1).tells(str![[r#"
+error: cannot open the directory `[WORLD]/a.txt`
+caused by: Not a directory (os error 20)
+
+"#]]);
+}
+
+#[test]
+fn of_what_is_damaged() {
+    let (world, name) = world_with_item();
+    let file = world.path("archive").join(name).join("doc/a.txt");
+    std::fs::write(&file, "b").unwrap();
+    refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.13 --to out --format bagit", 20).tells(str![[r#"
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
+
+"#]]);
+    std::fs::remove_file(&file).unwrap();
+    refuses(&world, "-c archive export 11.21.02.13 --format tar --to -", 20).tells(str![[r#"
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is missing
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
+
+"#]]);
+    symlink("../../../../../../../../etc/hostname", &file).unwrap();
+    refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: a link is there, not a file
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
+
+"#]]);
+}
+
+/// A sidecar that would lead whoever unpacks it through a link.
+#[test]
+fn of_what_would_lead_astray() {
+    let world = World::with_collection();
+    world.write("source/dir/a.txt", "alpha");
+    symlink("dir", world.path("source/link")).unwrap();
+    let collection = open(&world);
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    deposit(&collection, vec![request(world.path("source"))], options(), &clock, |_| ()).unwrap();
+    let name = "example.org/archive/2026/11.21.02.13";
+    refuses(&world, "-c archive export 11.21.02.13 --to out --format bagit", 1).tells(str![[r#"
+error: `link` of `example.org/archive/2026/11.21.02.13` is a link, which a bag cannot hold
+hint: `--links follow` puts the files that links lead to in their place, `--links skip` leaves links out; tar keeps them
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.13 --to out --format bagit --links follow", 1)
+        .tells(str![[r#"
+error: the link `link` of `example.org/archive/2026/11.21.02.13` leads to no file of the item: `dir`
+hint: `--links skip` leaves links out; tar keeps them
+
+"#]]);
+    crate::support::change_item(&world.path("archive"), name, |sidecar| {
+        sidecar.files[0].path = urepo::item::PayloadPath::from_text("link/a.txt").unwrap();
+        sidecar.files.sort_by(|a, b| a.path.cmp(&b.path));
+        sidecar.payload = urepo::item::Totals::of(&sidecar.files);
+    });
+    refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: `link/a.txt` cannot lie below `link`, which is no directory
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
+
+"#]]);
+}
+
+#[test]
+fn of_what_is_not_there() {
+    let (world, _) = world_with_item();
+    refuses(&world, "-c archive export 11.21.02.14 --to out", 21).tells(str![[r#"
+error: no item `11.21.02.14` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
+
+"#]]);
+    refuses(&world, "-c archive export 11.21.02.14 --format tar --to -", 21).tells(str![[r#"
+error: no item `11.21.02.14` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
+
+"#]]);
+    world.run("-c archive delete --force last 11.21.02.13").succeeded();
+    refuses(&world, "-c archive export 11.21.02.13 --to out", 22).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is deleted
+hint: `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it back until it is purged
+
+"#]]);
+}
+
+#[test]
+fn of_what_can_not_be_meant() {
+    let (world, _) = world_with_item();
+    let export = |more: &str| refuses(&world, &format!("-c archive export {more}"), 2);
+    export("--to out").tells(str![[r#"
+error: no item was given
+hint: `urepo export ITEM…`, or `--all` for every item
+
+"#]]);
+    export("11.21.02.13 --to -").tells(str![[r#"
+error: only tar goes to standard output
+hint: add `--format tar`, or name a directory with `--to DIR`
+
+"#]]);
+    export("11.21.02.13 --format tar --json --to -").tells(str![[r#"
+{"error":{"causes":[],"code":2,"hint":"name a directory with `--to DIR`","message":"standard output can not have both the stream and JSON"},"exit_code":2,"ok":false,"type":"error","version":1}
+
+"#]]);
+    export("11.21.02.13 --links skip --to out").tells(str![[r#"
+error: `--links` is about bags; others keep links as they are
+hint: leave it out, or add `--format bagit`
+
+"#]]);
+    export("11.21.02.13 --metadata-only --to out").tells(str![[r#"
+error: `--metadata-only` leaves nothing to export
+hint: add `--metadata-format dc`, or `--with-sidecar`
+
+"#]]);
+    export("11.21.02.13 --format bagit --metadata-only --metadata-format dc --to out").tells(str![
+        [r#"
+error: a bag without its payload is none
+hint: leave out `--metadata-only`, or `--format bagit`
+
+"#]
+    ]);
+}
