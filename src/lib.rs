@@ -18,6 +18,7 @@
 //! | [`disk`] | descriptors, locks, syncs: the only user of the file system | identity, digest |
 //! | [`distributor`] | dates that are never given twice | disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
+//! | [`adopt`] | a tree that is there already becomes a collection | collection |
 //! | [`deposit`] | files become items | collection |
 //! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
@@ -49,6 +50,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adopt;
 pub mod agent;
 pub mod clock;
 pub mod collection;
