@@ -48,7 +48,7 @@ fn urlib(root: &Path) {
     let latin = root.join(UPPER).join("doc").join(OsStr::from_bytes(b"caf\xe9.txt"));
     std::fs::create_dir_all(latin.parent().unwrap()).unwrap();
     std::fs::write(latin, "coffee").unwrap();
-    write(&format!("{UNDERSCORE}/doc/a/data.bin"), &[7; 300_000]);
+    write(&format!("{UNDERSCORE}/doc/a/data.bin"), &vec![7; 300_000]);
     write(&format!("{UNDERSCORE}/not_sent/draft.tex"), b"draft");
     symlink("a/data.bin", root.join(UNDERSCORE).join("doc/link")).unwrap();
     std::fs::create_dir(root.join(UNDERSCORE).join("doc/hollow")).unwrap();
@@ -159,8 +159,11 @@ fn run(mode: Mode<'_>, state: Option<State>, jobs: usize, mut each: impl FnMut(&
     Told { taken, there, strays, refused, summary }
 }
 
+/// Bytes or target, mode, and time of modification.
+type Seen = (Vec<u8>, u32, (i64, i64));
+
 /// Everything in a tree: bytes or target, mode, and time of modification.
-fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, (i64, i64))> {
+fn everything(root: &Path) -> BTreeMap<PathBuf, Seen> {
     let mut found = BTreeMap::new();
     for entry in walkdir::WalkDir::new(root) {
         let entry = entry.unwrap();
@@ -485,4 +488,62 @@ fn a_file_that_comes_first_is_not_overwritten() {
     std::fs::remove_file(&sidecar).unwrap();
     let told = world.adopt_watched(&rival(text));
     assert_eq!((told.taken.len(), told.there.len(), told.refused.len()), (0, 1, 0));
+}
+
+#[test]
+fn while_another_recovers_nothing_is_written_and_it_is_told_once() {
+    use urepo::disk::{Dir, Lock, LockMode};
+    let world = World::urlib();
+    let collection = world.collection(&Watcher::default());
+    let own = Dir::open(&world.root().join(".urepo"), Watcher::default()).unwrap();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let (agent, wait) = (agent(), std::time::Duration::ZERO);
+    let holder = agent.holder(&clock);
+    let lock = Lock::take(&own, "lock", LockMode::Exclusive, PATIENCE, &holder, &clock).unwrap();
+    let mode = Mode::Act { collection: &collection, agent: &agent, wait };
+    let told = run(mode, None, 2, |_| ());
+    let fatal = told.summary.fatal.unwrap().to_string();
+    assert_eq!(fatal, "the collection `col` is locked");
+    assert_eq!((told.taken.len(), told.there.len()), (0, 0));
+    let is_quiet =
+        |error: &AdoptError| matches!(error, AdoptError::GroupFailed | AdoptError::Interrupted);
+    assert!(told.refused.values().all(is_quiet), "{:?}", told.refused);
+    assert!(!world.root().join(REPORT).join("item.toml").exists());
+    drop(lock);
+    assert_eq!(world.adopt().taken.len(), 5);
+}
+
+/// Asks for a stop while a file is read.
+struct Stopper(Interrupt);
+
+impl Watch for Stopper {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::Read && path.ends_with("data.bin") {
+            self.0.request();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stop_leaves_nothing_half_done_and_a_rerun_goes_on() {
+    let world = World::urlib();
+    let interrupt = Interrupt::default();
+    let watcher = Watcher::new(Arc::new(Stopper(interrupt.clone())));
+    let collection = world.collection(&watcher);
+    let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:00Z"));
+    let adopter = Adopter {
+        mode: Mode::Act { collection: &collection, agent: &agent, wait: PATIENCE },
+        state: None,
+        jobs: 1,
+        clock: &clock,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    let summary = adopter.run(|_| Ok(()));
+    assert!(summary.taken < 5, "{summary:?}");
+    let told = world.adopt();
+    assert_eq!(told.taken.len() + told.there.len(), 5);
+    assert_eq!(told.there.len() as u64, summary.taken);
+    assert_eq!(whole_items(&world.collection(&Watcher::default())).len(), 5);
 }

@@ -2385,6 +2385,7 @@ Usage: urepo [OPTIONS] <COMMAND>
 
 Commands:
   init         Make a collection
+  adopt        Take an existing tree of items in, in place
   new          Deposit files and directories as items [aliases: add, deposit]
   list         List the items of a collection [alias: ls]
   show         Show what is known of items [alias: info]

@@ -149,3 +149,22 @@ fn copies_are_said_to_be_copies() {
     let settings = std::fs::read_to_string(world.path("col/urepo.toml")).unwrap();
     assert!(settings.contains("name = \"mirror\""), "{settings}");
 }
+
+#[test]
+fn few_descriptors_are_enough_for_many_items() {
+    let world = Program::new();
+    for item in 0..400 {
+        let name = format!("example.org/old/2001/01.01.{:02}.{:02}", item / 60, item % 60);
+        world.write(&format!("col/{name}/doc/a"), "a");
+        world.write(&format!("col/{name}/doc/b/c"), "c");
+    }
+    let mut command = std::process::Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_urepo");
+    command.args(["-c", &format!("ulimit -n 40; exec {program} adopt -j 4 col")]);
+    let ran = world.finish({
+        command.current_dir(world.path("")).env("XDG_CONFIG_HOME", world.path(".config"));
+        command
+    });
+    assert_eq!(ran.succeeded().lines().count(), 400, "{}", ran.stderr);
+    assert_eq!(world.run("-c col verify").code, 0);
+}
