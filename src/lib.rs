@@ -18,6 +18,7 @@
 //! | [`disk`] | descriptors, locks, syncs: the only user of the file system | identity, digest |
 //! | [`distributor`] | dates that are never given twice | disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
+//! | [`adopt`] | a tree that is there already becomes a collection | collection |
 //! | [`deposit`] | files become items | collection |
 //! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
@@ -50,6 +51,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adopt;
 pub mod agent;
 pub mod clock;
 pub mod collection;

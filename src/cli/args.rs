@@ -74,6 +74,7 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(command::init::Init),
+    Adopt(command::adopt::Adopt),
     #[command(visible_aliases = ["add", "deposit"])]
     New(Box<command::new::New>),
     #[command(visible_alias = "ls")]

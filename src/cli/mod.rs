@@ -55,6 +55,7 @@ fn run(args: Args) -> Done {
     let Args { global, command } = args;
     let (name, max_wait) = match &command {
         Command::Init(_) => ("init", None),
+        Command::Adopt(_) => ("adopt", None),
         Command::New(new) => ("new", new.max_wait),
         Command::List(_) => ("list", None),
         Command::Show(_) => ("show", None),
@@ -84,6 +85,7 @@ fn run(args: Args) -> Done {
     let context = Context::new(global, name, max_wait)?;
     match command {
         Command::Init(init) => init.run(&context),
+        Command::Adopt(adopt) => adopt.run(&context),
         Command::New(new) => new.run(&context),
         Command::List(list) => list.run(&context),
         Command::Show(show) => show.run(&context),

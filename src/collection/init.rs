@@ -19,16 +19,46 @@ pub fn init(
     // What can be refused is refused before anything is made.
     subsystem.prefix()?;
     subsystem.ibip_prefix()?;
-    let settings = Settings::new(random_id()?, name.to_owned(), subsystem);
+    make(root, name, vec![subsystem], watcher)
+}
+
+/// Makes a collection that issues no names: one that keeps items which have them already.
+pub fn init_without_names(
+    root: &Path,
+    name: &str,
+    watcher: &Watcher,
+) -> Result<Collection, CollectionError> {
+    make(root, name, Vec::new(), watcher)
+}
+
+fn make(
+    root: &Path,
+    name: &str,
+    subsystems: Vec<Subsystem>,
+    watcher: &Watcher,
+) -> Result<Collection, CollectionError> {
+    let settings = Settings::new(random_id()?, name.to_owned(), subsystems);
     check_place(root)?;
     let dir = make_with_parents(root, watcher)?;
-    let own = dir.ensure_dir(layout::OWN)?;
+    make_own(&dir)?;
+    dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
+    Collection::open(root, watcher)
+}
+
+/// Makes what is missing of urepo's own directory in the collection at `root`: a tree may have been
+/// copied without what is hidden.
+///
+/// Names are not given twice for all that: those on the disk are looked at before the next is given.
+pub fn restore_own(root: &Path, watcher: &Watcher) -> Result<(), CollectionError> {
+    Ok(make_own(&Dir::open(root, watcher.clone())?)?)
+}
+
+fn make_own(root: &Dir) -> Result<(), PathError> {
+    let own = root.ensure_dir(layout::OWN)?;
     own.ensure_dir(layout::DISTRIBUTOR)?;
     own.ensure_dir(layout::STAGING)?;
     own.open_lock_file(layout::LOCK)?;
-    own.sync()?;
-    dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
-    Collection::open(root, watcher)
+    own.sync()
 }
 
 /// Makes sure that a collection can be made at `root`: there is none there, above or below.

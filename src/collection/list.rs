@@ -66,11 +66,20 @@ impl Collection {
         wanted: &Names,
         visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
     ) -> Result<ControlFlow<()>, E> {
-        match (Walk { root: self.root(), visit }).all(wanted) {
-            Ok(()) => Ok(ControlFlow::Continue(())),
-            Err(Stop::Enough) => Ok(ControlFlow::Break(())),
-            Err(Stop::Failed(error)) => Err(error),
-        }
+        visit_tree(self.root(), wanted, visit)
+    }
+}
+
+/// The same for a tree that need not be a collection yet.
+pub(crate) fn visit_tree<E>(
+    root: &Dir,
+    wanted: &Names,
+    visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
+) -> Result<ControlFlow<()>, E> {
+    match (Walk { root, visit }).all(wanted) {
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(Stop::Enough) => Ok(ControlFlow::Break(())),
+        Err(Stop::Failed(error)) => Err(error),
     }
 }
 

@@ -29,12 +29,12 @@ use crate::layout;
 
 pub(crate) use bucket::Buckets;
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
-pub use init::{check_place, init};
+pub use init::{check_place, init, init_without_names, restore_own};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
 pub(crate) use item::ReadSidecar;
 pub use item::{FindError, StoredItem};
-pub(crate) use list::listing_order;
 pub use list::{Listed, Names};
+pub(crate) use list::{listing_order, visit_tree};
 pub use log::{Event, EventKind};
 pub(crate) use lookup::Lookup;
 pub(crate) use proof::ProofError;

@@ -134,7 +134,7 @@ impl Subsystem {
 
 impl Settings {
     /// The settings of a new collection.
-    pub fn new(id: String, name: String, subsystem: Subsystem) -> Settings {
+    pub fn new(id: String, name: String, subsystems: Vec<Subsystem>) -> Settings {
         Settings {
             format: FORMAT,
             id,
@@ -142,7 +142,7 @@ impl Settings {
             durability: Durability::Full,
             network: Network::Refuse,
             copies: 0,
-            subsystems: vec![subsystem],
+            subsystems,
         }
     }
 
@@ -191,6 +191,9 @@ impl Settings {
         );
         if self.copies > 0 {
             let _ = writeln!(text, "copies = {}  # of each Original, elsewhere", self.copies);
+        }
+        if self.subsystems.is_empty() {
+            text += "# Without a [[subsystem]] with a `host`, no names are given here.\n";
         }
         for subsystem in &self.subsystems {
             let Subsystem { host, port, ip, ip_port, granularity, .. } = subsystem;

@@ -68,7 +68,18 @@ pub fn digest(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    read_and_digest(u64::MAX, from, buffer, progress, interrupt, |_, _| Ok(()))
+    digest_up_to(from, u64::MAX, buffer, progress, interrupt)
+}
+
+/// Reads `from` up to its end, or a little past `expected` bytes where it has more.
+pub fn digest_up_to(
+    from: &mut StoredFile,
+    expected: u64,
+    buffer: &mut [u8],
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<Measured, CopyError> {
+    read_and_digest(expected, from, buffer, progress, interrupt, |_, _| Ok(()))
 }
 
 /// Reads `from` up to its end or a little past `expected` bytes, handing the bytes to `each`, which

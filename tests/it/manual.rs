@@ -162,6 +162,8 @@ impl Reader {
             "thesis/chapter.tex",
             "annual/report.pdf",
             "annual/data/table.csv",
+            "col/dpi.inpe.br/banon/1995/08.08.00.00/doc/index.html",
+            "theses/example.edu/library/2009/02.16.17.46/doc/thesis.pdf",
             "home/.local/share/bash-completion/completions/other",
         ] {
             world.write(file, format!("the bytes of {file}\n"));

@@ -20,6 +20,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("agent", &["identity", "clock", "disk"]),
     ("distributor", &["identity", "digest", "clock", "layout", "disk", "agent"]),
     ("collection", BELOW_COLLECTION),
+    ("adopt", COLLECTION_AND_BELOW),
     ("deposit", COLLECTION_AND_BELOW),
     ("transfer", COLLECTION_AND_BELOW),
     ("verify", COLLECTION_AND_BELOW),

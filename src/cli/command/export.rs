@@ -2,7 +2,6 @@
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Mutex;
 
 use clap::ValueEnum;
 use urepo::disk::Watcher;
@@ -14,7 +13,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
-use crate::cli::select::Selection;
+use crate::cli::select::{Failures, Selection};
 
 mod tell;
 
@@ -103,7 +102,7 @@ impl Export {
         let is_stream = self.to == Path::new("-");
         self.check(context, is_stream)?;
         let collection = context.collection()?;
-        let failures = Mutex::default();
+        let failures = Failures::default();
         let feed = self.selection.of(&collection, &failures)?.into_feed();
         let progress = context.progress();
         let exporter = Exporter {

@@ -11,6 +11,7 @@ use urepo::identity::Host;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
 /// Make a collection
@@ -72,11 +73,8 @@ impl SubsystemArgs {
 fn port(number: u32) -> Result<u16, Failure> {
     match u16::try_from(number) {
         Ok(port @ 1..) => Ok(port),
-        _ => Err(Failure::new(
-            crate::cli::exit::Exit::Failure,
-            format!("port {number} is not from 1 to 65535"),
-        )
-        .hint("leave the port away for 80, the port of the Web")),
+        _ => Err(Failure::new(Exit::Failure, format!("port {number} is not from 1 to 65535"))
+            .hint("leave the port away for 80, the port of the Web")),
     }
 }
 
@@ -117,8 +115,24 @@ pub(crate) fn make(
     root: &std::path::Path,
     subsystem: Subsystem,
 ) -> Result<Collection, Failure> {
-    let name = name.unwrap_or_else(|| {
-        root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
-    });
+    let name = name.unwrap_or_else(|| name_of(root));
     Ok(init(root, &name, subsystem, &Watcher::default())?)
+}
+
+/// What a collection is called unless it is given a name.
+pub(super) fn name_of(root: &std::path::Path) -> String {
+    root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Makes sure that `collection` has the subsystem that `flag` asks for.
+pub(super) fn check_host(collection: &Collection, wanted: &SubsystemArgs, flag: &str) -> Done {
+    let wanted = wanted.subsystem()?.prefix()?;
+    let subsystems = &collection.settings().subsystems;
+    if subsystems.iter().any(|subsystem| subsystem.prefix().is_ok_and(|it| it == wanted)) {
+        return Ok(());
+    }
+    let path = collection.path().display();
+    Err(Failure::new(Exit::Conflict, format!("`{path}` is a collection already, of other names"))
+        .caused_by(format!("it has no subsystem `{wanted}`"))
+        .hint(format!("leave `{flag}` away, or add the subsystem to `{path}/urepo.toml`")))
 }

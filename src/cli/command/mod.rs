@@ -1,5 +1,6 @@
 //! One command a file: its arguments, whose comments are the help, and what it does.
 
+pub(crate) mod adopt;
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -200,7 +200,8 @@ impl New {
                 return Err(failure.hint("`--init --host FQDN` makes it on the way"));
             }
             Ok(collection) if self.init => {
-                self.check_host(&collection)?;
+                // A repeated `--init` must mean the collection that is there.
+                super::init::check_host(&collection, &self.made.subsystem(), "--init")?;
                 return Ok(Some(collection));
             }
             found => return found.map(Some),
@@ -216,22 +217,6 @@ impl New {
         let collection = super::init::make(None, &root, subsystem)?;
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
-    }
-
-    /// A repeated `--init` must mean the collection that is there.
-    fn check_host(&self, collection: &Collection) -> Done {
-        let wanted = self.made.subsystem().subsystem()?.prefix()?;
-        let subsystems = &collection.settings().subsystems;
-        if subsystems.iter().any(|subsystem| subsystem.prefix().is_ok_and(|it| it == wanted)) {
-            return Ok(());
-        }
-        let path = collection.path().display();
-        Err(Failure::new(
-            Exit::Conflict,
-            format!("`{path}` is a collection already, of other names"),
-        )
-        .caused_by(format!("it has no subsystem `{wanted}`"))
-        .hint(format!("leave `--init` away, or add the subsystem to `{path}/urepo.toml`")))
     }
 
     fn trust(&self) -> ClockTrust {

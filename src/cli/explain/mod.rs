@@ -1,5 +1,6 @@
 //! Errors of the library as failures: which exit code, and what to type next.
 
+mod adopt;
 mod export;
 mod transfer;
 

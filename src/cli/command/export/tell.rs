@@ -1,7 +1,7 @@
 //! Telling what became of each item, and how the run ended.
 
 use std::os::unix::ffi::OsStrExt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use serde_json::json;
 use urepo::export::{ExportError, Exported, Outcome, Summary};
@@ -10,6 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
+use crate::cli::select::{Failures, Meaningless};
 use crate::cli::{Done, human, record};
 
 /// Tells each outcome as it comes.
@@ -101,11 +102,11 @@ impl<'a> Teller<'a> {
     }
 
     /// Says how the run ended, with what was met while the items were looked for.
-    pub(super) fn finish(mut self, mut summary: Summary, met: &Mutex<Vec<Failure>>) -> Done {
+    pub(super) fn finish(mut self, mut summary: Summary, met: &Failures) -> Done {
         let printer = &self.context.printer;
         let met = std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
         summary.failed += met.len() as u64;
-        for failure in met {
+        for Meaningless { failure, .. } in met {
             if self.is_single {
                 self.last = Some(failure);
             } else {

@@ -1,0 +1,110 @@
+//! Why an item is not taken in.
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::disk::copy::CopyError;
+use crate::sidecar::SidecarError;
+
+/// Why an item is not taken in. Nothing of it was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptError {
+    /// The files lie beside where the payload belongs.
+    #[error("the files of `{name}` are not in its `doc`")]
+    NoPayload {
+        /// The item.
+        name: String,
+    },
+    /// `doc` is no directory.
+    #[error("`{}` is a {kind}, not a directory", path.display())]
+    NotADirectory {
+        /// What it is.
+        kind: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// A FIFO, a socket, a device.
+    #[error("`{}` is a {kind}, which no item can hold", path.display())]
+    Special {
+        /// What it is.
+        kind: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// A link leads out of the payload.
+    #[error("the link `{}` leads out of the item, to `{target}`", path.display())]
+    LinkLeaves {
+        /// The link.
+        path: PathBuf,
+        /// What it says.
+        target: String,
+    },
+    /// A file kept changing while it was read.
+    #[error("`{}` changed while it was read, {attempts} times in a row", path.display())]
+    Changing {
+        /// The file.
+        path: PathBuf,
+        /// How often it was read.
+        attempts: usize,
+    },
+    /// A modification time that can not be written down.
+    #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
+    Time {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is an `item.toml` that is no good sidecar of this item. It is not overwritten.
+    #[error("`{name}` has an `item.toml` that is not its sidecar")]
+    OtherFile {
+        /// The item.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        cause: Option<SidecarError>,
+    },
+    /// The name is there twice.
+    #[error("`{name}` is also there as `{other}`")]
+    TwoSpellings {
+        /// One spelling.
+        name: String,
+        /// The other.
+        other: String,
+    },
+    /// The sidecar would be too large to be read again.
+    #[error("`{name}` has too many files for one item: its sidecar would be over {} MiB", crate::sidecar::MAX_BYTES >> 20)]
+    TooManyFiles {
+        /// The item.
+        name: String,
+    },
+    /// The sidecar is in place, but the disk did not confirm it.
+    #[error("the sidecar of `{name}` was put in place, but the disk did not confirm it")]
+    NotDurable {
+        /// The item.
+        name: String,
+        /// Why.
+        #[source]
+        source: PathError,
+    },
+    /// A stop was asked for.
+    #[error("interrupted before it was taken in")]
+    Interrupted,
+    /// An earlier failure of the whole group or run took this one with it.
+    #[error("not taken in, because of the failure before it")]
+    GroupFailed,
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+impl From<CopyError> for AdoptError {
+    fn from(error: CopyError) -> AdoptError {
+        match error {
+            CopyError::Disk(error) => AdoptError::Disk(error),
+            CopyError::Interrupted => AdoptError::Interrupted,
+        }
+    }
+}

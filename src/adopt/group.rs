@@ -1,0 +1,136 @@
+//! Putting the sidecars of many items in place with few syncs.
+
+use std::path::{Path, PathBuf};
+
+use super::look::has_sidecar;
+use super::{AdoptError, Outcome, Plan};
+use crate::collection::{StoredItem, Writer};
+use crate::disk::{Dir, PathError};
+use crate::identity::{Instant, SECOND};
+use crate::item::{Content, Entry, Totals};
+use crate::layout;
+use crate::sidecar::{MAX_BYTES, Sidecar};
+
+/// An item whose files have been read.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub plan: Plan,
+    pub entries: Vec<Entry>,
+}
+
+/// Places a group: all sidecars durable when this returns, or each with the reason why not, in the
+/// order given.
+///
+/// The error is one that later groups would meet as well. Two syncs of the file system serve the whole
+/// group, since each sidecar has a directory of its own: the first before any is in place, so that
+/// none is found without its bytes, the second before any is reported.
+pub(super) fn place(
+    group: Vec<Ready>,
+    root: &Dir,
+    writer: &Writer,
+    now: Instant,
+) -> (Vec<Outcome>, Option<AdoptError>) {
+    let stage = writer.stage();
+    let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, now)).collect();
+    if let Err(error) = stage.sync_file_system() {
+        // What failed once is not tried again: the kernel may have dropped the bytes.
+        let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
+        return (spoilt.collect(), Some(error.into()));
+    }
+    let outcomes: Vec<_> = group
+        .into_iter()
+        .zip(staged)
+        .map(|(ready, staged)| match staged.and_then(|staged| put(stage, &staged, root, &ready)) {
+            Ok(Put::Here) => Outcome::Taken(Box::new(ready.plan)),
+            Ok(Put::ByAnother) => Outcome::There(ready.plan.name),
+            Err(error) => refused(&ready.plan, error),
+        })
+        .collect();
+    match stage.sync_file_system() {
+        Ok(()) => (outcomes, None),
+        Err(error) => {
+            (outcomes.into_iter().map(|it| doubted(it, &error)).collect(), Some(error.into()))
+        }
+    }
+}
+
+fn refused(plan: &Plan, error: AdoptError) -> Outcome {
+    Outcome::Refused { path: plan.directory().to_owned(), error }
+}
+
+/// An item of which the disk does not say that it has the sidecar.
+fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
+    match outcome {
+        Outcome::Taken(plan) => {
+            let source = std::io::Error::new(error.kind(), error.to_string());
+            let source = PathError::new("sync", error.path(), source);
+            refused(&plan, AdoptError::NotDurable { name: plan.name.to_string(), source })
+        }
+        other => other,
+    }
+}
+
+/// Writes a sidecar into the stage. It is not synced.
+fn write(ready: &Ready, writer: &Writer, now: Instant) -> Result<PathBuf, AdoptError> {
+    let sidecar = sidecar(ready, now);
+    let staged = writer.fresh_name();
+    let mut file = writer.stage().create_file(&staged)?;
+    let mut bytes = 0;
+    sidecar.write_with(&ready.entries, |piece| {
+        bytes += piece.len() as u64;
+        file.write_all(piece)
+    })?;
+    if bytes > MAX_BYTES {
+        return Err(AdoptError::TooManyFiles { name: ready.plan.name.to_string() });
+    }
+    Ok(staged)
+}
+
+enum Put {
+    Here,
+    /// Another process did the same a moment ago.
+    ByAnother,
+}
+
+fn put(stage: &Dir, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put, AdoptError> {
+    let dir = root.open_dir(ready.plan.directory())?;
+    match stage.rename_new(staged, &dir, Path::new(layout::SIDECAR)) {
+        Ok(()) => Ok(Put::Here),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let item = StoredItem::at(ready.plan.name.clone(), dir);
+            if has_sidecar(&item)? { Ok(Put::ByAnother) } else { Err(error.into()) }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
+    let Ready { plan, entries, .. } = ready;
+    let created = plan.name.instant();
+    let newest = entries.iter().filter_map(|entry| match entry.content {
+        Content::File { modified, .. } => Some(modified),
+        Content::Link { .. } | Content::EmptyDirectory { .. } => None,
+    });
+    // What was given the name was there before it; it was not updated before.
+    let updated =
+        plan.updated.or_else(|| newest.max()).unwrap_or(created).floor(SECOND).max(created);
+    let mut origin = toml::Table::new();
+    let adopted = toml::Value::String(now.floor(SECOND).to_string());
+    origin.insert("adopted".to_owned(), adopted);
+    Sidecar {
+        state: plan.state,
+        repository: plan.name.clone(),
+        ibip: plan.ibip.clone(),
+        created,
+        timestamp: updated,
+        target: plan.target.clone(),
+        transferable: true,
+        metadata: plan.metadata.clone(),
+        relations: plan.relations.clone(),
+        origin,
+        handover: None,
+        removal: None,
+        payload: Totals::of(entries),
+        files: Vec::new(),
+    }
+}

@@ -1,0 +1,302 @@
+//! Looking at one directory: is it an item, is it in order, what is known of it? Nothing is written.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::describe::Description;
+use super::{AdoptError, Note, Plan, Planned, bibtex};
+use crate::collection::{CollectionError, StoredItem};
+use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::identity::{Instant, RepositoryName};
+use crate::item::{PayloadPath, State, twins};
+use crate::layout;
+use crate::sidecar::{Glance, Seal};
+
+/// Where the archives left what describes an item, in the item, the first one first.
+const REFERENCES: [&str; 2] = ["doc/@reference.bib", "@reference.bib"];
+
+/// A larger one is no description.
+const MAX_REFERENCE_BYTES: u64 = 1024 * 1024;
+
+/// What a directory that is called like an item is.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// An item without a sidecar.
+    New(Box<Plan>),
+    /// An item with its sidecar.
+    Adopted,
+    /// No item, and why.
+    NoItem(&'static str),
+}
+
+/// Looks at `name`, as it is spelt in the tree at `root`. `state` is what the items are held as, where
+/// that was said.
+pub(super) fn look(
+    root: &Dir,
+    name: &RepositoryName,
+    state: Option<State>,
+) -> Result<Look, AdoptError> {
+    match root.stamp(name.as_str())?.map(|stamp| stamp.kind) {
+        Some(Kind::Directory) => {}
+        None => return Ok(Look::NoItem("it has just gone")),
+        Some(Kind::Link) => return Ok(Look::NoItem("it is a symbolic link")),
+        Some(_) => return Ok(Look::NoItem("it is no directory")),
+    }
+    let item = StoredItem::at(bare(name), root.open_dir(name.as_str())?);
+    if has_sidecar(&item)? {
+        return Ok(Look::Adopted);
+    }
+    let mut beside = Vec::new();
+    let mut has_files = false;
+    for entry in item.dir().entries()? {
+        let entry = entry?;
+        if entry.name != layout::PAYLOAD {
+            has_files |= entry.kind != Kind::Directory && entry.name != "@reference.bib";
+            beside.push(PathBuf::from(entry.name));
+        }
+    }
+    beside.sort();
+    let doc = match item.dir().stamp(layout::PAYLOAD)?.map(|stamp| stamp.kind) {
+        Some(Kind::Directory) => item.dir().open_dir(layout::PAYLOAD)?,
+        None if !has_files => return Ok(Look::NoItem("it has neither `doc` nor files")),
+        None => return Err(AdoptError::NoPayload { name: name.to_string() }),
+        Some(kind) => {
+            let kind = match kind {
+                Kind::Link => "symbolic link",
+                Kind::Special(kind) => kind,
+                Kind::File | Kind::Directory => "file",
+            };
+            return Err(AdoptError::NotADirectory { kind, path: item.payload_path() });
+        }
+    };
+    let (reference, description) = describe(&item)?;
+    let Description { metadata, ibip, target, state: told, updated, relations, notes } =
+        description;
+    let mut plan = Plan {
+        name: item.name().clone(),
+        spelt: name.clone(),
+        state: state.or(told).unwrap_or(State::Original),
+        entries: Vec::new(),
+        files: 0,
+        bytes: 0,
+        reference,
+        metadata,
+        ibip,
+        target: None,
+        relations,
+        updated,
+        beside,
+        notes: odd_name(name),
+    };
+    plan.notes.extend(notes);
+    plan.walk(&doc)?;
+    plan.settle(target);
+    Ok(Look::New(Box::new(plan)))
+}
+
+/// The name without the trailing dot that its subdomain may have.
+fn bare(name: &RepositoryName) -> RepositoryName {
+    let path = layout::item_directory(name);
+    let parsed = path.to_str().and_then(|text| RepositoryName::parse_as_found(text).ok());
+    parsed.map_or_else(|| name.clone(), |(bare, _)| bare)
+}
+
+fn odd_name(name: &RepositoryName) -> Vec<Note> {
+    let oddities = RepositoryName::parse_as_found(name.as_str()).map(|(_, oddities)| oddities);
+    oddities.unwrap_or_default().into_iter().map(Note::OddName).collect()
+}
+
+/// Whether the item has its sidecar, whole and sealed. Anything else of that name is an error: it is
+/// not overwritten.
+pub(super) fn has_sidecar(item: &StoredItem) -> Result<bool, AdoptError> {
+    let other = |cause| AdoptError::OtherFile { name: item.name().to_string(), cause };
+    let (text, stamp) = match item.sidecar_text() {
+        Ok(read) => read,
+        Err(CollectionError::NoSidecar { .. }) => return Ok(false),
+        Err(CollectionError::Disk(error))
+            if error.is_link() || error.kind() == std::io::ErrorKind::IsADirectory =>
+        {
+            return Err(other(None));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let is_own = |glance: Glance<'_>| {
+        let name = RepositoryName::parse_as_found(glance.repository);
+        name.is_ok_and(|(name, _)| name == *item.name())
+    };
+    if Glance::of_sealed(&text).is_some_and(is_own) {
+        return Ok(true);
+    }
+    match item.parse_sidecar(text, stamp) {
+        Ok(read) if read.seal == Seal::Intact => Ok(true),
+        Ok(_) => Err(other(None)),
+        Err(CollectionError::Sidecar { cause, .. }) => Err(other(Some(cause))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the item says of itself, and where.
+fn describe(item: &StoredItem) -> Result<(Option<&'static str>, Description), PathError> {
+    for path in REFERENCES {
+        if item.dir().stamp(path).map_or(None, |stamp| stamp).is_none() {
+            continue;
+        }
+        let bytes = read_reference(item.dir(), path);
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                let notes = vec![Note::Unread { path, reason }];
+                return Ok((None, Description { notes, ..Description::default() }));
+            }
+        };
+        let (text, is_utf8) = bibtex::decode(&bytes);
+        let mut description = Description::of(&bibtex::read(&text), item.name());
+        if !is_utf8 {
+            description.notes.insert(0, Note::Latin1);
+        }
+        return Ok((Some(path), description));
+    }
+    Ok((None, Description::default()))
+}
+
+fn read_reference(dir: &Dir, path: &str) -> Result<Vec<u8>, String> {
+    let in_words = |error: PathError| {
+        std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string)
+    };
+    let mut file = dir.open_file(path).map_err(in_words)?;
+    match file.stamp().map_err(in_words)? {
+        Stamp { kind: Kind::File, bytes, .. } if bytes <= MAX_REFERENCE_BYTES => {}
+        Stamp { kind: Kind::File, .. } => {
+            return Err(format!("it is larger than {} MiB", MAX_REFERENCE_BYTES >> 20));
+        }
+        _ => return Err("it is no file".to_owned()),
+    }
+    file.read_all(MAX_REFERENCE_BYTES).map_err(in_words)
+}
+
+impl Plan {
+    /// Finds out what is below `doc`, links not followed.
+    fn walk(&mut self, doc: &Dir) -> Result<(), AdoptError> {
+        let mut pending = vec![PathBuf::new()];
+        let (mut odd, mut special) = (0, 0);
+        while let Some(path) = pending.pop() {
+            let dir = doc.open_dir(&path)?;
+            let mut is_empty = true;
+            for entry in dir.entries()? {
+                let entry = entry?;
+                is_empty = false;
+                odd += u64::from(is_odd(&entry.name));
+                let below = path.join(&entry.name);
+                match entry.kind {
+                    Kind::Directory => pending.push(below),
+                    Kind::Special(kind) => {
+                        return Err(AdoptError::Special { kind, path: doc.path_of(below) });
+                    }
+                    Kind::Link => {
+                        let target = dir.read_link(Path::new(&entry.name))?;
+                        self.add_link(doc, &below, &target)?;
+                    }
+                    Kind::File => {
+                        let Some(stamp) = dir.stamp(&entry.name)? else { continue };
+                        special += u64::from(stamp.mode != stamp.kept_mode());
+                        self.files += 1;
+                        self.bytes += stamp.bytes;
+                        self.add(&below, Planned::File { bytes: stamp.bytes });
+                    }
+                }
+            }
+            if is_empty && !path.as_os_str().is_empty() {
+                let stamp = dir.own_stamp()?;
+                let (modified, mode) = (stamp.modified, stamp.kept_mode());
+                special += u64::from(stamp.mode != mode);
+                check_time(&stamp, dir.path())?;
+                self.add(&path, Planned::EmptyDirectory { modified, mode });
+            }
+        }
+        if odd > 0 {
+            self.notes.push(Note::OddFileNames(odd));
+        }
+        if special > 0 {
+            self.notes.push(Note::SpecialModes(special));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &Path, planned: Planned) {
+        let path = PayloadPath::new(path)
+            .expect("because names of directory entries are neither empty nor dots");
+        self.entries.push((path, planned));
+    }
+
+    fn add_link(&mut self, doc: &Dir, path: &Path, target: &OsStr) -> Result<(), AdoptError> {
+        let stays = PayloadPath::new(path).is_ok_and(|it| it.link_stays_inside(target.as_bytes()));
+        if !stays {
+            let target = target.display().to_string();
+            return Err(AdoptError::LinkLeaves { path: doc.path_of(path), target });
+        }
+        self.add(path, Planned::Link { target: target.as_bytes().to_vec() });
+        Ok(())
+    }
+
+    /// What can be said once everything is known.
+    fn settle(&mut self, target: Option<String>) {
+        self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        if let Some(found) = twins::find(self.entries.iter().map(|(path, _)| path)) {
+            self.notes.push(Note::Twins(found));
+        }
+        if self.entries.is_empty() {
+            self.notes.push(Note::Empty);
+        }
+        self.target = match target {
+            None => self.only_file(),
+            Some(told) => {
+                let path = PayloadPath::new(Path::new(&told)).ok();
+                let is_there = |path: &PayloadPath| {
+                    let found = self.entries.binary_search_by(|entry| entry.0.cmp(path));
+                    found.is_ok_and(|at| {
+                        !matches!(self.entries[at].1, Planned::EmptyDirectory { .. })
+                    })
+                };
+                let found = path.filter(is_there);
+                if found.is_none() {
+                    self.notes.push(Note::NoTarget(told));
+                }
+                found
+            }
+        };
+    }
+
+    /// The file that the bare identifier opens when there is no choice: what describes the item is none.
+    fn only_file(&self) -> Option<PayloadPath> {
+        let mut files = self.entries.iter().filter_map(|(path, planned)| match planned {
+            Planned::File { .. } if path.as_bytes() != b"@reference.bib" => Some(path),
+            _ => None,
+        });
+        match (files.next(), files.next()) {
+            (Some(only), None) => Some(only.clone()),
+            _ => None,
+        }
+    }
+
+    /// What tells this plan from every other: nothing of it was read yet.
+    pub(super) fn size(&self, at: usize) -> Option<u64> {
+        match self.entries[at].1 {
+            Planned::File { bytes } => Some(bytes),
+            Planned::Link { .. } | Planned::EmptyDirectory { .. } => None,
+        }
+    }
+}
+
+fn is_odd(name: &OsStr) -> bool {
+    name.to_str().is_none_or(|name| name.contains(char::is_control))
+}
+
+/// Makes sure that the time of `stamp` can be written into a sidecar and read again.
+pub(super) fn check_time(stamp: &Stamp, path: &Path) -> Result<(), AdoptError> {
+    let year = stamp.modified.civil().year;
+    if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {
+        return Ok(());
+    }
+    Err(AdoptError::Time { path: path.to_path_buf() })
+}

@@ -1,0 +1,86 @@
+//! What is odd about an item that is taken in all the same.
+
+use std::fmt;
+
+use crate::identity::{Ibip, Oddity, RepositoryName};
+use crate::item::twins::Twins;
+
+/// What a person should know of an item that is taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The name departs from the grammar, and is kept.
+    OddName(Oddity),
+    /// Two names of the payload are one on some file systems.
+    Twins(Twins),
+    /// So many names in the payload are not UTF-8, or have control characters.
+    OddFileNames(u64),
+    /// So many files have permission bits that no sidecar keeps.
+    SpecialModes(u64),
+    /// There is nothing in the payload.
+    Empty,
+    /// The description can not be read.
+    Unread {
+        /// Where it is, in the item.
+        path: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The description is not UTF-8 and was taken for Latin-1.
+    Latin1,
+    /// So much of the description is not understood, and is kept as it stands.
+    NotUnderstood(Vec<String>),
+    /// The description is of several things, none of which says that it is this item.
+    Several(usize),
+    /// The description is of another item.
+    OfAnother(RepositoryName),
+    /// What should be an identifier is none.
+    NoIdentifier {
+        /// The field.
+        field: String,
+        /// What it says.
+        text: String,
+    },
+    /// The opaque twin has another date than the name; it is kept as it is.
+    OtherDate(Ibip),
+    /// What the bare identifier should open is not there.
+    NoTarget(String),
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::OddName(oddity) => write!(f, "its name is odd, and is kept: {oddity}"),
+            Note::Twins(Twins { first, second }) => {
+                write!(f, "`{first}` and `{second}` are one name on some file systems")
+            }
+            Note::OddFileNames(count) => {
+                write!(f, "file names that are not UTF-8 or have control characters, kept: {count}")
+            }
+            Note::SpecialModes(count) => {
+                write!(f, "files whose special permission bits are not recorded: {count}")
+            }
+            Note::Empty => f.write_str("its `doc` is empty"),
+            Note::Unread { path, reason } => write!(f, "`{path}` was not read: {reason}"),
+            Note::Latin1 => f.write_str("its BibTeX is not UTF-8, and was taken for Latin-1"),
+            Note::NotUnderstood(what) => {
+                write!(
+                    f,
+                    "not understood in its BibTeX, and kept as it stands: {}",
+                    what.join(", ")
+                )
+            }
+            Note::Several(count) => {
+                write!(f, "its BibTeX has {count} entries, and none names it: none was taken")
+            }
+            Note::OfAnother(name) => write!(f, "its BibTeX is of `{name}`, and was not taken"),
+            Note::NoIdentifier { field, text } => {
+                write!(f, "`{field}` in its BibTeX is no identifier: `{text}`")
+            }
+            Note::OtherDate(ibip) => {
+                write!(f, "`{ibip}` has another date than the name, and is kept")
+            }
+            Note::NoTarget(target) => write!(f, "its target `{target}` is not in the payload"),
+        }
+    }
+}

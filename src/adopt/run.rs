@@ -1,0 +1,378 @@
+//! Many items at a time: looked at and read in parallel, placed in groups, told in order.
+
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::group::{Ready, place};
+use super::look::{Look, look};
+use super::read::Draft;
+use super::{AdoptError, Adopter, Mode, Outcome, Summary};
+use crate::collection::{Listed, Names, Writer, visit_tree};
+use crate::disk::{Dir, PathError};
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Gathered, Size, StopOnDrop, Taken};
+use crate::identity::RepositoryName;
+
+/// So many items are read, or wait for those before them, at a time.
+const UNDER_WAY: usize = 2 * GROUP_ITEMS;
+
+/// What is handed on: an item to be placed, or what is to be told as it is.
+#[derive(Debug)]
+enum Prepared {
+    Ready(Box<Ready>),
+    Told(Outcome),
+    /// What later items would meet as well, and whose turn it was.
+    Failed(String, AdoptError),
+}
+
+/// Whether there is anything below `root` that is called like an item.
+pub fn has_items(root: &Dir) -> Result<bool, PathError> {
+    let visited = visit_tree(root, &Names::default(), |listed| match listed {
+        Listed::Item(name) => match look(root, &name, None) {
+            Ok(Look::NoItem(_)) => Ok(ControlFlow::Continue(())),
+            _ => Ok(ControlFlow::Break(())),
+        },
+        Listed::Stray(_) => Ok(ControlFlow::Continue(())),
+        Listed::Unreadable(error) => Err(error),
+    })?;
+    Ok(visited.is_break())
+}
+
+impl Adopter<'_> {
+    /// Takes in every item that has no sidecar and calls `report` with the outcomes, in order.
+    ///
+    /// Every sidecar reported is durable. `report` says whether to go on: it fails when nobody listens.
+    pub fn run(&self, mut report: impl FnMut(Vec<Outcome>) -> Result<(), AdoptError>) -> Summary {
+        let mut summary = Summary::default();
+        let starting = |error| PathError::new("start threads for", "jobs", error).into();
+        let pool = match rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build() {
+            Ok(pool) => pool,
+            Err(error) => {
+                summary.fatal = Some(starting(std::io::Error::other(error.to_string())));
+                return summary;
+            }
+        };
+        let flow = Flow::new(UNDER_WAY);
+        let writing = Writing { adopter: self, writer: Mutex::new(Right::NotNeeded) };
+        let side = Side { adopter: self, root: self.root(), flow: &flow, writing: &writing };
+        std::thread::scope(|threads| {
+            let feeding = std::thread::Builder::new().spawn_scoped(threads, || {
+                let _end = EndOnDrop(&flow);
+                pool.in_place_scope(|scope| side.feed(scope));
+            });
+            if let Err(error) = feeding {
+                summary.fatal = Some(starting(error));
+                return;
+            }
+            let _stop = StopOnDrop(&flow);
+            let mut ending = Ending { side: &side, summary: &mut summary, report: &mut report };
+            ending.collect();
+        });
+        if let Err(error) = writing.finish() {
+            summary.fatal.get_or_insert(error.into());
+        }
+        summary
+    }
+
+    fn root(&self) -> &Dir {
+        match self.mode {
+            Mode::Plan(root) => root,
+            Mode::Act { collection, .. } => collection.root(),
+        }
+    }
+}
+
+/// The right to write, taken when there is something to be written: a run that finds nothing new
+/// leaves the collection as it is, to the last date.
+struct Writing<'a> {
+    adopter: &'a Adopter<'a>,
+    writer: Mutex<Right>,
+}
+
+enum Right {
+    NotNeeded,
+    Taken(Arc<Writer>),
+    /// It is not waited for a second time.
+    Refused,
+}
+
+impl Writing<'_> {
+    /// The writer; nothing where none is needed.
+    fn get(&self) -> Result<Option<Arc<Writer>>, AdoptError> {
+        let Mode::Act { collection, agent, wait } = self.adopter.mode else { return Ok(None) };
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*writer {
+            Right::Taken(writer) => return Ok(Some(Arc::clone(writer))),
+            Right::Refused => return Err(AdoptError::GroupFailed),
+            Right::NotNeeded => *writer = Right::Refused,
+        }
+        let taken = Arc::new(collection.writer(agent, self.adopter.clock, wait)?);
+        *writer = Right::Taken(Arc::clone(&taken));
+        Ok(Some(taken))
+    }
+
+    fn finish(self) -> Result<(), PathError> {
+        let writer = self.writer.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match writer {
+            Right::Taken(writer) => Arc::into_inner(writer).map_or(Ok(()), Writer::finish),
+            Right::NotNeeded | Right::Refused => Ok(()),
+        }
+    }
+}
+
+/// The side that looks and reads.
+struct Side<'a> {
+    adopter: &'a Adopter<'a>,
+    root: &'a Dir,
+    flow: &'a Flow<Prepared>,
+    writing: &'a Writing<'a>,
+}
+
+/// A job of the feed: a name, and its other spelling if it is there twice.
+enum Job {
+    Item(RepositoryName, Option<RepositoryName>),
+    Told(Outcome),
+}
+
+impl Side<'_> {
+    /// Hands what is in the tree to the threads, as fast as the other side takes it.
+    fn feed<'scope>(&'scope self, scope: &rayon::Scope<'scope>) {
+        let mut number = 0;
+        let mut hand_on = |job| {
+            if self.adopter.interrupt.requested() || !self.flow.enter() {
+                return ControlFlow::Break(());
+            }
+            let own = number;
+            number += 1;
+            scope.spawn(move |scope| self.begin(own, job, scope));
+            ControlFlow::Continue(())
+        };
+        // Spellings of one name follow each other; the one before waits for the next.
+        let mut before: Option<(RepositoryName, Option<RepositoryName>)> = None;
+        let visited = visit_tree(self.root, &Names::default(), |listed| {
+            let told = match listed {
+                Listed::Item(name) => {
+                    let mut twin = None;
+                    if let Some((last, twin_of_last)) = &mut before
+                        && *last == name
+                    {
+                        twin = Some(last.clone());
+                        *twin_of_last = Some(name.clone());
+                    }
+                    let last = before.replace((name, twin));
+                    return Ok::<_, std::convert::Infallible>(match last {
+                        Some((name, twin)) => hand_on(Job::Item(name, twin)),
+                        None => ControlFlow::Continue(()),
+                    });
+                }
+                Listed::Stray(path) => {
+                    Outcome::Stray { path, why: "it is not called like an item" }
+                }
+                Listed::Unreadable(error) => {
+                    let path = error.path().display().to_string();
+                    Outcome::Refused { path, error: error.into() }
+                }
+            };
+            Ok(hand_on(Job::Told(told)))
+        });
+        if let (Ok(ControlFlow::Continue(())), Some((name, twin))) = (visited, before) {
+            let _ = hand_on(Job::Item(name, twin));
+        }
+    }
+
+    fn begin<'scope>(&'scope self, number: usize, job: Job, scope: &rayon::Scope<'scope>) {
+        let (name, twin) = match job {
+            Job::Told(outcome) => return self.tell(number, outcome),
+            Job::Item(name, twin) => (name, twin),
+        };
+        let refused = |error| Outcome::Refused { path: name.to_string(), error };
+        if self.adopter.interrupt.requested() || self.flow.stopped() {
+            return self.tell(number, refused(AdoptError::Interrupted));
+        }
+        let plan = match (look(self.root, &name, self.adopter.state), twin) {
+            (Ok(Look::Adopted), _) => return self.tell(number, Outcome::There(name)),
+            (Ok(Look::NoItem(why)), _) => {
+                let path = PathBuf::from(name.as_str());
+                return self.tell(number, Outcome::Stray { path, why });
+            }
+            (_, Some(other)) => {
+                let (name, other) = (name.to_string(), other.to_string());
+                return self.tell(number, refused(AdoptError::TwoSpellings { name, other }));
+            }
+            (Err(error), None) => return self.tell(number, refused(error)),
+            (Ok(Look::New(plan)), None) => plan,
+        };
+        self.adopter.progress.expect(1, plan.bytes);
+        match self.writing.get() {
+            Ok(None) => self.tell(number, Outcome::Taken(plan)),
+            Ok(Some(_)) => match Draft::new(*plan, self.root) {
+                Ok(draft) => self.read(number, draft, scope),
+                Err(error) => self.tell(number, refused(error)),
+            },
+            Err(error) => {
+                self.flow.stop();
+                let failed = Prepared::Failed(plan.directory().to_owned(), error);
+                self.flow.deliver((number, failed), 0);
+            }
+        }
+    }
+
+    fn tell(&self, number: usize, outcome: Outcome) {
+        self.flow.deliver((number, Prepared::Told(outcome)), 0);
+    }
+
+    /// Reads the batches of a draft on as many threads as are free; the last to end hands it on.
+    fn read<'scope>(&'scope self, number: usize, draft: Draft, scope: &rayon::Scope<'scope>) {
+        let batches = draft.batches();
+        let left = AtomicUsize::new(batches.len().max(1));
+        let shared = Arc::new(Shared { number, draft, left });
+        let mut batches = batches.into_iter();
+        let own = batches.next().unwrap_or(0..0);
+        for batch in batches {
+            let shared = Arc::clone(&shared);
+            scope.spawn(move |_| self.read_batch(shared, batch));
+        }
+        self.read_batch(shared, own);
+    }
+
+    fn read_batch(&self, shared: Arc<Shared>, batch: Range<usize>) {
+        shared.draft.read(batch, self.adopter.progress, self.adopter.interrupt);
+        if shared.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        let (number, bytes) = (shared.number, shared.draft.plan.bytes);
+        let entries = shared.draft.finish();
+        let path = shared.draft.plan.directory().to_owned();
+        let prepared = match entries {
+            Ok(entries) => {
+                let plan = match Arc::try_unwrap(shared) {
+                    Ok(shared) => shared.draft.plan,
+                    Err(shared) => shared.draft.plan.clone(),
+                };
+                Prepared::Ready(Box::new(Ready { plan, entries }))
+            }
+            Err(error) => Prepared::Told(Outcome::Refused { path, error }),
+        };
+        self.flow.deliver((number, prepared), bytes);
+    }
+}
+
+/// An item that several threads read.
+struct Shared {
+    number: usize,
+    draft: Draft,
+    left: AtomicUsize,
+}
+
+/// The side that places and tells.
+struct Ending<'a, R> {
+    side: &'a Side<'a>,
+    summary: &'a mut Summary,
+    report: &'a mut R,
+}
+
+impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
+    fn collect(&mut self) {
+        let mut gathered = Gathered::default();
+        while let Some(Taken { messages, idle }) = self.side.flow.take() {
+            for message in messages {
+                gathered.add(message, size);
+            }
+            if gathered.is_full() || idle {
+                self.finish(gathered.take());
+            }
+        }
+        self.finish(gathered.take());
+    }
+
+    /// Places what is to be placed and tells everything, in order.
+    fn finish(&mut self, prepared: Vec<Prepared>) {
+        let count = prepared.len();
+        let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(count);
+        let (mut group, mut places) = (Vec::new(), Vec::new());
+        for (at, prepared) in prepared.into_iter().enumerate() {
+            outcomes.push(match prepared {
+                Prepared::Told(outcome) => Some(outcome),
+                Prepared::Failed(path, error) => {
+                    self.stop(error);
+                    Some(Outcome::Refused { path, error: AdoptError::GroupFailed })
+                }
+                Prepared::Ready(ready) => {
+                    group.push(*ready);
+                    places.push(at);
+                    None
+                }
+            });
+        }
+        for (at, outcome) in places.into_iter().zip(self.place(group)) {
+            outcomes[at] = Some(outcome);
+        }
+        let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
+        for outcome in &outcomes {
+            self.count(outcome);
+        }
+        if !outcomes.is_empty()
+            && let Err(error) = (self.report)(outcomes)
+        {
+            self.stop(error);
+        }
+        self.side.flow.leave(count);
+    }
+
+    fn place(&mut self, group: Vec<Ready>) -> Vec<Outcome> {
+        if group.is_empty() {
+            return Vec::new();
+        }
+        let halted = self.summary.fatal.is_some() || self.side.adopter.interrupt.requested();
+        let writer = if halted { Ok(None) } else { self.side.writing.get() };
+        let (outcomes, fatal) = match writer {
+            Ok(Some(writer)) => {
+                place(group, self.side.root, &writer, self.side.adopter.clock.now())
+            }
+            other => {
+                let refused = |ready: Ready| Outcome::Refused {
+                    path: ready.plan.directory().to_owned(),
+                    error: match self.summary.fatal {
+                        Some(_) => AdoptError::GroupFailed,
+                        None => AdoptError::Interrupted,
+                    },
+                };
+                (group.into_iter().map(refused).collect(), other.err())
+            }
+        };
+        if let Some(error) = fatal {
+            self.stop(error);
+        }
+        outcomes
+    }
+
+    fn count(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Taken(plan) => {
+                self.summary.taken += 1;
+                self.summary.files += plan.files;
+                self.summary.bytes += plan.bytes;
+                self.side.adopter.progress.finish_item(plan.name.as_str());
+            }
+            Outcome::There(_) => self.summary.there += 1,
+            Outcome::Stray { .. } => self.summary.strays += 1,
+            Outcome::Refused { path, .. } => {
+                self.summary.refused += 1;
+                self.side.adopter.progress.finish_item(path);
+            }
+        }
+    }
+
+    fn stop(&mut self, error: AdoptError) {
+        self.summary.fatal.get_or_insert(error);
+        self.side.flow.stop();
+    }
+}
+
+fn size(prepared: &Prepared) -> Size {
+    match prepared {
+        Prepared::Ready(ready) => Size { files: ready.entries.len(), bytes: ready.plan.bytes },
+        Prepared::Told(_) | Prepared::Failed(..) => Size::default(),
+    }
+}

@@ -1,0 +1,206 @@
+//! `urepo adopt`: a tree that is there already becomes a collection, in place.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use urepo::adopt::{Adopter, Mode, has_items};
+use urepo::collection::{
+    Collection, CollectionError, OwnDirectoryError, check_place, init_without_names, restore_own,
+};
+use urepo::disk::{Dir, Watcher};
+use urepo::distributor::Setting;
+use urepo::item::State;
+
+use super::init::{SubsystemArgs, check_host, make, name_of};
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+mod tell;
+
+/// Take an existing tree of items in, in place
+///
+/// The tree has the four levels of names, subdomain/word/year/date, and the files of each item in its
+/// `doc`: the `col` of a URLib archive, or one made by hand. Nothing in it is moved, renamed or
+/// changed. Each item gets its sidecar, `item.toml`, with the digests of its files, and the tree the
+/// settings of a collection, unless they are there. What is no item is told and left alone. A tree that
+/// was taken in before gets what is new since; nothing is ever overwritten.
+///
+/// Title, authors and other terms are read from BibTeX, `doc/@reference.bib` or `@reference.bib`; the
+/// opaque twin of the name (IBIp) as well, as it stands. Without --host the collection keeps names and
+/// gives none. Look first with --dry-run: it tells the same lines and writes nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo adopt --dry-run col
+  urepo adopt col
+  urepo adopt col --state copy
+  urepo adopt theses --host theses.example.org")]
+pub(crate) struct Adopt {
+    /// The directory that holds the subdomains
+    root: PathBuf,
+    /// What the items are held as; as their BibTeX says unless given, else as Originals
+    #[arg(long, value_name = "STATE")]
+    state: Option<Held>,
+    /// The name of the collection for people; the directory's name unless given
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    made: MadeWith,
+}
+
+/// The subsystem of the collection that is made.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Names")]
+struct MadeWith {
+    /// The fully qualified host name that new names are built from; without it none are given
+    #[arg(long, value_name = "FQDN")]
+    host: Option<String>,
+    /// The port that names are built from [default: 80]
+    #[arg(long, requires = "host")]
+    port: Option<u32>,
+    /// The address that opaque names are built from
+    #[arg(long, requires = "host")]
+    ip: Option<IpAddr>,
+    /// The port that opaque names are built from [default: 800]
+    #[arg(long, requires = "host")]
+    ip_port: Option<u32>,
+    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    #[arg(long, requires = "host")]
+    granularity: Option<Setting>,
+}
+
+/// What an item can be held as.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Held {
+    /// The one Original of each
+    Original,
+    /// Copies of Originals elsewhere
+    Copy,
+}
+
+/// What is at the root.
+enum Found {
+    Collection(Collection),
+    /// Settings without urepo's own directory.
+    WithoutOwn,
+    Tree,
+}
+
+impl Adopt {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let root = context.absolute(&self.root);
+        let wanted = self.made.subsystem();
+        if let Some(wanted) = &wanted {
+            wanted.subsystem()?.prefix()?;
+        }
+        let dir = Dir::open(&root, Watcher::default())?;
+        let found = match Collection::open(&root, &Watcher::default()) {
+            Ok(collection) => Found::Collection(collection),
+            Err(CollectionError::NotACollection { .. }) => Found::Tree,
+            Err(CollectionError::OwnDirectory { cause: OwnDirectoryError::Missing, .. }) => {
+                Found::WithoutOwn
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if let (Found::Collection(collection), Some(wanted)) = (&found, &wanted) {
+            check_host(collection, wanted, "--host")?;
+        }
+        if !matches!(found, Found::Collection(_)) {
+            if matches!(found, Found::Tree) {
+                check_place(&root)?;
+            }
+            // Nothing is made in a place that was mistaken for a tree of items.
+            if !has_items(&dir)? {
+                return Err(no_items(&root));
+            }
+        }
+        if context.global.dry_run {
+            if !matches!(found, Found::Collection(_)) {
+                let root = root.display();
+                context.printer.note(&format!("would make the collection `{root}`"));
+            }
+            return self.carry_out(context, Mode::Plan(&dir));
+        }
+        let collection = self.open(context, found, wanted.as_ref(), &root)?;
+        let wait = context.config.lock_wait.value;
+        let mode = Mode::Act { collection: &collection, agent: &context.agent, wait };
+        self.carry_out(context, mode)
+    }
+
+    /// The collection, made where there is none.
+    fn open(
+        &self,
+        context: &Context,
+        found: Found,
+        wanted: Option<&SubsystemArgs>,
+        root: &std::path::Path,
+    ) -> Result<Collection, Failure> {
+        let collection = match (found, wanted) {
+            (Found::Collection(collection), _) => return Ok(collection),
+            (Found::WithoutOwn, wanted) => {
+                restore_own(root, &Watcher::default())?;
+                let collection = Collection::open(root, &Watcher::default())?;
+                if let Some(wanted) = wanted {
+                    check_host(&collection, wanted, "--host")?;
+                }
+                return Ok(collection);
+            }
+            (Found::Tree, Some(wanted)) => make(self.name.clone(), root, wanted.subsystem()?)?,
+            (Found::Tree, None) => {
+                let name = self.name.clone().unwrap_or_else(|| name_of(root));
+                init_without_names(root, &name, &Watcher::default())?
+            }
+        };
+        let path = collection.path().display();
+        context.printer.note(&match wanted {
+            Some(_) => format!("made the collection `{path}`"),
+            None => format!("made the collection `{path}`, which gives no names"),
+        });
+        Ok(collection)
+    }
+
+    fn carry_out(&self, context: &Context, mode: Mode<'_>) -> Done {
+        let progress = context.progress();
+        let adopter = Adopter {
+            mode,
+            state: self.state.map(|state| match state {
+                Held::Original => State::Original,
+                Held::Copy => State::Copy,
+            }),
+            jobs: context.config.jobs.value,
+            clock: &context.clock,
+            progress: &*progress,
+            interrupt: &context.interrupt,
+        };
+        let root = match mode {
+            Mode::Plan(root) => root,
+            Mode::Act { collection, .. } => collection.root(),
+        };
+        let teller = tell::Teller { context, root, planned: matches!(mode, Mode::Plan(_)) };
+        let summary = adopter.run(|outcomes| teller.tell_all(outcomes));
+        drop(progress);
+        teller.finish(summary)
+    }
+}
+
+impl MadeWith {
+    fn subsystem(&self) -> Option<SubsystemArgs> {
+        Some(SubsystemArgs {
+            host: Some(self.host.clone()?),
+            port: self.port.unwrap_or(80),
+            ip: self.ip,
+            ip_port: self.ip_port.unwrap_or(800),
+            granularity: self.granularity.unwrap_or_default(),
+        })
+    }
+}
+
+fn no_items(root: &std::path::Path) -> Failure {
+    Failure::new(Exit::Failure, format!("there are no items in `{}`", root.display())).hint(
+        "name the directory that holds the subdomains: items lie four levels below it, in \
+         subdomain/word/year/month.day.hour.minute",
+    )
+}

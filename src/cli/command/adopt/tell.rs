@@ -1,0 +1,184 @@
+//! Telling what became of each thing in the tree, and how the run ended.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use urepo::adopt::{AdoptError, Outcome, Plan, Summary};
+use urepo::disk::{Dir, PathError};
+use urepo::item::PayloadPath;
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, record};
+
+pub(super) struct Teller<'a> {
+    pub(super) context: &'a Context,
+    pub(super) root: &'a Dir,
+    /// Whether this is a dry run.
+    pub(super) planned: bool,
+}
+
+impl Teller<'_> {
+    /// Tells the outcomes of a group, in one write.
+    pub(super) fn tell_all(&self, outcomes: Vec<Outcome>) -> Result<(), AdoptError> {
+        let printer = &self.context.printer;
+        let mut text = String::new();
+        for outcome in outcomes {
+            let line = if printer.json { self.record(outcome) } else { self.line(outcome) };
+            if let Some(line) = line {
+                text += &line;
+                text.push('\n');
+            }
+        }
+        let written = printer.bytes(text.as_bytes()).and_then(|()| printer.flush());
+        written.map_err(|error| PathError::new("write to", "stdout", error).into())
+    }
+
+    fn line(&self, outcome: Outcome) -> Option<String> {
+        let printer = &self.context.printer;
+        match outcome {
+            Outcome::Taken(plan) => {
+                let name = plan.directory();
+                for note in &plan.notes {
+                    printer.warning(&format!("`{name}`: {note}"));
+                }
+                for beside in &plan.beside {
+                    printer.detail(&format!("`{name}`: `{}` stays as it is", beside.display()));
+                }
+                let (files, bytes) = (human::count(plan.files, "file"), human::bytes(plan.bytes));
+                let described = plan.reference.map_or(String::new(), |from| format!(", {from}"));
+                return Some(format!("{name}  {}, {files}, {bytes}{described}", plan.state));
+            }
+            Outcome::There(name) => printer.detail(&format!("`{name}` has its sidecar already")),
+            Outcome::Stray { path, why } => {
+                printer.warning(&format!("`{}` is left alone: {why}", path.display()));
+            }
+            Outcome::Refused {
+                error: AdoptError::GroupFailed | AdoptError::Interrupted, ..
+            } => {}
+            Outcome::Refused { path, error } => {
+                let failure = Failure::from(error);
+                let message = failure.in_one_line();
+                // Nearly all errors name what they are about.
+                printer.error(&if message.contains(&path) {
+                    message
+                } else {
+                    format!("`{path}` was not taken in: {message}")
+                });
+                if let Some(hint) = &failure.hint {
+                    printer.hint(hint);
+                }
+            }
+        }
+        None
+    }
+
+    fn record(&self, outcome: Outcome) -> Option<String> {
+        let record = match outcome {
+            Outcome::Taken(plan) => self.item(&plan),
+            Outcome::There(name) => {
+                let path = self.root.path_of(name.as_str());
+                let mut record = record::item(name.as_str(), None, &path, None);
+                record::extend(&mut record, json!({ "step": "skip", "planned": self.planned }));
+                record
+            }
+            Outcome::Stray { path, why } => {
+                let mut record = json!({ "type": "stray", "version": 1, "reason": why });
+                record::add_path(&mut record, "path", &self.root.path_of(path));
+                record
+            }
+            Outcome::Refused { path, error } => {
+                let failure = Failure::from(error);
+                let error = json!({
+                    "code": failure.exit.code(), "message": failure.in_one_line(),
+                    "hint": failure.hint,
+                });
+                json!({ "type": "item", "version": 1, "id": path, "ok": false, "error": error })
+            }
+        };
+        Some(record.to_string())
+    }
+
+    fn item(&self, plan: &Plan) -> Value {
+        let ibip = plan.ibip.as_ref().map(ToString::to_string);
+        let path = self.root.path_of(plan.directory());
+        let state = plan.state.to_string();
+        let mut record = record::item(plan.name.as_str(), ibip.as_deref(), &path, Some(&state));
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let fields = json!({
+            "step": "adopt", "planned": self.planned, "files": plan.files, "bytes": plan.bytes,
+            "target": plan.target.as_ref().map(PayloadPath::to_text),
+            "described_in": plan.reference, "metadata": plan.metadata.table(),
+            "notes": plan.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "beside": plan.beside.iter().map(|path| text(path)).collect::<Vec<_>>(),
+        });
+        record::extend(&mut record, fields);
+        record
+    }
+
+    /// Says how the run ended and with which code.
+    pub(super) fn finish(&self, mut summary: Summary) -> Done {
+        let printer = &self.context.printer;
+        let fatal = summary.fatal.take();
+        let ended = self.ended(&summary, fatal);
+        if printer.json {
+            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+            printer
+                .record(&json!({
+                    "type": "summary", "version": 1, "adopted": summary.taken,
+                    "skipped": summary.there, "strays": summary.strays,
+                    "refused": summary.refused, "files": summary.files, "bytes": summary.bytes,
+                    "planned": self.planned, "exit_code": code,
+                }))
+                .map_err(|error| Failure::of_stdout(&error))?;
+        } else if ended.is_ok() || summary.taken > 0 {
+            printer.note(&self.closing(&summary));
+        }
+        ended
+    }
+
+    fn ended(&self, summary: &Summary, fatal: Option<AdoptError>) -> Done {
+        if self.context.interrupt.requested() {
+            let taken = human::count(summary.taken, "item");
+            return Err(Failure::new(Exit::Interrupted, format!("interrupted; {taken} taken in"))
+                .hint("repeat the command: it goes on where it stopped"));
+        }
+        if let Some(error) = fatal {
+            let failure = Failure::from(error);
+            return Err(match summary.taken {
+                0 => failure,
+                taken => failure
+                    .caused_by(format!("before it {} were taken in", human::count(taken, "item"))),
+            });
+        }
+        if summary.refused > 0 {
+            let all = summary.refused + summary.taken + summary.there;
+            let message = format!("{} of {all} items can not be taken in", summary.refused);
+            return Err(Failure::new(Exit::Partial, message)
+                .hint("each is named above, with its reason; they are as they were"));
+        }
+        if summary.taken + summary.there == 0 {
+            return Err(super::no_items(self.root.path()));
+        }
+        Ok(())
+    }
+
+    fn closing(&self, summary: &Summary) -> String {
+        let mut text = if summary.taken == 0 {
+            "nothing to take in".to_owned()
+        } else {
+            let verb = if self.planned { "would take in" } else { "took in" };
+            let items = human::count(summary.taken, "item");
+            let files = human::count(summary.files, "file");
+            format!("{verb} {items}, {files}, {}", human::bytes(summary.bytes))
+        };
+        if summary.there > 0 {
+            text += &format!("; {} there already", summary.there);
+        }
+        if summary.strays > 0 {
+            text += &format!("; {} left alone", human::count(summary.strays, "stray"));
+        }
+        text
+    }
+}

@@ -1,0 +1,104 @@
+//! Killed at any operation, or with an error at any: no half sidecar, and a rerun completes.
+
+use super::*;
+use crate::power::Disk;
+use crate::support::{Faults, Mode as Fault, Trace, staged};
+
+fn every_operation(fault: Fault) {
+    let model = World::urlib();
+    let before = everything(&model.root());
+    let mut strikes = 0;
+    for at in 1.. {
+        let world = World::urlib();
+        drop(world.collection(&Watcher::default()));
+        let faults = Arc::new(Faults::new(&world.root(), at, fault));
+        let mut reported = Vec::new();
+        if let Ok(collection) =
+            Collection::open(&world.root(), &Watcher::new(Arc::clone(&faults) as _))
+        {
+            let told = adopt(&collection, None, 1);
+            let complete = told.taken.len() == 5;
+            let complained = told.summary.fatal.is_some()
+                || !told.refused.is_empty()
+                // A description that can not be read is told, and does without.
+                || told.taken.values().any(|plan| !plan.notes.is_empty());
+            assert!(complete || complained, "{:?} was not told", faults.struck());
+            reported.extend(told.taken.into_keys());
+        }
+        let context = format!("{:?}", faults.struck());
+        for name in &reported {
+            assert!(world.root().join(name).join("item.toml").exists(), "{name}: {context}");
+        }
+        for name in [REPORT, UPPER, UNDERSCORE, PAPER, PAPER_METADATA] {
+            if world.root().join(name).join("item.toml").exists() {
+                world.sidecar(name);
+            }
+        }
+        let told = world.adopt();
+        assert!(told.summary.fatal.is_none() && told.refused.is_empty(), "{context}");
+        assert_eq!(told.taken.len() + told.there.len(), 5, "{context}");
+        let collection = world.collection(&Watcher::default());
+        assert_eq!(whole_items(&collection).len(), 5, "{context}");
+        // A child that another test is just starting may hold a lock for a moment: it is waited for.
+        let clock = TestClock::at("2026-11-21T02:14:00Z");
+        urepo::collection::recover(&collection, &agent(), &clock, PATIENCE).unwrap();
+        assert_eq!(staged(&world.root()), [""; 0], "{context}");
+        let after = everything(&world.root());
+        for (path, was) in &before {
+            assert_eq!((&was.0, was.1), (&after[path].0, after[path].1), "{context}");
+        }
+        if faults.struck().is_none() {
+            break;
+        }
+        strikes += 1;
+    }
+    assert!(strikes > 100, "only {strikes} operations were made to fail");
+}
+
+#[test]
+fn killed_at_any_operation() {
+    every_operation(Fault::Killed);
+}
+
+#[test]
+fn an_io_error_at_any_operation() {
+    every_operation(Fault::Once(rustix::io::Errno::IO));
+}
+
+#[test]
+fn a_full_disk_at_any_operation() {
+    every_operation(Fault::Once(rustix::io::Errno::NOSPC));
+}
+
+/// No sidecar is in place before its bytes are on the disk, none is told before it is.
+#[test]
+fn a_power_cut_takes_nothing_that_was_told() {
+    let world = World::urlib();
+    let root = world.root();
+    drop(world.collection(&Watcher::default()));
+    let trace = Arc::new(Trace::default());
+    let collection = world.collection(&Watcher::new(Arc::clone(&trace) as _));
+    let agent = agent();
+    let mode = Mode::Act { collection: &collection, agent: &agent, wait: PATIENCE };
+    run(mode, None, 1, |outcome| {
+        if let Outcome::Taken(plan) = outcome {
+            let path = root.join(plan.directory()).join("REPORTED");
+            trace.0.lock().unwrap().push((Operation::Open, path));
+        }
+    });
+    let mut disk = Disk::default();
+    let (mut placed, mut reported) = (0, 0);
+    for (operation, path) in trace.0.lock().unwrap().iter() {
+        let lost = |at: &Path| disk.volatile.iter().any(|volatile| volatile.starts_with(at));
+        if *operation == Operation::Rename && path.ends_with("item.toml") {
+            placed += 1;
+            assert!(!lost(&root.join(".urepo/staging")), "{} has no bytes yet", path.display());
+        }
+        if path.ends_with("REPORTED") {
+            reported += 1;
+            assert!(!lost(path.parent().unwrap()), "{} was told too early", path.display());
+        }
+        disk.apply(*operation, path);
+    }
+    assert_eq!((placed, reported), (5, 5));
+}

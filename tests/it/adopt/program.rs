@@ -1,0 +1,170 @@
+//! `urepo adopt` from outside.
+
+use serde_json::Value;
+
+use super::*;
+use crate::support::{Ran, World as Program};
+
+fn program() -> Program {
+    let world = Program::new();
+    urlib(&world.path("col"));
+    world
+}
+
+fn records(ran: &Ran) -> Vec<Value> {
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_dry_run_tells_the_lines_of_the_run_and_writes_nothing() {
+    let world = program();
+    let before = everything(&world.path("col"));
+    let planned = world.run("adopt --dry-run col");
+    assert_eq!(everything(&world.path("col")), before);
+    let done = world.run("adopt col");
+    assert_eq!(planned.succeeded(), done.succeeded());
+    let expected = format!(
+        "{REPORT}  Original, 3 files, 231 B, doc/@reference.bib\n\
+         {UNDERSCORE}  Original, 1 file, 292 KiB\n\
+         {UPPER}  Original, 1 file, 6 B\n\
+         {PAPER}  Original, 1 file, 4 B, @reference.bib\n\
+         {PAPER_METADATA}  Original, 1 file, 10 B\n"
+    );
+    assert_eq!(done.stdout, expected);
+    assert!(planned.stderr.starts_with("would make the collection `[WORLD]/col`\n"));
+    assert!(
+        planned.stderr.ends_with("would take in 5 items, 7 files, 293 KiB; 1 stray left alone\n")
+    );
+    assert!(done.stderr.ends_with("took in 5 items, 7 files, 293 KiB; 1 stray left alone\n"));
+    let underscore = format!("warning: `{UNDERSCORE}`: its name is odd, and is kept: underscore");
+    assert!(done.stderr.contains(&underscore), "{}", done.stderr);
+}
+
+#[test]
+fn a_rerun_changes_nothing_and_says_so() {
+    let world = program();
+    world.run("adopt col").succeeded();
+    let before = everything(&world.path("col"));
+    let ran = world.run("adopt col");
+    assert_eq!(ran.succeeded(), "");
+    assert!(ran.stderr.ends_with("nothing to take in; 5 there already; 1 stray left alone\n"));
+    assert_eq!(everything(&world.path("col")), before);
+    let quiet = world.run("adopt -q col");
+    assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
+}
+
+#[test]
+fn what_was_taken_in_verifies_and_is_found() {
+    let world = program();
+    world.run("adopt col").succeeded();
+    assert_eq!(world.run("-c col verify").code, 0);
+    let listed = world.run("-c col list");
+    for name in [REPORT, UPPER, UNDERSCORE, PAPER, PAPER_METADATA] {
+        assert!(listed.succeeded().lines().any(|line| line == name), "{}", listed.stdout);
+        let shown = world.run(&format!("-c col show {name}"));
+        assert!(shown.succeeded().contains("state        Original"), "{}", shown.stdout);
+        world.run(&format!("-c col whereis {name}")).succeeded();
+        assert_eq!(world.run(&format!("-c col verify {name}")).code, 0, "{name}");
+        let id = world.run(&format!("id {name}"));
+        assert!(id.succeeded().contains(name), "{}", id.stdout);
+    }
+    // In any case, by the opaque twin, and by the label from before 2009.
+    for (text, name) in [
+        (UPPER.to_lowercase().as_str(), UPPER),
+        ("8jmkd3mgp8w/34pgrbs", PAPER),
+        ("83LX3pFwXQZeBBx/65ij", REPORT),
+    ] {
+        let path = world.run(&format!("-c col path {text}"));
+        assert_eq!(path.line(), format!("[WORLD]/col/{name}"), "{text}");
+    }
+}
+
+#[test]
+fn records_say_what_was_found() {
+    let world = program();
+    world.write("col/example.org/hand/2024/01.02.03.04/a", "not in doc");
+    let ran = world.run("adopt --json col");
+    assert_eq!(ran.code, 3);
+    let records = records(&ran);
+    let paper = records.iter().find(|record| record["id"] == PAPER).unwrap();
+    for (field, value) in [
+        ("type", "item"),
+        ("step", "adopt"),
+        ("state", "Original"),
+        ("ibip", "8JMKD3MGP8W/34PGRBS"),
+        ("described_in", "@reference.bib"),
+        ("target", "paper.pdf"),
+    ] {
+        assert_eq!(paper[field], value, "{field}");
+    }
+    assert_eq!(paper["metadata"]["creator"][1], "Ribeiro, Marcos");
+    let refused = records.iter().find(|record| record["ok"] == false).unwrap();
+    assert_eq!(refused["id"], "example.org/hand/2024/01.02.03.04");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("move the files"));
+    assert!(records.iter().any(|record| record["type"] == "stray"));
+    let summary = records.last().unwrap();
+    assert_eq!(summary["type"], "summary");
+    for (field, count) in
+        [("adopted", 5), ("skipped", 0), ("strays", 1), ("refused", 1), ("exit_code", 3)]
+    {
+        assert_eq!(summary[field], count, "{field}");
+    }
+    assert_eq!(world.run("adopt -n col").code, 3);
+}
+
+/// A subsystem whose names are in the tree already goes on after the newest of them.
+#[test]
+fn with_a_host_new_names_follow_those_that_are_there() {
+    let world = program();
+    world.write("a.txt", "alpha");
+    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
+    let name = world.run("-c col new a.txt").line();
+    assert!(name.starts_with("sid.inpe.br/mtc-m18/20"), "{name}");
+    // The same again is fine, another one is not.
+    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
+    assert_eq!(world.run("adopt col --host other.example.org").code, 23);
+    let world = program();
+    world.run("adopt col").succeeded();
+    world.write("a.txt", "alpha");
+    assert_ne!(world.run("-c col new a.txt").code, 0, "it gives no names");
+}
+
+#[test]
+fn what_is_hidden_is_made_again() {
+    let world = program();
+    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
+    std::fs::remove_dir_all(world.path("col/.urepo")).unwrap();
+    assert_eq!(world.run("-c col list").code, 1);
+    world.run("adopt -n col").succeeded();
+    assert!(!world.path("col/.urepo").exists());
+    world.run("adopt col").succeeded();
+    assert_eq!(world.run("-c col verify").code, 0);
+}
+
+#[test]
+fn copies_are_said_to_be_copies() {
+    let world = program();
+    world.run("adopt col --state copy --name mirror").succeeded();
+    assert_eq!(world.run("-c col list --state Copy").succeeded().lines().count(), 5);
+    let settings = std::fs::read_to_string(world.path("col/urepo.toml")).unwrap();
+    assert!(settings.contains("name = \"mirror\""), "{settings}");
+}
+
+#[test]
+fn few_descriptors_are_enough_for_many_items() {
+    let world = Program::new();
+    for item in 0..400 {
+        let name = format!("example.org/old/2001/01.01.{:02}.{:02}", item / 60, item % 60);
+        world.write(&format!("col/{name}/doc/a"), "a");
+        world.write(&format!("col/{name}/doc/b/c"), "c");
+    }
+    let mut command = std::process::Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_urepo");
+    command.args(["-c", &format!("ulimit -n 40; exec {program} adopt -j 4 col")]);
+    let ran = world.finish({
+        command.current_dir(world.path("")).env("XDG_CONFIG_HOME", world.path(".config"));
+        command
+    });
+    assert_eq!(ran.succeeded().lines().count(), 400, "{}", ran.stderr);
+    assert_eq!(world.run("-c col verify").code, 0);
+}
