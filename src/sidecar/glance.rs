@@ -15,6 +15,7 @@ pub(crate) struct Glance<'a> {
     pub repository: &'a str,
     /// The value as it is written.
     pub timestamp: &'a str,
+    pub transferable: bool,
     /// How many files, and their bytes.
     pub files: u64,
     pub bytes: u64,
@@ -40,11 +41,13 @@ impl<'a> Glance<'a> {
         let state = quoted(lines.next()?, "state")?.parse().ok()?;
         let repository = quoted(lines.next()?, "repository")?;
         let timestamp = lines.find_map(|line| line.strip_prefix("timestamp = "))?;
+        let transferable = lines.find_map(|line| line.strip_prefix("transferable = "))?;
+        let transferable = transferable.parse().ok()?;
         let (payload, _) = rest.rsplit_once(SEAL_LINE)?;
         let mut numbers = payload.lines().skip(2);
         let mut number = |key| numbers.next()?.strip_prefix(key)?.parse().ok();
         let (files, bytes) = (number("files = ")?, number("bytes = ")?);
-        Some(Glance { state, repository, timestamp, files, bytes, payload })
+        Some(Glance { state, repository, timestamp, transferable, files, bytes, payload })
     }
 
     /// The same for a text whose seal is intact.

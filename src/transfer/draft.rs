@@ -102,10 +102,8 @@ impl Shared<'_> {
             Err(error) => return Err(unusable(&from, error, root)),
         };
         let to = self.destination_items.item(name)?;
-        if let Some(to) = &to
-            && let Some(staged) = self.is_there(&from, &text, stamp, to)?
-        {
-            return Ok(Begun::Ready(Ready::Planned(staged)));
+        if let Some(ready) = self.at_a_glance(&from, &text, stamp, to.as_ref())? {
+            return Ok(Begun::Ready(ready));
         }
         let source = sealed(&from, from.parse_sidecar(text, stamp), root)?;
         let state = source.sidecar.state;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::draft::{Staged, split};
 use super::reading::sealed;
-use super::run::Shared;
-use super::{Step, TransferError, Verb};
+use super::run::{Ready, Shared};
+use super::{Over, Step, TransferError, Verb};
 use crate::collection::StoredItem;
 use crate::disk::Stamp;
 use crate::item::State;
@@ -32,9 +32,57 @@ impl Shared<'_> {
         }))
     }
 
+    /// What can be decided without parsing anything: most items of a rerun are there already, and most
+    /// that migrate within a file system meet nothing.
+    pub(super) fn at_a_glance(
+        &self,
+        from: &StoredItem,
+        text: &[u8],
+        stamp: Stamp,
+        to: Option<&StoredItem>,
+    ) -> Result<Option<Ready>, TransferError> {
+        match to {
+            Some(to) => Ok(self.is_there(from, text, stamp, to)?.map(Ready::Planned)),
+            None => self.may_move(from, text, stamp),
+        }
+    }
+
+    /// Whether an item goes as it is to where nothing is.
+    fn may_move(
+        &self,
+        from: &StoredItem,
+        text: &[u8],
+        stamp: Stamp,
+    ) -> Result<Option<Ready>, TransferError> {
+        let is_move = self.options.verb == Verb::Migrate
+            && self.one_file_system
+            && !self.options.rules.leave_copy;
+        let Some(source) = Glance::of_sealed(text).filter(|_| is_move) else { return Ok(None) };
+        let step = match source.state {
+            State::Original if source.transferable => Step::HandOver(Over::Nothing),
+            State::Copy => Step::MoveCopy,
+            State::Original | State::Deleted => return Ok(None),
+        };
+        let is_wanted = self.options.state.is_none_or(|state| state == source.state);
+        if !is_wanted || !source.repository.eq_ignore_ascii_case(from.name().as_str()) {
+            return Ok(None);
+        }
+        Ok(Some(Ready::Move(Staged {
+            name: from.name().clone(),
+            step,
+            item: PathBuf::new(),
+            place: self.destination_items.place_of(from.name())?,
+            source: stamp,
+            replaced: None,
+            files: source.files,
+            bytes: source.bytes,
+            digest: None,
+        })))
+    }
+
     /// Whether the destination has the same Copy, as can be seen without parsing: then there is nothing
     /// to decide.
-    pub(super) fn is_there(
+    fn is_there(
         &self,
         from: &StoredItem,
         text: &[u8],
