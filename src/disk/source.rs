@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Dir, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
+use crate::identity::{Instant, SECOND};
 
 /// What is done with symbolic links of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct SourceEntry {
     pub kind: Kind,
     /// Size in bytes, of a file.
     pub bytes: u64,
+    /// When the content of a file was last changed.
+    pub modified: Option<Instant>,
 }
 
 /// A source directory and how it is walked: parents before what is in them, order of the disk.
@@ -43,6 +46,12 @@ impl SourceWalk {
             Links::Keep | Links::Refuse => Dir::open_no_follow(path, watcher.clone())?,
         };
         Ok(SourceWalk { root, links, watcher })
+    }
+
+    /// The walk of a directory that is open already.
+    pub(crate) fn at(root: Dir, links: Links) -> SourceWalk {
+        let watcher = root.watcher();
+        SourceWalk { root, links, watcher }
     }
 
     /// The source directory itself.
@@ -70,11 +79,14 @@ impl SourceWalk {
             .expect("because walkdir prefixes every path with the root it was given")
             .to_path_buf();
         let kind = self.kind(&relative, entry.file_type())?;
-        let bytes = match kind {
-            Kind::File => entry.metadata().map_err(|error| self.error(error))?.len(),
-            _ => 0,
+        let (bytes, modified) = match kind {
+            Kind::File => {
+                let metadata = entry.metadata().map_err(|error| self.error(error))?;
+                (metadata.len(), Some(modified(&metadata)))
+            }
+            _ => (0, None),
         };
-        Ok(SourceEntry { relative, kind, bytes })
+        Ok(SourceEntry { relative, kind, bytes, modified })
     }
 
     fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {
@@ -128,8 +140,14 @@ impl SourceWalk {
     }
 }
 
+fn modified(metadata: &std::fs::Metadata) -> Instant {
+    use std::os::unix::fs::MetadataExt;
+    let nanoseconds = i128::from(metadata.mtime()) * SECOND + i128::from(metadata.mtime_nsec());
+    Instant::from_nanoseconds(nanoseconds)
+}
+
 /// The directory of a path, and its last name.
-fn split(path: &Path) -> (&Path, &Path) {
+pub(crate) fn split(path: &Path) -> (&Path, &Path) {
     let name = path.file_name().map_or(path, Path::new);
     (path.parent().unwrap_or(Path::new("")), name)
 }

@@ -2,10 +2,11 @@
 //!
 //! [`PayloadPath`] is a path below `doc/`; [`Entry`] one file, link or empty directory there;
 //! [`manifest`] the text that stands for all files; [`State`] Original, Copy or Deleted;
-//! [`twins`] finds names that some file systems take for one.
+//! [`Shape`] tells without reading whether files are still the same; [`twins`] finds names that some file systems take for one.
 
 pub mod manifest;
 mod path;
+mod shape;
 mod state;
 pub mod twins;
 
@@ -14,6 +15,7 @@ use crate::identity::Instant;
 
 pub use path::{PathTextError, PayloadPath};
 pub(crate) use path::{escape, unescape};
+pub use shape::Shape;
 pub use state::{State, UnknownState};
 
 /// One entry of a payload: what `[[file]]` in the sidecar says.

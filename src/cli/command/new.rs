@@ -301,6 +301,7 @@ fn deposit(
         issuer,
         writer,
         options,
+        known: None,
         clock: &context.clock,
         progress: &*progress,
         interrupt: &context.interrupt,

@@ -1,0 +1,52 @@
+//! Staged items that are not published, because the collection has the same already.
+
+use std::collections::BTreeMap;
+
+use super::group::{Published, Staged};
+use super::{DepositError, Holding, Known};
+use crate::collection::Writer;
+
+/// Items that are the same as one of their own group, by its number.
+pub(super) type Withheld = Vec<(Staged, usize)>;
+
+/// Takes out of `group` what the collection has, and what an earlier one of the group is going to be.
+pub(super) fn from(
+    group: Vec<Staged>,
+    known: &dyn Known,
+    writer: &Writer,
+    results: &mut Vec<Published>,
+) -> (Vec<Staged>, Withheld) {
+    let (mut wanted, mut withheld) = (Vec::with_capacity(group.len()), Withheld::new());
+    for staged in group {
+        let holding = known.holding(staged.number, &staged.payload.digest);
+        if !matches!(holding, Ok(Holding::None)) {
+            // What is left in the stage goes with it when the run ends.
+            let _ = writer.stage().remove_tree(&staged.item);
+        }
+        match holding {
+            Ok(Holding::None) => wanted.push(staged),
+            Ok(Holding::Item(name)) => results.push((staged, Err(DepositError::Held { name }))),
+            Ok(Holding::Request(number)) => withheld.push((staged, number)),
+            Err(error) => results.push((staged, Err(error))),
+        }
+    }
+    (wanted, withheld)
+}
+
+/// Says of each withheld item what became of the one that it is the same as.
+pub(super) fn settle(withheld: Withheld, results: &mut Vec<Published>) {
+    let name_of = |(staged, result): &Published| {
+        Some((staged.number, result.as_ref().ok()?.label.name.clone()))
+    };
+    let names: BTreeMap<_, _> = match withheld.is_empty() {
+        true => BTreeMap::new(),
+        false => results.iter().filter_map(name_of).collect(),
+    };
+    results.extend(withheld.into_iter().map(|(staged, number)| {
+        let error = match names.get(&number) {
+            Some(name) => DepositError::Held { name: name.clone() },
+            None => DepositError::GroupFailed,
+        };
+        (staged, Err(error))
+    }));
+}
