@@ -19,6 +19,7 @@
 //! | [`distributor`] | dates that are never given twice | disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`deposit`] | files become items | collection |
+//! | [`import`] | many sources become items, each once | deposit |
 //! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
@@ -59,6 +60,7 @@ pub mod distributor;
 mod flow;
 pub mod holdings;
 pub mod identity;
+pub mod import;
 pub mod interrupt;
 pub mod item;
 pub mod layout;

@@ -102,7 +102,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
                 self.summary.deposited += 1;
                 self.summary.bytes += deposited.payload.bytes;
             }
-            Err(DepositError::Held { .. }) => {}
+            Err(DepositError::Held(_)) => {}
             Err(_) => {
                 self.summary.failed += 1;
                 if self.options.on_error == OnError::Stop {

@@ -3,11 +3,22 @@
 use std::path::PathBuf;
 
 use crate::collection::CollectionError;
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
 use crate::identity::RepositoryName;
-use crate::item::PayloadPath;
+use crate::item::{PayloadPath, Totals};
+
+/// An item that is the same as what was to be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Same {
+    /// The item.
+    pub name: RepositoryName,
+    /// What tells without reading whether what was read is still the same.
+    pub shape: Digest,
+    /// What was read.
+    pub payload: Totals,
+}
 
 /// Why an item was not made. Nothing of it is in the collection, but for [`DepositError::NotDurable`].
 #[derive(Debug, thiserror::Error)]
@@ -177,11 +188,8 @@ pub enum DepositError {
         name: RepositoryName,
     },
     /// The collection has it: nothing is to be done.
-    #[error("`{name}` is the same")]
-    Held {
-        /// The item.
-        name: RepositoryName,
-    },
+    #[error("`{}` is the same", .0.name)]
+    Held(Box<Same>),
     /// A stop was asked for.
     #[error("interrupted before it was deposited")]
     Interrupted,

@@ -37,7 +37,7 @@ pub struct Checks {
 
 impl Checks {
     /// Makes sure that the files of `plan` are those that are to be.
-    pub(super) fn check_plan(&self, plan: &Plan) -> Result<(), DepositError> {
+    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), DepositError> {
         let Some(files) = &self.files else { return Ok(()) };
         let is_file = |path: &PayloadPath| {
             let found = plan.entries.binary_search_by(|entry| entry.path.cmp(path));

@@ -36,7 +36,7 @@ use crate::disk::Links;
 use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
-pub use error::DepositError;
+pub use error::{DepositError, Same};
 pub use given::{Beneath, Checks, Given, Holding, Known};
 pub use pipeline::{Depositor, Summary};
 pub use place::Place;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::group::{Published, Staged};
-use super::{DepositError, Holding, Known};
+use super::{DepositError, Holding, Known, Same};
 use crate::collection::Writer;
+use crate::identity::RepositoryName;
+use crate::item::Shape;
 
 /// Items that are the same as one of their own group, by its number.
 pub(super) type Withheld = Vec<(Staged, usize)>;
@@ -25,7 +27,7 @@ pub(super) fn from(
         }
         match holding {
             Ok(Holding::None) => wanted.push(staged),
-            Ok(Holding::Item(name)) => results.push((staged, Err(DepositError::Held { name }))),
+            Ok(Holding::Item(name)) => results.push(held(staged, name)),
             Ok(Holding::Request(number)) => withheld.push((staged, number)),
             Err(error) => results.push((staged, Err(error))),
         }
@@ -43,10 +45,14 @@ pub(super) fn settle(withheld: Withheld, results: &mut Vec<Published>) {
         false => results.iter().filter_map(name_of).collect(),
     };
     results.extend(withheld.into_iter().map(|(staged, number)| {
-        let error = match names.get(&number) {
-            Some(name) => DepositError::Held { name: name.clone() },
-            None => DepositError::GroupFailed,
-        };
-        (staged, Err(error))
+        match names.get(&number) {
+            Some(name) => held(staged, name.clone()),
+            None => (staged, Err(DepositError::GroupFailed)),
+        }
     }));
+}
+
+fn held(staged: Staged, name: RepositoryName) -> Published {
+    let (shape, payload) = (Shape::of(&staged.done.entries), staged.payload);
+    (staged, Err(DepositError::Held(Box::new(Same { name, shape, payload }))))
 }

@@ -28,6 +28,8 @@ pub struct SourceEntry {
     pub bytes: u64,
     /// When the content of a file was last changed.
     pub modified: Option<Instant>,
+    /// When content or attributes of a file were last changed.
+    pub changed: Option<Instant>,
 }
 
 /// A source directory and how it is walked: parents before what is in them, order of the disk.
@@ -79,14 +81,15 @@ impl SourceWalk {
             .expect("because walkdir prefixes every path with the root it was given")
             .to_path_buf();
         let kind = self.kind(&relative, entry.file_type())?;
-        let (bytes, modified) = match kind {
+        let (bytes, modified, changed) = match kind {
             Kind::File => {
                 let metadata = entry.metadata().map_err(|error| self.error(error))?;
-                (metadata.len(), Some(modified(&metadata)))
+                let (modified, changed) = times(&metadata);
+                (metadata.len(), Some(modified), Some(changed))
             }
-            _ => (0, None),
+            _ => (0, None, None),
         };
-        Ok(SourceEntry { relative, kind, bytes, modified })
+        Ok(SourceEntry { relative, kind, bytes, modified, changed })
     }
 
     fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {
@@ -140,10 +143,16 @@ impl SourceWalk {
     }
 }
 
-fn modified(metadata: &std::fs::Metadata) -> Instant {
+/// When the content was changed, and when content or attributes were.
+fn times(metadata: &std::fs::Metadata) -> (Instant, Instant) {
     use std::os::unix::fs::MetadataExt;
-    let nanoseconds = i128::from(metadata.mtime()) * SECOND + i128::from(metadata.mtime_nsec());
-    Instant::from_nanoseconds(nanoseconds)
+    let instant = |seconds: i64, nanoseconds: i64| {
+        Instant::from_nanoseconds(i128::from(seconds) * SECOND + i128::from(nanoseconds))
+    };
+    (
+        instant(metadata.mtime(), metadata.mtime_nsec()),
+        instant(metadata.ctime(), metadata.ctime_nsec()),
+    )
 }
 
 /// The directory of a path, and its last name.

@@ -21,6 +21,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("distributor", &["identity", "digest", "clock", "layout", "disk", "agent"]),
     ("collection", BELOW_COLLECTION),
     ("deposit", COLLECTION_AND_BELOW),
+    ("import", DEPOSIT_AND_BELOW),
     ("transfer", COLLECTION_AND_BELOW),
     ("verify", COLLECTION_AND_BELOW),
     ("holdings", COLLECTION_AND_BELOW),
@@ -61,6 +62,23 @@ const COLLECTION_AND_BELOW: &[&str] = &[
     "agent",
     "distributor",
     "collection",
+];
+
+const DEPOSIT_AND_BELOW: &[&str] = &[
+    "identity",
+    "digest",
+    "interrupt",
+    "progress",
+    "flow",
+    "clock",
+    "layout",
+    "item",
+    "sidecar",
+    "disk",
+    "agent",
+    "distributor",
+    "collection",
+    "deposit",
 ];
 
 const VERIFY_AND_BELOW: &[&str] = &[

@@ -212,7 +212,7 @@ impl From<DepositError> for Failure {
         let exit = match &error {
             DepositError::NameTaken { .. }
             | DepositError::NameExists { .. }
-            | DepositError::Held { .. } => Exit::Conflict,
+            | DepositError::Held(_) => Exit::Conflict,
             DepositError::Mismatch { .. } | DepositError::PayloadMismatch { .. } => Exit::Damage,
             DepositError::Interrupted => Exit::Interrupted,
             _ => Exit::Failure,
@@ -251,7 +251,7 @@ impl From<DepositError> for Failure {
             DepositError::NameExists { name } => {
                 return Failure::of(exit, &error).hint(format!("`urepo show {name}` shows it"));
             }
-            DepositError::Held { .. } => "nothing is to be done",
+            DepositError::Held(_) => "nothing is to be done",
             DepositError::NameTaken { .. } => "repeat the command: the next name is another one",
             DepositError::Collection(_) | DepositError::Disk(_) => {
                 return match error {
