@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Init(command::init::Init),
     #[command(visible_aliases = ["add", "deposit"])]
     New(Box<command::new::New>),
+    Import(Box<command::import::Import>),
     #[command(visible_alias = "ls")]
     List(command::list::List),
     #[command(visible_alias = "info")]

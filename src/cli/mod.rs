@@ -56,6 +56,7 @@ fn run(args: Args) -> Done {
     let (name, max_wait) = match &command {
         Command::Init(_) => ("init", None),
         Command::New(new) => ("new", new.max_wait),
+        Command::Import(import) => ("import", import.max_wait),
         Command::List(_) => ("list", None),
         Command::Show(_) => ("show", None),
         Command::Path(_) => ("path", None),
@@ -83,6 +84,7 @@ fn run(args: Args) -> Done {
     match command {
         Command::Init(init) => init.run(&context),
         Command::New(new) => new.run(&context),
+        Command::Import(import) => import.run(&context),
         Command::List(list) => list.run(&context),
         Command::Show(show) => show.run(&context),
         Command::Path(path) => path.run(&context),

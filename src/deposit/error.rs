@@ -7,7 +7,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
 use crate::identity::RepositoryName;
-use crate::item::{PayloadPath, Totals};
+use crate::item::PayloadPath;
 
 /// An item that is the same as what was to be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,10 @@ pub struct Same {
     pub name: RepositoryName,
     /// What tells without reading whether what was read is still the same.
     pub shape: Digest,
-    /// What was read.
-    pub payload: Totals,
+    /// What tells it from other content.
+    pub content: Digest,
+    /// How many bytes were read.
+    pub bytes: u64,
 }
 
 /// Why an item was not made. Nothing of it is in the collection, but for [`DepositError::NotDurable`].

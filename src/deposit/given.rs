@@ -90,6 +90,7 @@ pub enum Holding {
 
 /// Knows what the collection holds, and is asked, in order, of everything that is about to be published.
 pub trait Known: Send + Sync {
-    /// Whether the collection has what the request of this number is going to be.
-    fn holding(&self, number: usize, payload: &Digest) -> Result<Holding, DepositError>;
+    /// Whether the collection has what the request of this number is going to be, which has this
+    /// [`content`](crate::item::content).
+    fn holding(&self, number: usize, content: &Digest) -> Result<Holding, DepositError>;
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::plan::Plan;
 use super::stage::Done;
-use super::{DepositError, Deposited, Given, Known, Metadata, PayloadPath, withheld};
 use super::withheld::Withheld;
+use super::{DepositError, Deposited, Given, Known, Metadata, PayloadPath, withheld};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Label, Lookup, Writer};
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
 use crate::identity::{Instant, SECOND};
-use crate::item::{Content, Shape, State, Totals};
+use crate::item::{Content, Shape, State, Totals, content};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, Sidecar};
 
@@ -92,7 +92,11 @@ impl Publisher<'_, '_> {
     }
 
     /// Takes aside what the collection has already.
-    fn withhold(&self, group: Vec<Staged>, results: &mut Vec<Published>) -> (Vec<Staged>, Withheld) {
+    fn withhold(
+        &self,
+        group: Vec<Staged>,
+        results: &mut Vec<Published>,
+    ) -> (Vec<Staged>, Withheld) {
         match self.known {
             Some(known) => withheld::from(group, known, self.writer, results),
             None => (group, Withheld::new()),
@@ -280,6 +284,7 @@ impl Named {
             label: self.label.clone(),
             payload: self.staged.payload,
             shape: Shape::of(&self.staged.done.entries),
+            content: content(&self.staged.done.entries, &self.staged.payload),
             lost: self.staged.done.lost,
             left: Vec::new(),
         }

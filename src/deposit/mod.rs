@@ -148,6 +148,8 @@ pub struct Deposited {
     pub payload: Totals,
     /// What tells without reading whether the source is still the same.
     pub shape: Digest,
+    /// What tells it from other content, whatever that is called.
+    pub content: Digest,
     /// What was not kept of the source.
     pub lost: Lost,
     /// Why the source, or a part of it, was not removed though that was asked for.

@@ -6,7 +6,7 @@ use super::group::{Published, Staged};
 use super::{DepositError, Holding, Known, Same};
 use crate::collection::Writer;
 use crate::identity::RepositoryName;
-use crate::item::Shape;
+use crate::item::{Shape, content};
 
 /// Items that are the same as one of their own group, by its number.
 pub(super) type Withheld = Vec<(Staged, usize)>;
@@ -20,7 +20,8 @@ pub(super) fn from(
 ) -> (Vec<Staged>, Withheld) {
     let (mut wanted, mut withheld) = (Vec::with_capacity(group.len()), Withheld::new());
     for staged in group {
-        let holding = known.holding(staged.number, &staged.payload.digest);
+        let content = content(&staged.done.entries, &staged.payload);
+        let holding = known.holding(staged.number, &content);
         if !matches!(holding, Ok(Holding::None)) {
             // What is left in the stage goes with it when the run ends.
             let _ = writer.stage().remove_tree(&staged.item);
@@ -44,15 +45,15 @@ pub(super) fn settle(withheld: Withheld, results: &mut Vec<Published>) {
         true => BTreeMap::new(),
         false => results.iter().filter_map(name_of).collect(),
     };
-    results.extend(withheld.into_iter().map(|(staged, number)| {
-        match names.get(&number) {
-            Some(name) => held(staged, name.clone()),
-            None => (staged, Err(DepositError::GroupFailed)),
-        }
+    results.extend(withheld.into_iter().map(|(staged, number)| match names.get(&number) {
+        Some(name) => held(staged, name.clone()),
+        None => (staged, Err(DepositError::GroupFailed)),
     }));
 }
 
 fn held(staged: Staged, name: RepositoryName) -> Published {
-    let (shape, payload) = (Shape::of(&staged.done.entries), staged.payload);
-    (staged, Err(DepositError::Held(Box::new(Same { name, shape, payload }))))
+    let (entries, payload) = (&staged.done.entries, &staged.payload);
+    let (shape, content) = (Shape::of(entries), content(entries, payload));
+    let same = Same { name, shape, content, bytes: payload.bytes };
+    (staged, Err(DepositError::Held(Box::new(same))))
 }

@@ -69,8 +69,10 @@ enum LeftError {
     NotProven,
     #[error("it has changed since it was imported")]
     Changed,
-    #[error("links lead to it, and it is not known what else does")]
+    #[error("links are followed, so that it may lie elsewhere")]
     Followed,
+    #[error("a bag is more than its payload; it can be moved, and not removed")]
+    Bag,
     #[error(transparent)]
     Collection(#[from] CollectionError),
     #[error(transparent)]
@@ -137,6 +139,9 @@ fn remove(
     if looker.links == Links::Follow {
         return Err(LeftError::Followed);
     }
+    if place.path() != payload.path() {
+        return Err(LeftError::Bag);
+    }
     let (parent, own) = looker.parent(payload)?;
     let is_directory = looker.kind(payload)? == Kind::Directory;
     let dir = if is_directory { looker.dir(payload)? } else { parent.try_clone()? };
@@ -164,10 +169,7 @@ fn remove(
             above.remove_file(Path::new(path.as_path().file_name().unwrap_or_default()))?;
         }
     }
-    remove_empty(&parent, &own)?;
-    // A bag is not its payload alone; what describes it stays where it was.
-    let _ = place;
-    Ok(())
+    Ok(remove_empty(&parent, &own)?)
 }
 
 /// Removes directories with nothing in them, the deepest first; one with something in it is an error.

@@ -76,13 +76,6 @@ impl Candidate {
             references: Vec::new(),
         }
     }
-
-    /// Why it is not imported.
-    pub(super) fn refused(&self, error: ImportError) -> Box<Refused> {
-        let path = self.place.path();
-        let source = path.display().to_string();
-        Box::new(Refused { source, path: Some(path), row: self.row.clone(), error })
-    }
 }
 
 impl Place {

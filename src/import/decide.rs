@@ -180,10 +180,9 @@ impl<'a> Judge<'a> {
             Some(age) => age < settle,
             // A time that lies ahead says nothing about how long ago it was; it is no reason to wait
             // for ever, unless it is so near that the clocks only differ.
-            None => look
-                .changed
-                .duration_since(self.clock.now())
-                .is_some_and(|ahead| ahead < settle),
+            None => {
+                look.changed.duration_since(self.clock.now()).is_some_and(|ahead| ahead < settle)
+            }
         }
     }
 
@@ -224,7 +223,8 @@ impl<'a> Judge<'a> {
     pub(super) fn payload(&self, place: &Place) -> Place {
         let looker = &self.rules.looker;
         let is_directory = looker.kind(place).is_ok_and(|kind| kind == Kind::Directory);
-        let is_bag = is_directory && looker.dir(place).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
+        let is_bag =
+            is_directory && looker.dir(place).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
         if is_bag { place.join(bag::PAYLOAD) } else { place.clone() }
     }
 }

@@ -32,7 +32,9 @@ impl Looker {
     pub(super) fn dir(&self, place: &Place) -> Result<Dir, PathError> {
         match place {
             Place::Beneath(beneath) => beneath.root.open_dir(&beneath.relative),
-            Place::Path(path) if self.links == Links::Follow => Dir::open(path, self.watcher.clone()),
+            Place::Path(path) if self.links == Links::Follow => {
+                Dir::open(path, self.watcher.clone())
+            }
             Place::Path(path) => Dir::open_no_follow(path, self.watcher.clone()),
         }
     }

@@ -11,7 +11,7 @@ use super::candidate::{Candidate, Found, Place, Refused, RowText};
 use super::decide::{Decision, Judge, Rules};
 use super::ledger::Kind as LineKind;
 use super::look::Looker;
-use super::{After, Became, Event, ImportError, Ledger, Options, Summary, Tell, bag};
+use super::{After, Became, Event, Ledger, Options, Summary, Tell, bag};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::{Depositor, SourceRule};
@@ -21,9 +21,9 @@ use crate::progress::Progress;
 use feed::Feed;
 
 /// Imports into a collection.
-pub struct Importer<'a> {
+pub struct Importer<'a, 'l> {
     /// Which source is which item.
-    pub ledger: Ledger<'a>,
+    pub ledger: Ledger<'l>,
     /// Gives the labels.
     pub issuer: Issuer<'a>,
     /// The right to write.
@@ -49,8 +49,8 @@ struct Begun {
 }
 
 /// What the two sides of a run share.
-struct Shared<'a, 't> {
-    ledger: Mutex<Ledger<'a>>,
+struct Shared<'a, 'l, 't> {
+    ledger: Mutex<Ledger<'l>>,
     collection: &'a Collection,
     under_way: Mutex<UnderWay>,
     output: Mutex<Output<'t>>,
@@ -89,20 +89,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'a> Importer<'a> {
+impl<'l> Importer<'_, 'l> {
     /// Makes an item of each candidate that is none yet, and tells what became of each: of an item when
     /// it is durable, and in the ledger, which is given back.
     pub fn run(
         self,
         candidates: impl Iterator<Item = Found> + Send,
         tell: &mut dyn Tell,
-    ) -> (Summary, Ledger<'a>) {
+    ) -> (Summary, Ledger<'l>) {
         let Importer { ledger, issuer, writer, mut options, clock, progress, interrupt } = self;
         let collection = ledger.collection();
-        options.deposit.sources = match options.after {
-            After::Remove => SourceRule::Remove,
-            After::Keep | After::Move(_) => SourceRule::Keep,
-        };
+        // Sources go when their lines are in the ledger, and not before.
+        options.deposit.sources = SourceRule::Keep;
         let deposit = options.deposit;
         let deadline = deadline(clock, options.time_limit);
         let (rules, after) = rules(collection, options);

@@ -15,7 +15,7 @@ use crate::identity::Instant;
 
 pub use path::{PathTextError, PayloadPath};
 pub(crate) use path::{escape, unescape};
-pub use shape::Shape;
+pub use shape::{Shape, content};
 pub use state::{State, UnknownState};
 
 /// One entry of a payload: what `[[file]]` in the sidecar says.

@@ -1,8 +1,17 @@
 //! Whether files are still the same, as far as can be told without reading them.
 
-use super::{Content, Entry, PayloadPath};
+use super::{Content, Entry, PayloadPath, Totals};
 use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
+
+/// The digest of what an item holds, whatever a single file is called: of that file its own, of anything
+/// else that of the manifest.
+pub fn content(entries: &[Entry], payload: &Totals) -> Digest {
+    match entries {
+        [Entry { content: Content::File { digest, .. }, .. }] => *digest,
+        _ => payload.digest,
+    }
+}
 
 /// Takes entries, sorted by path, and gives a digest of all that is seen of them without reading:
 /// paths, sizes, modification times, and what links say.

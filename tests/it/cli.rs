@@ -3,6 +3,7 @@
 mod dry_run;
 mod exit_codes;
 mod finding;
+mod import;
 mod interrupts;
 mod json;
 mod moving;

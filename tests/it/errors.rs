@@ -146,6 +146,50 @@ fn skipped(what: &str) {
     let _ = writeln!(io::stderr(), "SKIPPED: {what}");
 }
 
+mod imports {
+    use super::*;
+
+    #[test]
+    fn of_manifests() {
+        let world = world_with_file();
+        let import = |text: &str, rest: &str, code| {
+            world.write("list.csv", text);
+            refuses(&world, &format!("-c archive import --manifest list.csv -n {rest}"), code)
+        };
+        import("path,Author\na.txt,A\n", "", 1).tells(str![""]);
+        import("file\na.txt\n", "--map file=shelf", 2).tells(str![""]);
+        import("file\na.txt\n", "--map file=-", 1).tells(str![""]);
+        import("path\n../b.txt\nmissing.txt\n", "", 3).tells(str![""]);
+        import("path,title\na.txt,=1+1\na.txt,A,B\n", "", 3).tells(str![""]);
+        import("path,identifier\na.txt,example.org/archive/9999/01.01.00.00\n", "", 3)
+            .tells(str![""]);
+        refuses(&world, "-c archive import --manifest a.txt", 2).tells(str![""]);
+        refuses(&world, "-c archive import", 2).tells(str![""]);
+    }
+
+    #[test]
+    fn of_bags() {
+        let world = world_with_file();
+        world.write("bag/bagit.txt", "BagIt-Version: 7.0\n");
+        refuses(&world, "-c archive import bag -n", 3).tells(str![""]);
+        world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
+        refuses(&world, "-c archive import bag -n", 3).tells(str![""]);
+        refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![""]);
+    }
+
+    #[test]
+    fn that_are_at_work_already() {
+        use urepo::import::Ledger;
+        let world = world_with_file();
+        let collection = open(&world);
+        let wait = std::time::Duration::ZERO;
+        let agent = crate::support::agent();
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let _ledger = Ledger::open(&collection, &agent, &clock, wait).unwrap();
+        refuses(&world, "-c archive import a.txt --lock-wait 0", 11).tells(str![""]);
+    }
+}
+
 mod names {
     use super::*;
 

@@ -10,6 +10,7 @@ mod errors;
 mod faults;
 mod holdings;
 mod identity;
+mod import;
 mod manual;
 mod memory;
 mod power;

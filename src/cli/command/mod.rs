@@ -7,6 +7,7 @@ pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod id;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod man;

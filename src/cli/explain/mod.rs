@@ -1,5 +1,6 @@
 //! Errors of the library as failures: which exit code, and what to type next.
 
+mod import;
 mod transfer;
 
 use std::path::Path;

@@ -32,7 +32,8 @@ pub(super) fn declaration(dir: &Dir) -> Result<Version, BagError> {
         match label.trim() {
             "BagIt-Version" => {
                 let numbers = value.trim().split_once('.');
-                version = numbers.and_then(|(main, minor)| Some((main.parse().ok()?, minor.parse().ok()?)));
+                version = numbers
+                    .and_then(|(main, minor)| Some((main.parse().ok()?, minor.parse().ok()?)));
             }
             "Tag-File-Character-Encoding" => is_utf8 = value.trim().eq_ignore_ascii_case("UTF-8"),
             _ => {}
@@ -53,8 +54,8 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
         match label.as_str() {
             "Payload-Oxum" => {
                 let numbers = value.split_once('.');
-                let numbers =
-                    numbers.and_then(|(bytes, files)| Some((bytes.parse().ok()?, files.parse().ok()?)));
+                let numbers = numbers
+                    .and_then(|(bytes, files)| Some((bytes.parse().ok()?, files.parse().ok()?)));
                 let wrong = || BagError::Line { file: INFO.to_owned(), line: at };
                 oxum = Some(numbers.ok_or_else(wrong)?);
             }
@@ -74,8 +75,10 @@ fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), Metadata
     if metadata.add(term, value).is_ok() {
         return Ok(());
     }
-    let own: String =
-        label.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let own: String = label
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
+        .collect();
     metadata.add(&format!("x.{own}"), value)
 }
 

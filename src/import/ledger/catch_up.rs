@@ -8,7 +8,7 @@ use crate::collection::{Collection, CollectionError, Names};
 use crate::digest::Digest;
 use crate::identity::{Prefix, RepositoryName};
 use crate::import::ImportError;
-use crate::item::{Shape, unescape};
+use crate::item::{Shape, content, unescape};
 use crate::sidecar::Sidecar;
 
 /// The key of `[origin]` that only imports write: since when the run was at work.
@@ -59,7 +59,7 @@ impl Ledger<'_> {
                 kind: Kind::Seen,
                 name,
                 shape: none,
-                payload: none,
+                content: none,
                 bytes: 0,
                 source: Vec::new(),
             };
@@ -70,10 +70,7 @@ impl Ledger<'_> {
 }
 
 /// The line of an item that an import has made.
-fn imported(
-    collection: &Collection,
-    name: &RepositoryName,
-) -> Result<Option<Entry>, ImportError> {
+fn imported(collection: &Collection, name: &RepositoryName) -> Result<Option<Entry>, ImportError> {
     let item = collection.item(name)?;
     let text = match item.sidecar_text() {
         Ok((text, stamp)) => {
@@ -102,7 +99,7 @@ pub(crate) fn entry_of(sidecar: &Sidecar, kind: Kind) -> Option<Entry> {
         kind,
         name: sidecar.repository.clone(),
         shape: Shape::of(&sidecar.files),
-        payload: sidecar.payload.digest,
+        content: content(&sidecar.files, &sidecar.payload),
         bytes: sidecar.payload.bytes,
         source,
     })

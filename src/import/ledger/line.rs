@@ -30,8 +30,8 @@ pub(crate) struct Entry {
     pub name: RepositoryName,
     /// What is seen of the source without reading it.
     pub shape: Digest,
-    /// The digest of what was read of it.
-    pub payload: Digest,
+    /// What was read of it, as [`content`](crate::item::content) says it.
+    pub content: Digest,
     /// The bytes of all files.
     pub bytes: u64,
     /// Where the source is: an absolute path.
@@ -45,10 +45,10 @@ impl Entry {
     /// The line, with its end.
     pub(crate) fn to_line(&self) -> String {
         let kind = Kind::ALL.iter().find(|(kind, _)| *kind == self.kind).map_or("", |it| it.1);
-        let Entry { name, shape, payload, bytes, .. } = self;
+        let Entry { name, shape, content, bytes, .. } = self;
         // One line each, whatever the source is called.
         let source = escape(&self.source).replace('\t', "\\x09").replace('\n', "\\x0a");
-        let text = format!("{kind}\t{name}\t{shape}\t{payload}\t{bytes}\t{source}");
+        let text = format!("{kind}\t{name}\t{shape}\t{content}\t{bytes}\t{source}");
         let check = Digest::of(text.as_bytes()).to_string();
         format!("{text}\t{}\n", &check[..CHECK_DIGITS])
     }
@@ -64,10 +64,10 @@ impl Entry {
         let kind = Kind::ALL.iter().find(|(_, text)| *text == kind)?.0;
         let name = RepositoryName::parse_as_found(fields.next()?).ok()?.0;
         let shape = fields.next()?.parse().ok()?;
-        let payload = fields.next()?.parse().ok()?;
+        let content = fields.next()?.parse().ok()?;
         let bytes = fields.next()?.parse().ok()?;
         let source = unescape(fields.next()?)?;
-        Some(Entry { kind, name, shape, payload, bytes, source })
+        Some(Entry { kind, name, shape, content, bytes, source })
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
             kind: Kind::Item,
             name: "example.org/archive/2026/11.21.02.13".parse().unwrap(),
             shape: Digest::of(b"shape"),
-            payload: Digest::of(b"payload"),
+            content: Digest::of(b"content"),
             bytes: 7,
             source: b"/srv/a\tb\n\\c\xff\r".to_vec(),
         };

@@ -46,7 +46,7 @@ pub struct Ledger<'a> {
     /// The last line has no end.
     torn: bool,
     sources: Table,
-    payloads: Table,
+    contents: Table,
     /// The newest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
     /// Lines that a dry run would write.
@@ -102,7 +102,7 @@ impl<'a> Ledger<'a> {
             end: 0,
             torn: false,
             sources: Table::default(),
-            payloads: Table::default(),
+            contents: Table::default(),
             newest: BTreeMap::new(),
             unwritten: Vec::new(),
             lock,
@@ -120,9 +120,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// The lines about sources with this content, whose items are in the collection.
-    pub(crate) fn of_payload(&self, payload: &Digest) -> Result<Vec<Entry>, ImportError> {
-        let text = payload.to_string();
-        self.entries(&self.payloads, text.as_bytes(), |entry| entry.payload == *payload)
+    pub(crate) fn of_content(&self, content: &Digest) -> Result<Vec<Entry>, ImportError> {
+        let text = content.to_string();
+        self.entries(&self.contents, text.as_bytes(), |entry| entry.content == *content)
     }
 
     fn entries(
@@ -216,7 +216,7 @@ impl<'a> Ledger<'a> {
         }
         if entry.kind != Kind::Seen {
             self.sources.add(&entry.source, offset);
-            self.payloads.add(entry.payload.to_string().as_bytes(), offset);
+            self.contents.add(entry.content.to_string().as_bytes(), offset);
         }
     }
 

@@ -112,7 +112,8 @@ fn next_text(
     let mut taken = Vec::new();
     while state == Quote::Inside {
         let next = if taken.len() < MAX_LINES { lines.next()? } else { None };
-        let fits = |line: &Line| line.is_whole && text.bytes.len() + line.bytes.len() < MAX_ROW_BYTES;
+        let fits =
+            |line: &Line| line.is_whole && text.bytes.len() + line.bytes.len() < MAX_ROW_BYTES;
         let is_last = next.as_ref().is_none_or(|line| !fits(line));
         let bytes = next.as_ref().map(|line| line.bytes.clone()).unwrap_or_default();
         taken.extend(next);

@@ -67,7 +67,9 @@ fn flatten(
             }
             return Ok(());
         }
-        Value::Array(list) => list.iter().map(|value| scalar(name, value)).collect::<Result<_, _>>()?,
+        Value::Array(list) => {
+            list.iter().map(|value| scalar(name, value)).collect::<Result<_, _>>()?
+        }
         value => vec![scalar(name, value)?],
     };
     values.push((name.to_owned(), texts));

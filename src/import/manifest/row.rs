@@ -82,7 +82,9 @@ impl<'a> Given<'a> {
                 return Ok(());
             }
             Column::Relation(keys) => {
-                return values.iter().try_for_each(|value| self.relate(keys, value.trim(), reading));
+                return values
+                    .iter()
+                    .try_for_each(|value| self.relate(keys, value.trim(), reading));
             }
             Column::Path => &mut self.path,
             Column::Identifier => &mut self.identifier,
@@ -132,7 +134,11 @@ impl<'a> Given<'a> {
 
 /// Adds an identifier to a relation, which becomes a list where it has several. Says whether that
 /// changed anything.
-pub(in crate::import) fn set_relation(table: &mut Table, keys: &[String], identifier: String) -> bool {
+pub(in crate::import) fn set_relation(
+    table: &mut Table,
+    keys: &[String],
+    identifier: String,
+) -> bool {
     let Some((first, rest)) = keys.split_first() else { return false };
     let value = Value::String(identifier);
     if !rest.is_empty() {

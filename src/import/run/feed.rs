@@ -10,20 +10,21 @@ use crate::import::ledger::Kind;
 use crate::import::{After, Became, ImportError};
 
 /// Gives requests, as fast as they are taken.
-pub(super) struct Feed<'s, 'a, 't, I> {
-    pub shared: &'s Shared<'a, 't>,
+pub(super) struct Feed<'s, 'a, 'l, 't, I> {
+    pub shared: &'s Shared<'a, 'l, 't>,
     pub judge: Judge<'a>,
     pub candidates: I,
     pub clock: &'a dyn Clock,
     pub deadline: Option<Instant>,
 }
 
-impl<I: Iterator<Item = Found>> Iterator for Feed<'_, '_, '_, I> {
+impl<I: Iterator<Item = Found>> Iterator for Feed<'_, '_, '_, '_, I> {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
         loop {
-            if self.shared.interrupt.requested() || lock(&self.shared.output).summary.fatal.is_some()
+            if self.shared.interrupt.requested()
+                || lock(&self.shared.output).summary.fatal.is_some()
             {
                 return None;
             }
@@ -51,7 +52,7 @@ enum Begin {
     Nothing,
 }
 
-impl<I> Feed<'_, '_, '_, I> {
+impl<I> Feed<'_, '_, '_, '_, I> {
     fn begin(&mut self, candidate: Candidate) -> Begin {
         let decided = self.judge.key(&candidate).and_then(|key| {
             if lock(&self.shared.under_way).keys.contains(&key) {

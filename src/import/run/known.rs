@@ -7,10 +7,10 @@ use crate::disk::PathError;
 use crate::import::ledger::Kind;
 use crate::import::{Dedupe, ImportError, Ledger};
 
-impl Known for Shared<'_, '_> {
+impl Known for Shared<'_, '_, '_> {
     /// A source that was touched but has the content it had is the item that it was. With
     /// [`Dedupe::Content`] the content alone decides.
-    fn holding(&self, number: usize, payload: &Digest) -> Result<Holding, DepositError> {
+    fn holding(&self, number: usize, content: &Digest) -> Result<Holding, DepositError> {
         let mut under_way = lock(&self.under_way);
         let Some(begun) = under_way.begun.get(&number) else { return Ok(Holding::None) };
         // What has a name keeps it, whatever else is the same.
@@ -19,15 +19,15 @@ impl Known for Shared<'_, '_> {
         }
         let ledger: &Ledger<'_> = &lock(&self.ledger);
         let entries = match self.dedupe {
-            Dedupe::Content => ledger.of_payload(payload),
+            Dedupe::Content => ledger.of_content(content),
             Dedupe::Source | Dedupe::None => ledger.of_source(&begun.key),
         };
         let mut entries = entries.map_err(into_deposit)?.into_iter();
-        if let Some(entry) = entries.find(|entry| entry.payload == *payload) {
+        if let Some(entry) = entries.find(|entry| entry.content == *content) {
             return Ok(Holding::Item(entry.name));
         }
         if self.dedupe == Dedupe::Content {
-            let first = *under_way.contents.entry(*payload).or_insert(number);
+            let first = *under_way.contents.entry(*content).or_insert(number);
             if first != number {
                 return Ok(Holding::Request(first));
             }

@@ -5,17 +5,16 @@ use crate::deposit::{DepositError, Deposited, Outcome};
 use crate::identity::RepositoryName;
 use crate::import::after::release;
 use crate::import::ledger::{Entry, Kind};
-use crate::import::{After, Became, Event, Place};
+use crate::import::{Became, Event, Place};
 
-impl Shared<'_, '_> {
+impl Shared<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.
     pub(super) fn report(&self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
         let mut begun = self.take(&outcomes);
         // What may or may not be in place is looked for by the next import, which looks no further back
         // than the last line: so none is written now.
-        let doubtful = |outcome: &Outcome| {
-            matches!(outcome.result, Err(DepositError::NotDurable { .. }))
-        };
+        let doubtful =
+            |outcome: &Outcome| matches!(outcome.result, Err(DepositError::NotDurable { .. }));
         if !outcomes.iter().any(doubtful) {
             let lines = outcomes.iter().zip(&begun);
             let lines: Vec<_> =
@@ -48,30 +47,31 @@ impl Shared<'_, '_> {
 
     /// The line of a source that is an item now, or was one.
     fn line(outcome: &Outcome, begun: &Begun) -> Option<Entry> {
-        let (kind, name, shape, payload) = match &outcome.result {
-            Ok(Deposited { label, payload, shape, .. }) => (begun.kind, &label.name, shape, payload),
-            Err(DepositError::Held(same)) => (Kind::Same, &same.name, &same.shape, &same.payload),
+        let (kind, name, shape, content, bytes) = match &outcome.result {
+            Ok(Deposited { label, payload, shape, content, .. }) => {
+                (begun.kind, &label.name, shape, content, payload.bytes)
+            }
+            Err(DepositError::Held(same)) => {
+                (Kind::Same, &same.name, &same.shape, &same.content, same.bytes)
+            }
             Err(_) => return None,
         };
         Some(Entry {
             kind,
             name: name.clone(),
             shape: *shape,
-            payload: payload.digest,
-            bytes: payload.bytes,
+            content: *content,
+            bytes,
             source: begun.key.clone(),
         })
     }
 
     fn event(&self, outcome: Outcome, begun: Option<Begun>) -> Event {
         let Outcome { source, result, .. } = outcome;
-        let (mut left, mut name) = (Vec::new(), None);
+        let mut name = None;
         let became = match result {
-            Ok(mut deposited) => {
-                left = std::mem::take(&mut deposited.left);
-                if let After::Move(_) = self.after {
-                    name = Some(deposited.label.name.clone());
-                }
+            Ok(deposited) => {
+                name = Some(deposited.label.name.clone());
                 Became::Item(deposited)
             }
             Err(DepositError::Held(same)) => {
@@ -81,18 +81,22 @@ impl Shared<'_, '_> {
             Err(error) => Became::Failed(error.into()),
         };
         let Some(begun) = begun else {
-            return Event { source, path: None, row: None, became, left };
+            return Event { source, path: None, row: None, became, left: Vec::new() };
         };
-        if let Some(name) = name {
-            left.extend(self.release(&name, &begun.place, &begun.payload));
-        }
+        let released = name.map(|name| self.release(&name, &begun.place, &begun.payload));
+        let left = released.unwrap_or_default();
         let path = begun.place.path();
         let source = path.display().to_string();
         Event { source, path: Some(path), row: begun.row, became, left }
     }
 
     /// Does with a source what is done with those that are items.
-    pub(super) fn release(&self, name: &RepositoryName, place: &Place, payload: &Place) -> Vec<String> {
+    pub(super) fn release(
+        &self,
+        name: &RepositoryName,
+        place: &Place,
+        payload: &Place,
+    ) -> Vec<String> {
         let places = (place, payload);
         release(&self.after, self.collection, name, places, &self.looker, self.interrupt)
     }
