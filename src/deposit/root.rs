@@ -30,13 +30,12 @@ impl Named<'_> {
             return kind_of(self.path, links);
         };
         let (above, name) = split(relative);
-        match root.open_dir(above)?.stamp(name)? {
-            Some(stamp) => Ok(stamp.kind),
-            None => {
-                let absent = std::io::ErrorKind::NotFound.into();
-                Err(PathError::new("inspect", self.path, absent))
-            }
-        }
+        let stamp = root.open_dir(above)?.stamp(name)?.ok_or_else(|| {
+            let absent =
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name");
+            PathError::new("inspect", self.path, absent)
+        })?;
+        Ok(stamp.kind)
     }
 
     /// The bytes of everything in it.

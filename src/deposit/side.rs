@@ -45,7 +45,7 @@ impl StagingSide<'_> {
         }
         match self.begin(number, request) {
             Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
-            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, rest, scope),
+            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, *rest, scope),
             Err(error) => self.flow.deliver((number, Err((described, error))), 0),
         }
     }
@@ -89,7 +89,7 @@ impl StagingSide<'_> {
         self.staging.progress.expect(1, plan.bytes);
         let draft = Draft::new(Arc::new(plan), Arc::clone(&rest.given.checks), &self.staging)?;
         match draft.make_directories(&self.staging) {
-            Ok(()) => Ok(Begun::Draft(Box::new(draft), rest)),
+            Ok(()) => Ok(Begun::Draft(Box::new(draft), Box::new(rest))),
             Err(error) => {
                 let _ = self.staging.stage.remove_tree(&draft.item);
                 Err(error)
@@ -160,7 +160,7 @@ struct SharedDraft {
 
 enum Begun {
     Whole(Box<Staged>),
-    Draft(Box<Draft>, Rest),
+    Draft(Box<Draft>, Box<Rest>),
 }
 
 /// What a request says beyond its files.

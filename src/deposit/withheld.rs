@@ -41,10 +41,10 @@ pub(super) fn settle(withheld: Withheld, results: &mut Vec<Published>) {
     let name_of = |(staged, result): &Published| {
         Some((staged.number, result.as_ref().ok()?.label.name.clone()))
     };
-    let names: BTreeMap<_, _> = match withheld.is_empty() {
-        true => BTreeMap::new(),
-        false => results.iter().filter_map(name_of).collect(),
-    };
+    if withheld.is_empty() {
+        return;
+    }
+    let names: BTreeMap<_, _> = results.iter().filter_map(name_of).collect();
     results.extend(withheld.into_iter().map(|(staged, number)| match names.get(&number) {
         Some(name) => held(staged, name.clone()),
         None => (staged, Err(DepositError::GroupFailed)),

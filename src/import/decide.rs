@@ -115,7 +115,7 @@ impl<'a> Judge<'a> {
         }
         if let Some(bag) = &bag {
             let counted = bag.check_counts(look.bytes, look.files);
-            counted.map_err(|cause| ImportError::Bag { path: candidate.place.path(), cause })?;
+            counted.map_err(|cause| wrong_bag(candidate, cause))?;
         }
         let (checks, mut metadata) = match bag {
             Some(bag) => (bag.checks, bag.metadata),
@@ -149,18 +149,16 @@ impl<'a> Judge<'a> {
         if path.starts_with(done) {
             return Ok(true);
         }
-        match done.starts_with(path) {
-            true => Err(ImportError::DoneDirectory {
-                path: done.clone(),
-                reason: "it lies in what is to be imported",
-            }),
-            false => Ok(false),
+        if done.starts_with(path) {
+            let reason = "it lies in what is to be imported";
+            return Err(ImportError::DoneDirectory { path: done.clone(), reason });
         }
+        Ok(false)
     }
 
     fn bag(&self, candidate: &Candidate) -> Result<Option<Bag>, ImportError> {
         let looker = &self.rules.looker;
-        let wrong = |cause| ImportError::Bag { path: candidate.place.path(), cause };
+        let wrong = |cause| wrong_bag(candidate, cause);
         if looker.kind(&candidate.place)? != Kind::Directory {
             return match self.rules.bags {
                 Bags::Only => Err(wrong(bag::BagError::Declaration)),
@@ -227,6 +225,10 @@ impl<'a> Judge<'a> {
             is_directory && looker.dir(place).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
         if is_bag { place.join(bag::PAYLOAD) } else { place.clone() }
     }
+}
+
+fn wrong_bag(candidate: &Candidate, cause: bag::BagError) -> ImportError {
+    ImportError::Bag { path: candidate.place.path(), cause: Box::new(cause) }
 }
 
 /// What the bytes of a candidate are to be, where its row says it.

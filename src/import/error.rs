@@ -23,7 +23,7 @@ pub enum ImportError {
     },
     /// A row of a manifest can not be used.
     #[error(transparent)]
-    Row(#[from] RowError),
+    Row(Box<RowError>),
     /// A bag is not what it says.
     #[error("`{}` is no valid bag", path.display())]
     Bag {
@@ -31,7 +31,7 @@ pub enum ImportError {
         path: PathBuf,
         /// What is wrong.
         #[source]
-        cause: BagError,
+        cause: Box<BagError>,
     },
     /// The name that a row gives is that of an item from elsewhere.
     #[error("there is an item `{name}` already, made of something else")]
@@ -85,4 +85,10 @@ pub enum ImportError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl From<RowError> for ImportError {
+    fn from(error: RowError) -> ImportError {
+        ImportError::Row(Box::new(error))
+    }
 }

@@ -61,7 +61,11 @@ impl Looker {
         }
         let (dir, name) = self.parent(place)?;
         dir.stamp(&name)?.ok_or_else(|| {
-            PathError::new("find", place.path(), std::io::ErrorKind::NotFound.into())
+            PathError::new(
+                "find",
+                place.path(),
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name"),
+            )
         })
     }
 

@@ -78,7 +78,9 @@ struct Output<'a> {
 
 impl Output<'_> {
     fn tell(&mut self, events: Vec<Event>) {
-        events.iter().for_each(|event| self.summary.count(event));
+        for event in &events {
+            self.summary.count(event);
+        }
         if let Err(error) = self.tell.tell(events) {
             self.summary.fatal.get_or_insert(error);
         }
@@ -231,8 +233,6 @@ fn event_of_refused(refused: Refused) -> Event {
 /// Where the files of what is requested come from.
 fn payload_of(place: &Place, source: &crate::deposit::Source) -> Place {
     let payload = place.join(bag::PAYLOAD);
-    match source.describe() == payload.path().display().to_string() {
-        true => payload,
-        false => place.clone(),
-    }
+    let is_bag = source.describe() == payload.path().display().to_string();
+    if is_bag { payload } else { place.clone() }
 }

@@ -64,10 +64,8 @@ impl Tree {
 
     /// Lists a directory; what is in it comes next.
     fn enter(&mut self, relative: &Path) -> Result<(), PathError> {
-        let dir = match relative.as_os_str().is_empty() {
-            true => self.root.try_clone()?,
-            false => self.root.open_dir(relative)?,
-        };
+        let below = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+        let dir = self.root.open_dir(below)?;
         let mut entries = Vec::new();
         for entry in dir.entries()? {
             let entry = entry?;

@@ -61,9 +61,14 @@ fn that_are_valid_become_items() {
 #[test]
 fn that_are_not_valid_are_refused() {
     type Change = fn(&Path);
-    let changes: [(&str, Change); 9] = [
-        ("SHA-256", |bag| drop(write(bag, "data/a.txt", "Alpha"))),
-        ("no list", |bag| drop(write(bag, "data/c.txt", ""))),
+    let changes: [(&str, Change); 10] = [
+        ("that was given", |bag| drop(write(bag, "data/a.txt", "Alpha"))),
+        ("no valid bag", |bag| drop(write(bag, "data/c.txt", ""))),
+        ("no list", |bag| {
+            write(bag, "data/c.txt", "");
+            std::fs::remove_file(bag.join("bag-info.txt")).unwrap();
+            std::fs::remove_file(bag.join("tagmanifest-sha256.txt")).unwrap();
+        }),
         ("no valid bag", |bag| drop(write(bag, "bag-info.txt", "Payload-Oxum: 10.2\n"))),
         ("no valid bag", |bag| std::fs::remove_file(bag.join("data/a.txt")).unwrap()),
         ("no valid bag", |bag| drop(write(bag, "bagit.txt", "BagIt-Version: 2.0\n"))),

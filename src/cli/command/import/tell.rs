@@ -29,9 +29,10 @@ impl Tell for Teller<'_> {
         }
         let mut text = String::new();
         for event in events {
-            let line = match self.context.printer.json {
-                true => Some(self.record(event).to_string()),
-                false => self.line(event),
+            let line = if self.context.printer.json {
+                Some(self.record(event).to_string())
+            } else {
+                self.line(event)
             };
             if let Some(line) = line {
                 text += &line;
@@ -84,13 +85,13 @@ impl<'a> Teller<'a> {
                 let is_row = matches!(error, ImportError::Row(_));
                 let failure = Failure::from(error);
                 if failure.exit != Exit::Interrupted {
-                    let line = row.filter(|_| !is_row).map(|row| format!("line {}: ", row.line));
-                    let line = line.unwrap_or_default();
-                    let text = failure.in_one_line();
-                    let source = if is_row { String::new() } else { format!("`{source}` ") };
-                    let text = match is_row {
-                        true => text,
-                        false => format!("{line}{source}was not imported: {text}"),
+                    let reason = failure.in_one_line();
+                    let line = row.map(|row| format!("line {}: ", row.line)).unwrap_or_default();
+                    // What is wrong with a row says its line itself.
+                    let text = if is_row {
+                        reason
+                    } else {
+                        format!("{line}`{source}` was not imported: {reason}")
                     };
                     printer.error(&text);
                 }
@@ -156,7 +157,7 @@ impl<'a> Teller<'a> {
         if let Some(file) = self.failed {
             file.finish()?;
         }
-        let ended = ended(self.context, &mut summary);
+        let ended = ended(self.context, &mut summary, wait.is_some());
         if printer.json {
             let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
             let record = json!({
@@ -179,7 +180,7 @@ fn ended_whole(ended: &Done) -> bool {
     ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
 }
 
-fn ended(context: &Context, summary: &mut Summary) -> Done {
+fn ended(context: &Context, summary: &mut Summary, is_planned: bool) -> Done {
     if context.interrupt.requested() {
         let done = human::count(summary.imported, "item");
         return Err(Failure::new(Exit::Interrupted, format!("interrupted; {done} imported"))
@@ -203,7 +204,8 @@ fn ended(context: &Context, summary: &mut Summary) -> Done {
             Err(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
         }
         (failed, _) => {
-            let message = format!("{failed} of {all} sources were not imported");
+            let not = if is_planned { "would not be" } else { "were not" };
+            let message = format!("{failed} of {all} sources {not} imported");
             Err(Failure::new(Exit::Partial, message)
                 .hint("mend what is named above and repeat: what is there is not imported again"))
         }
