@@ -78,10 +78,10 @@ pub enum ImportError {
     },
     /// An item was not made.
     #[error(transparent)]
-    Deposit(#[from] DepositError),
+    Deposit(Box<DepositError>),
     /// The collection refuses.
     #[error(transparent)]
-    Collection(#[from] CollectionError),
+    Collection(Box<CollectionError>),
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
@@ -90,5 +90,17 @@ pub enum ImportError {
 impl From<RowError> for ImportError {
     fn from(error: RowError) -> ImportError {
         ImportError::Row(Box::new(error))
+    }
+}
+
+impl From<DepositError> for ImportError {
+    fn from(error: DepositError) -> ImportError {
+        ImportError::Deposit(Box::new(error))
+    }
+}
+
+impl From<CollectionError> for ImportError {
+    fn from(error: CollectionError) -> ImportError {
+        ImportError::Collection(Box::new(error))
     }
 }

@@ -2392,6 +2392,7 @@ Usage: urepo [OPTIONS] <COMMAND>
 Commands:
   init         Make a collection
   new          Deposit files and directories as items [aliases: add, deposit]
+  import       Import many sources as items, each once
   list         List the items of a collection [alias: ls]
   show         Show what is known of items [alias: info]
   path         Print where items are on the disk

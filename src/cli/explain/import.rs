@@ -10,8 +10,8 @@ impl From<ImportError> for Failure {
         let exit = match &error {
             ImportError::Deposit(_) | ImportError::Collection(_) | ImportError::Disk(_) => {
                 return match error {
-                    ImportError::Deposit(error) => error.into(),
-                    ImportError::Collection(error) => error.into(),
+                    ImportError::Deposit(error) => (*error).into(),
+                    ImportError::Collection(error) => (*error).into(),
                     ImportError::Disk(error) => error.into(),
                     error => Failure::of(Exit::Failure, &error),
                 };

@@ -38,8 +38,8 @@ impl Known for Shared<'_, '_, '_> {
 
 fn into_deposit(error: ImportError) -> DepositError {
     match error {
-        ImportError::Deposit(error) => error,
-        ImportError::Collection(error) => error.into(),
+        ImportError::Deposit(error) => *error,
+        ImportError::Collection(error) => (*error).into(),
         ImportError::Disk(error) => error.into(),
         error => {
             let cause = std::io::Error::other(error.to_string());
