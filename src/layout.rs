@@ -26,6 +26,8 @@ pub const LOG: &str = "log";
 pub const TRASH: &str = "trash";
 /// When items were last verified, in [`OWN`]: may be removed at any time.
 pub const VERIFIED: &str = "verified";
+/// What was imported from where, in [`OWN`].
+pub const IMPORT: &str = "import";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

@@ -20,6 +20,7 @@
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`adopt`] | a tree that is there already becomes a collection | collection |
 //! | [`deposit`] | files become items | collection |
+//! | [`import`] | many sources become items, each once | deposit |
 //! | [`transfer`] | copy and migrate between collections | collection |
 //! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
@@ -63,6 +64,7 @@ pub mod export;
 mod flow;
 pub mod holdings;
 pub mod identity;
+pub mod import;
 pub mod interrupt;
 pub mod item;
 pub mod layout;

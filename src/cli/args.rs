@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Adopt(command::adopt::Adopt),
     #[command(visible_aliases = ["add", "deposit"])]
     New(Box<command::new::New>),
+    Import(Box<command::import::Import>),
     #[command(visible_alias = "ls")]
     List(command::list::List),
     #[command(visible_alias = "info")]

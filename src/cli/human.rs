@@ -26,6 +26,23 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// A duration in its two largest units: `2 h 5 min`.
+pub(crate) fn duration(time: Duration) -> String {
+    // A part of a second counts as one: what takes any time takes at least that.
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
+    let first = units.iter().position(|(size, _)| seconds >= *size).unwrap_or(3);
+    let mut rest = seconds;
+    let mut parts = Vec::new();
+    for (size, unit) in units.iter().skip(first).take(2) {
+        if rest / size > 0 || parts.is_empty() {
+            parts.push(format!("{} {unit}", rest / size));
+        }
+        rest %= size;
+    }
+    parts.join(" ")
+}
+
 /// Reads `30`, `30s`, `5m`, `4h`, `30d`, `250ms`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -63,6 +80,11 @@ mod tests {
         ] {
             assert_eq!(bytes(count), text);
         }
+        let text = |seconds| duration(Duration::from_secs(seconds));
+        assert_eq!(
+            [0, 59, 60, 7500, 90_000].map(text),
+            ["0 s", "59 s", "1 min", "2 h 5 min", "1 d 1 h"]
+        );
         assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
         assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));

@@ -19,6 +19,8 @@ pub(super) struct Ending<'a, R> {
     pub options: Options,
     pub collection: &'a Collection,
     pub flow: &'a Flow<Prepared>,
+    /// How many requests have been reported.
+    pub reported: usize,
 }
 
 impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
@@ -68,8 +70,12 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
                 self.stop(error);
             }
         }
-        let outcomes: Vec<_> =
-            outcomes.into_values().map(|(source, result)| Outcome { source, result }).collect();
+        let first = self.reported;
+        self.reported += count;
+        let outcomes: Vec<_> = outcomes
+            .into_iter()
+            .map(|(at, (source, result))| Outcome { number: first + at, source, result })
+            .collect();
         for outcome in &outcomes {
             self.count(outcome);
         }
@@ -91,13 +97,17 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     }
 
     fn count(&mut self, outcome: &Outcome) {
-        if let Ok(deposited) = &outcome.result {
-            self.summary.deposited += 1;
-            self.summary.bytes += deposited.payload.bytes;
-        } else {
-            self.summary.failed += 1;
-            if self.options.on_error == OnError::Stop {
-                self.flow.stop();
+        match &outcome.result {
+            Ok(deposited) => {
+                self.summary.deposited += 1;
+                self.summary.bytes += deposited.payload.bytes;
+            }
+            Err(DepositError::Held(_)) => {}
+            Err(_) => {
+                self.summary.failed += 1;
+                if self.options.on_error == OnError::Stop {
+                    self.flow.stop();
+                }
             }
         }
         self.progress.finish_item(&outcome.source);

@@ -3,9 +3,24 @@
 use std::path::PathBuf;
 
 use crate::collection::CollectionError;
+use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
+
+/// An item that is the same as what was to be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Same {
+    /// The item.
+    pub name: RepositoryName,
+    /// What tells without reading whether what was read is still the same.
+    pub shape: Digest,
+    /// What tells it from other content.
+    pub content: Digest,
+    /// How many bytes were read.
+    pub bytes: u64,
+}
 
 /// Why an item was not made. Nothing of it is in the collection, but for [`DepositError::NotDurable`].
 #[derive(Debug, thiserror::Error)]
@@ -142,6 +157,41 @@ pub enum DepositError {
         /// The name.
         name: String,
     },
+    /// The bytes of a file are not those that were announced.
+    #[error("the bytes of `{path}` do not have the {algorithm} that was given")]
+    Mismatch {
+        /// The file, as it would be below `doc/`.
+        path: PayloadPath,
+        /// Whose digest differs.
+        algorithm: Algorithm,
+    },
+    /// The files are not, as a whole, those that were announced.
+    #[error("the files of `{}` do not have the SHA-256 that was given", path.display())]
+    PayloadMismatch {
+        /// The source.
+        path: PathBuf,
+    },
+    /// A file is there that was not announced.
+    #[error("`{path}` is in no list of the files")]
+    NotListed {
+        /// The file, as it would be below `doc/`.
+        path: PayloadPath,
+    },
+    /// A file that was announced is not there.
+    #[error("`{path}` is in the list of the files, and is not there")]
+    NotThere {
+        /// The file, as it would be below `doc/`.
+        path: PayloadPath,
+    },
+    /// The name that the item is said to have is that of an item.
+    #[error("there is an item `{name}` already")]
+    NameExists {
+        /// The name.
+        name: RepositoryName,
+    },
+    /// The collection has it: nothing is to be done.
+    #[error("`{}` is the same", .0.name)]
+    Held(Box<Same>),
     /// A stop was asked for.
     #[error("interrupted before it was deposited")]
     Interrupted,

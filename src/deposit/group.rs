@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::plan::Plan;
 use super::stage::Done;
-use super::{DepositError, Deposited, Metadata, PayloadPath};
+use super::withheld::Withheld;
+use super::{DepositError, Deposited, Given, Known, Metadata, PayloadPath, withheld};
 use crate::clock::Clock;
-use crate::collection::{Collection, Event, EventKind, Issuer, Label, Writer};
+use crate::collection::{Collection, Event, EventKind, Issuer, Label, Lookup, Writer};
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
 use crate::identity::{Instant, SECOND};
-use crate::item::{Content, State, Totals};
+use crate::item::{Content, Shape, State, Totals, content};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, Sidecar};
 
@@ -25,8 +26,10 @@ pub(super) struct Staged {
     pub origin: Option<PathBuf>,
     pub target: Option<PayloadPath>,
     pub metadata: Metadata,
+    pub given: Given,
     pub plan: Arc<Plan>,
     pub done: Done,
+    pub payload: Totals,
 }
 
 /// What became of a request in the stage: an item, or the source in words and why there is none.
@@ -36,7 +39,6 @@ pub(super) type Prepared = Result<Staged, (String, DepositError)>;
 struct Named {
     staged: Staged,
     label: Label,
-    payload: Totals,
 }
 
 /// What became of one staged item.
@@ -48,6 +50,10 @@ pub(super) struct Publisher<'a, 'b> {
     pub writer: &'a Writer,
     pub issuer: &'a mut Issuer<'b>,
     pub clock: &'a dyn Clock,
+    /// Finds the items that have the names of new ones.
+    pub lookup: &'a Lookup<'a>,
+    /// Knows what the collection has already.
+    pub known: Option<&'a dyn Known>,
     /// How many sidecars are written at a time.
     pub jobs: usize,
 }
@@ -62,6 +68,7 @@ impl Publisher<'_, '_> {
         notices: &mut Vec<Notice>,
     ) -> (Vec<Published>, Option<DepositError>) {
         let mut results = Vec::new();
+        let (group, withheld) = self.withhold(group, &mut results);
         let (named, mut fatal) = self.name(group, notices, &mut results);
         let written = self.write_sidecars(&named);
         let mut ready = Vec::new();
@@ -79,6 +86,7 @@ impl Publisher<'_, '_> {
         } else {
             fatal = self.place_all(ready, &mut results).or(fatal);
         }
+        withheld::settle(withheld, &mut results);
         results.sort_by_key(|(staged, _)| staged.number);
         self.note(&results);
         (results, fatal)
@@ -97,6 +105,18 @@ impl Publisher<'_, '_> {
         self.collection.note(&events);
     }
 
+    /// Takes aside what the collection has already.
+    fn withhold(
+        &self,
+        group: Vec<Staged>,
+        results: &mut Vec<Published>,
+    ) -> (Vec<Staged>, Withheld) {
+        match self.known {
+            Some(known) => withheld::from(group, known, self.writer, results),
+            None => (group, Withheld::new()),
+        }
+    }
+
     /// Takes labels for all items; where that fails, the items without one fail too.
     fn name(
         &mut self,
@@ -105,14 +125,20 @@ impl Publisher<'_, '_> {
         results: &mut Vec<Published>,
     ) -> (Vec<Named>, Option<DepositError>) {
         let mut named = Vec::with_capacity(group.len());
-        let mut waiting = group.into_iter();
+        let (given, waiting): (Vec<_>, Vec<_>) =
+            group.into_iter().partition(|staged| staged.given.label.is_some());
+        for staged in given {
+            if let Some(label) = staged.given.label.clone() {
+                named.push(Named { staged, label });
+            }
+        }
+        let mut waiting = waiting.into_iter();
         while waiting.len() > 0 {
             match self.issuer.issue(waiting.len()) {
                 Ok((labels, told)) => {
                     notices.extend(told);
                     for (label, staged) in labels.into_iter().zip(&mut waiting) {
-                        let payload = Totals::of(&staged.done.entries);
-                        named.push(Named { staged, label, payload });
+                        named.push(Named { staged, label });
                     }
                 }
                 Err(error) => {
@@ -149,9 +175,10 @@ impl Publisher<'_, '_> {
     fn place_all(&self, ready: Vec<Named>, results: &mut Vec<Published>) -> Option<DepositError> {
         let mut by_year: BTreeMap<PathBuf, Vec<Named>> = BTreeMap::new();
         for named in ready {
-            let directory = layout::item_directory(&named.label.name);
-            let year = directory.parent().map(Path::to_path_buf).unwrap_or_default();
-            by_year.entry(year).or_default().push(named);
+            match self.year_of(&named) {
+                Ok(year) => by_year.entry(year).or_default().push(named),
+                Err(error) => results.push((named.staged, Err(error.into()))),
+            }
         }
         let mut fatal = None;
         for (year, items) in by_year {
@@ -166,6 +193,16 @@ impl Publisher<'_, '_> {
             }
         }
         fatal
+    }
+
+    /// The directory that an item goes into: one with a name of elsewhere where its prefix is, however
+    /// that is spelt.
+    fn year_of(&self, named: &Named) -> Result<PathBuf, PathError> {
+        let name = &named.label.name;
+        if named.staged.given.label.is_some() {
+            return Ok(self.lookup.place_of(name)?.0);
+        }
+        Ok(layout::item_directory(name).parent().map(Path::to_path_buf).unwrap_or_default())
     }
 
     /// Syncs the directories that items were moved out of, so that none is found in both places.
@@ -216,7 +253,7 @@ struct SidecarWriter<'a> {
 
 impl SidecarWriter<'_> {
     fn write(&self, named: &Named) -> Result<(), DepositError> {
-        let Named { staged, label, payload } = named;
+        let Named { staged, label } = named;
         let path = staged.item.join(layout::SIDECAR);
         let sidecar = Sidecar {
             state: State::Original,
@@ -227,11 +264,11 @@ impl SidecarWriter<'_> {
             target: staged.target.clone().or_else(|| only_file(staged)),
             transferable: true,
             metadata: staged.metadata.clone(),
-            relations: toml::Table::new(),
-            origin: origin(staged.origin.as_deref()),
+            relations: staged.given.relations.clone(),
+            origin: origin(staged),
             handover: None,
             removal: None,
-            payload: *payload,
+            payload: staged.payload,
             files: Vec::new(),
         };
         let mut file = self.stage.create_file(&path)?;
@@ -259,7 +296,9 @@ impl Named {
     fn deposited(&self) -> Deposited {
         Deposited {
             label: self.label.clone(),
-            payload: self.payload,
+            payload: self.staged.payload,
+            shape: Shape::of(&self.staged.done.entries),
+            content: content(&self.staged.done.entries, &self.staged.payload),
             lost: self.staged.done.lost,
             left: Vec::new(),
         }
@@ -288,12 +327,13 @@ fn only_file(staged: &Staged) -> Option<PayloadPath> {
     }
 }
 
-fn origin(source: Option<&Path>) -> toml::Table {
+fn origin(staged: &Staged) -> toml::Table {
     use std::os::unix::ffi::OsStrExt;
     let mut origin = toml::Table::new();
-    if let Some(source) = source {
+    if let Some(source) = &staged.origin {
         let text = crate::item::escape(source.as_os_str().as_bytes()).into_owned();
         origin.insert("source".to_owned(), toml::Value::String(text));
     }
+    origin.extend(staged.given.origin.clone());
     origin
 }

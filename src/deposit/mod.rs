@@ -16,6 +16,7 @@
 
 mod ending;
 mod error;
+mod given;
 mod group;
 mod pipeline;
 mod place;
@@ -24,16 +25,19 @@ mod removal;
 mod root;
 mod side;
 mod stage;
+mod withheld;
 
 use std::io::Read;
 use std::path::PathBuf;
 
 use crate::collection::Label;
+use crate::digest::Digest;
 use crate::disk::Links;
 use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
-pub use error::DepositError;
+pub use error::{DepositError, Same};
+pub use given::{Beneath, Checks, Given, Holding, Known};
 pub use pipeline::{Depositor, Summary};
 pub use place::Place;
 pub use plan::{Plan, Planned, PlannedKind};
@@ -47,12 +51,16 @@ pub struct Request {
     pub target: Option<PayloadPath>,
     /// The description.
     pub metadata: Metadata,
+    /// What is known of it beforehand.
+    pub given: Given,
 }
 
 /// What an item is made of.
 pub enum Source {
     /// A file, or the content of a directory.
     Path(PathBuf),
+    /// The same, reached beneath a directory.
+    Beneath(Beneath),
     /// Files and directories side by side, each under its own name.
     Together(Vec<PathBuf>),
     /// The bytes of a stream as one file.
@@ -75,6 +83,7 @@ impl Source {
     pub fn describe(&self) -> String {
         match self {
             Source::Path(path) => path.display().to_string(),
+            Source::Beneath(beneath) => beneath.path().display().to_string(),
             Source::Together(paths) => match paths.as_slice() {
                 [] => "nothing".to_owned(),
                 [path] => path.display().to_string(),
@@ -137,6 +146,10 @@ pub struct Deposited {
     pub label: Label,
     /// What it holds.
     pub payload: Totals,
+    /// What tells without reading whether the source is still the same.
+    pub shape: Digest,
+    /// What tells it from other content, whatever that is called.
+    pub content: Digest,
     /// What was not kept of the source.
     pub lost: Lost,
     /// Why the source, or a part of it, was not removed though that was asked for.
@@ -155,6 +168,8 @@ pub struct Lost {
 /// What became of one request.
 #[derive(Debug)]
 pub struct Outcome {
+    /// The number of the request, from 0.
+    pub number: usize,
     /// The source in words.
     pub source: String,
     /// The item, or why there is none.

@@ -4,9 +4,9 @@ use super::ending::Ending;
 use super::group::Publisher;
 use super::side::StagingSide;
 use super::stage::Staging;
-use super::{DepositError, Options, Outcome, Place, Request};
+use super::{DepositError, Known, Options, Outcome, Place, Request};
 use crate::clock::Clock;
-use crate::collection::{Buckets, Collection, Issuer, Writer};
+use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
 use crate::disk::PathError;
 use crate::distributor::Notice;
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
@@ -26,6 +26,8 @@ pub struct Depositor<'a> {
     pub writer: Writer,
     /// How items are made.
     pub options: Options,
+    /// Knows what the collection has already; it is not asked unless given.
+    pub known: Option<&'a dyn Known>,
     /// The clock.
     pub clock: &'a dyn Clock,
     /// Hears how far it has come.
@@ -76,6 +78,7 @@ impl Depositor<'_> {
         };
         let buckets = Buckets::new(self.options.jobs);
         let flow = Flow::new(UNDER_WAY);
+        let lookup = Lookup::new(self.collection);
         let side = StagingSide {
             staging: Staging {
                 stage: self.writer.stage(),
@@ -86,6 +89,7 @@ impl Depositor<'_> {
             options: self.options,
             place: &place,
             clock: self.clock,
+            lookup: &lookup,
             flow: &flow,
         };
         std::thread::scope(|threads| {
@@ -103,6 +107,8 @@ impl Depositor<'_> {
                 writer: &self.writer,
                 issuer: &mut self.issuer,
                 clock: self.clock,
+                lookup: &lookup,
+                known: self.known,
                 jobs: self.options.jobs,
             };
             let mut ending = Ending {
@@ -113,6 +119,7 @@ impl Depositor<'_> {
                 options: self.options,
                 collection: self.collection,
                 flow: &flow,
+                reported: 0,
             };
             ending.collect(&mut publisher);
         });

@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::place::Place;
-use super::root::{Root, RootKind};
+use super::root::{Named, Root, RootKind};
 use super::{DepositError, Options, Source, TwinRule};
-use crate::disk::{Kind, Links, SourceWalk, kind_of, size_of_tree};
+use crate::disk::{Kind, Links, SourceWalk};
 use crate::item::{PayloadPath, twins};
 
 /// Directories and sidecar of an item, in inodes.
@@ -67,11 +67,19 @@ impl Plan {
         place: &Place<'_>,
     ) -> Result<Plan, DepositError> {
         let mut plan = Plan { entries: Vec::new(), bytes: 0, roots: Vec::new() };
+        let by_path = |path| Named { path, beneath: None };
+        let beneath_path;
         let described = match source {
             Source::Stream { .. } => return Ok(plan),
             Source::Path(path) => {
-                plan.add(path, None, options, place)?;
+                plan.add(by_path(path), None, options, place)?;
                 path
+            }
+            Source::Beneath(beneath) => {
+                beneath_path = beneath.path();
+                let named = Named { path: &beneath_path, beneath: Some(beneath) };
+                plan.add(named, None, options, place)?;
+                &beneath_path
             }
             Source::Together(paths) => {
                 let mut names = HashSet::new();
@@ -80,7 +88,7 @@ impl Plan {
                     if !names.insert(name.to_owned()) {
                         return Err(DepositError::SameName { name: name.display().to_string() });
                     }
-                    plan.add(path, Some(name), options, place)?;
+                    plan.add(by_path(path), Some(name), options, place)?;
                 }
                 paths.first().map_or(Path::new(""), PathBuf::as_path)
             }
@@ -98,32 +106,32 @@ impl Plan {
     /// Adds a file or directory: under `name`, or a directory's content right below `doc/`.
     fn add(
         &mut self,
-        path: &Path,
+        source: Named<'_>,
         name: Option<&OsStr>,
         options: &Options,
         place: &Place<'_>,
     ) -> Result<(), DepositError> {
+        let path = source.path;
         place.check_apart(path, options.links)?;
         // Before the walk: what has no room need not be looked at any closer.
-        let bytes = size_of_tree(path)?;
+        let bytes = source.bytes()?;
         place.check_room(path, bytes, 0)?;
         let root = self.roots.len();
-        match kind_of(path, options.links)? {
+        match source.kind(options.links)? {
             Kind::Directory => {
-                let walk =
-                    SourceWalk::open(path, options.links, place.collection.root().watcher())?;
+                let walk = source.walk(options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push(payload_path(Path::new(name)), kind, root, PathBuf::new());
                 }
                 self.add_tree(&walk, name, root, options)?;
-                self.push_root(path, options.links, RootKind::Directory);
+                self.roots.push(source.root(options.links, RootKind::Directory));
             }
             Kind::File => {
                 let file_name = own_name(path)?;
                 let kind = PlannedKind::File { bytes };
                 self.push(payload_path(Path::new(file_name)), kind, root, PathBuf::new());
-                self.push_root(path, options.links, RootKind::File);
+                self.roots.push(source.root(options.links, RootKind::File));
             }
             Kind::Link => return Err(DepositError::Link { path: path.to_path_buf() }),
             Kind::Special(kind) => {
@@ -164,10 +172,6 @@ impl Plan {
             self.push(path, kind, root, entry.relative);
         }
         Ok(())
-    }
-
-    fn push_root(&mut self, path: &Path, links: Links, kind: RootKind) {
-        self.roots.push(Root { path: path.to_path_buf(), links, kind });
     }
 
     fn push(&mut self, path: PayloadPath, kind: PlannedKind, root: usize, relative: PathBuf) {

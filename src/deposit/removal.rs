@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::group::Staged;
 use super::plan::{Planned, PlannedKind};
-use super::root::OpenRoot;
+use super::root::{OpenRoot, Root};
 use crate::collection::{Collection, CollectionError, Label, ProofError};
 use crate::disk::{Dir, PathError, Stamp, Watcher};
 use crate::interrupt::Interrupt;
@@ -57,8 +57,8 @@ pub(super) fn remove_source(
     }
     if staged.plan.is_one_directory()
         && kept.is_empty()
-        && let [OpenRoot::Directory(walk)] = roots.as_slice()
-        && let Err(error) = remove_named_dir(walk.root(), &watcher)
+        && let [root] = staged.plan.roots.as_slice()
+        && let Err(error) = remove_root(root, &watcher)
     {
         kept.push(error);
     }
@@ -87,9 +87,9 @@ fn remove_entry(
     watcher: &Watcher,
 ) -> Result<(), KeptError> {
     let (dir, name) = match root {
-        OpenRoot::File { root, .. } => (parent(&root.path, watcher)?, root.path.clone()),
-        OpenRoot::Directory(walk) if planned.relative.as_os_str().is_empty() => {
-            return remove_named_dir(walk.root(), watcher);
+        OpenRoot::File { root, .. } => (root.parent(watcher)?, root.path.clone()),
+        OpenRoot::Directory(_) if planned.relative.as_os_str().is_empty() => {
+            return remove_root(&staged.plan.roots[planned.root], watcher);
         }
         // Opened without passing links, so that nothing outside the source is removed.
         OpenRoot::Directory(walk) => {
@@ -124,10 +124,9 @@ fn deposited_stamp(staged: &Staged, planned: &Planned) -> Option<Stamp> {
     Some(stamps[at].1)
 }
 
-fn remove_named_dir(dir: &Dir, watcher: &Watcher) -> Result<(), KeptError> {
-    let path = dir.path();
-    let Some(name) = path.file_name() else { return Ok(()) };
-    remove_empty_dir(&parent(path, watcher)?, Path::new(name))
+fn remove_root(root: &Root, watcher: &Watcher) -> Result<(), KeptError> {
+    let Some(name) = root.path.file_name() else { return Ok(()) };
+    remove_empty_dir(&root.parent(watcher)?, Path::new(name))
 }
 
 fn remove_empty_dir(dir: &Dir, name: &Path) -> Result<(), KeptError> {
@@ -137,9 +136,4 @@ fn remove_empty_dir(dir: &Dir, name: &Path) -> Result<(), KeptError> {
         }
         outcome => Ok(outcome?),
     }
-}
-
-fn parent(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    Dir::open(parent.unwrap_or(Path::new(".")), watcher.clone())
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::disk::{Links, PathError, SourceWalk, StoredFile, Watcher};
+use super::Beneath;
+use crate::disk::{Dir, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
+use crate::disk::{kind_of, size_of_tree, split};
 
 /// A source as it was named. It is opened only while it is used: many plans wait at a time.
 #[derive(Clone, Debug)]
@@ -10,6 +12,55 @@ pub(super) struct Root {
     pub path: PathBuf,
     pub links: Links,
     pub kind: RootKind,
+    /// How it is reached, where not by its path.
+    pub beneath: Option<Beneath>,
+}
+
+/// A source that is named, not yet looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    pub path: &'a Path,
+    pub beneath: Option<&'a Beneath>,
+}
+
+impl Named<'_> {
+    /// What it is.
+    pub(super) fn kind(&self, links: Links) -> Result<Kind, PathError> {
+        let Some(Beneath { root, relative }) = self.beneath else {
+            return kind_of(self.path, links);
+        };
+        let (above, name) = split(relative);
+        let stamp = root.open_dir(above)?.stamp(name)?.ok_or_else(|| {
+            let absent =
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name");
+            PathError::new("inspect", self.path, absent)
+        })?;
+        Ok(stamp.kind)
+    }
+
+    /// The bytes of everything in it.
+    pub(super) fn bytes(&self) -> Result<u64, PathError> {
+        match self.beneath {
+            Some(Beneath { root, relative }) => Ok(root.measure_tree(relative)?.1),
+            None => size_of_tree(self.path),
+        }
+    }
+
+    /// The walk of it, a directory.
+    pub(super) fn walk(&self, links: Links, watcher: Watcher) -> Result<SourceWalk, PathError> {
+        match self.beneath {
+            Some(Beneath { root, relative }) => {
+                // What is reached beneath a directory stays beneath it.
+                let links = if links == Links::Follow { Links::Keep } else { links };
+                Ok(SourceWalk::at(root.open_dir(relative)?, links))
+            }
+            None => SourceWalk::open(self.path, links, watcher),
+        }
+    }
+
+    pub(super) fn root(&self, links: Links, kind: RootKind) -> Root {
+        Root { path: self.path.to_path_buf(), links, kind, beneath: self.beneath.cloned() }
+    }
 }
 
 /// What a source is.
@@ -30,10 +81,21 @@ impl Root {
     pub(super) fn open(&self, watcher: Watcher) -> Result<OpenRoot, PathError> {
         Ok(match self.kind {
             RootKind::File => OpenRoot::File { root: self.clone(), watcher },
-            RootKind::Directory => {
-                OpenRoot::Directory(SourceWalk::open(&self.path, self.links, watcher)?)
-            }
+            RootKind::Directory => OpenRoot::Directory(self.named().walk(self.links, watcher)?),
         })
+    }
+
+    fn named(&self) -> Named<'_> {
+        Named { path: &self.path, beneath: self.beneath.as_ref() }
+    }
+
+    /// Opens the directory that the source is in, to remove it from there.
+    pub(super) fn parent(&self, watcher: &Watcher) -> Result<Dir, PathError> {
+        if let Some(Beneath { root, relative }) = &self.beneath {
+            return root.open_dir(split(relative).0);
+        }
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Dir::open(parent.unwrap_or(Path::new(".")), watcher.clone())
     }
 }
 
@@ -42,6 +104,9 @@ impl OpenRoot {
     pub(super) fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
         match self {
             OpenRoot::Directory(walk) => walk.open_file(relative),
+            OpenRoot::File { root: Root { beneath: Some(beneath), .. }, .. } => {
+                beneath.root.open_file(&beneath.relative)
+            }
             OpenRoot::File { root, watcher } => match root.links {
                 Links::Follow => StoredFile::open(&root.path, watcher.clone()),
                 Links::Keep | Links::Refuse => {

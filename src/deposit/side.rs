@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Prepared, Staged};
 use super::stage::{Done, Draft, Staging, stage_stream};
-use super::{DepositError, Options, Place, Plan, Request, Source};
+use super::{DepositError, Given, Options, Place, Plan, Request, Source};
 use crate::clock::Clock;
+use crate::collection::Lookup;
 use crate::flow::Flow;
+use crate::item::Totals;
 
 /// Everything the staging threads share.
 pub(super) struct StagingSide<'a> {
@@ -16,6 +18,7 @@ pub(super) struct StagingSide<'a> {
     pub options: Options,
     pub place: &'a Place<'a>,
     pub clock: &'a dyn Clock,
+    pub lookup: &'a Lookup<'a>,
     pub flow: &'a Flow<Prepared>,
 }
 
@@ -42,7 +45,7 @@ impl StagingSide<'_> {
         }
         match self.begin(number, request) {
             Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
-            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, rest, scope),
+            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, *rest, scope),
             Err(error) => self.flow.deliver((number, Err((described, error))), 0),
         }
     }
@@ -50,11 +53,18 @@ impl StagingSide<'_> {
     /// Plans a request and makes its directories; a stream is staged whole.
     fn begin(&self, number: usize, request: Request) -> Result<Begun, DepositError> {
         let plan = Plan::of(&request.source, request.target.as_ref(), &self.options, self.place)?;
+        request.given.checks.check_plan(&plan)?;
+        if let Some(label) = &request.given.label
+            && self.lookup.item(&label.name)?.is_some()
+        {
+            return Err(DepositError::NameExists { name: label.name.clone() });
+        }
         let mut rest = Rest {
             source: request.source.describe(),
             origin: None,
             target: request.target,
             metadata: request.metadata,
+            given: request.given,
         };
         match request.source {
             Source::Stream { name, mut reader } => {
@@ -67,15 +77,19 @@ impl StagingSide<'_> {
                 rest.origin = Some(path);
                 self.begin_draft(plan, rest)
             }
+            Source::Beneath(beneath) => {
+                rest.origin = Some(beneath.path());
+                self.begin_draft(plan, rest)
+            }
             Source::Together(_) => self.begin_draft(plan, rest),
         }
     }
 
     fn begin_draft(&self, plan: Plan, rest: Rest) -> Result<Begun, DepositError> {
         self.staging.progress.expect(1, plan.bytes);
-        let draft = Draft::new(Arc::new(plan), &self.staging)?;
+        let draft = Draft::new(Arc::new(plan), Arc::clone(&rest.given.checks), &self.staging)?;
         match draft.make_directories(&self.staging) {
-            Ok(()) => Ok(Begun::Draft(Box::new(draft), rest)),
+            Ok(()) => Ok(Begun::Draft(Box::new(draft), Box::new(rest))),
             Err(error) => {
                 let _ = self.staging.stage.remove_tree(&draft.item);
                 Err(error)
@@ -116,6 +130,10 @@ impl StagingSide<'_> {
         let Some(rest) = taken else { return };
         let mut done = shared.draft.finish(&self.staging);
         let number = shared.number;
+        let differs = |wanted| Totals::of(&done.entries).digest != wanted;
+        if done.failure.is_none() && rest.given.checks.payload.is_some_and(differs) {
+            done.failure = Some(DepositError::PayloadMismatch { path: rest.source.clone().into() });
+        }
         let message = match done.failure.take() {
             Some(error) => {
                 let _ = self.staging.stage.remove_tree(&shared.draft.item);
@@ -142,7 +160,7 @@ struct SharedDraft {
 
 enum Begun {
     Whole(Box<Staged>),
-    Draft(Box<Draft>, Rest),
+    Draft(Box<Draft>, Box<Rest>),
 }
 
 /// What a request says beyond its files.
@@ -151,11 +169,13 @@ struct Rest {
     origin: Option<PathBuf>,
     target: Option<crate::item::PayloadPath>,
     metadata: crate::sidecar::Metadata,
+    given: Given,
 }
 
 impl Rest {
     fn staged(self, number: usize, item: PathBuf, plan: Arc<Plan>, done: Done) -> Staged {
-        let Rest { source, origin, target, metadata } = self;
-        Staged { number, item, source, origin, target, metadata, plan, done }
+        let Rest { source, origin, target, metadata, given } = self;
+        let payload = Totals::of(&done.entries);
+        Staged { number, item, source, origin, target, metadata, given, plan, done, payload }
     }
 }

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Planned, PlannedKind};
 use super::root::{OpenRoot, Root};
-use super::{DepositError, Lost};
+use super::{Checks, DepositError, Lost};
 use crate::collection::Buckets;
-use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest};
+use crate::digest::{Algorithm, Checker, Checksum};
+use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
 use crate::flow::batches;
 use crate::identity::Instant;
@@ -38,6 +39,7 @@ pub(super) struct Draft {
     pub plan: Arc<Plan>,
     /// Its directory in the stage.
     pub item: PathBuf,
+    checks: Arc<Checks>,
     roots: Vec<OpenRoot>,
     done: Mutex<Done>,
 }
@@ -54,11 +56,15 @@ pub(super) struct Done {
 
 impl Draft {
     /// Opens the sources of `plan` and makes the item's directories in the stage.
-    pub(super) fn new(plan: Arc<Plan>, staging: &Staging<'_>) -> Result<Draft, PathError> {
+    pub(super) fn new(
+        plan: Arc<Plan>,
+        checks: Arc<Checks>,
+        staging: &Staging<'_>,
+    ) -> Result<Draft, PathError> {
         let open = |root: &Root| root.open(staging.stage.watcher());
         let roots = plan.roots.iter().map(open).collect::<Result<_, _>>()?;
         let item = staging.buckets.make_item(staging.stage)?;
-        Ok(Draft { plan, item, roots, done: Mutex::default() })
+        Ok(Draft { plan, item, checks, roots, done: Mutex::default() })
     }
 
     fn done(&self) -> std::sync::MutexGuard<'_, Done> {
@@ -125,7 +131,12 @@ impl Draft {
         let path = self.staged_path(&planned.path);
         let root = &self.roots[planned.root];
         let open = || root.open_file(&planned.relative);
-        let (stamp, measured, odd, copy) = copy_unchanged(open, &path, staging)?;
+        let checksums = self.checks.of(&planned.path)?;
+        let copied = copy_unchanged(open, &path, checksums, staging)?;
+        let Copied { stamp, measured, odd, copy, mismatch } = copied;
+        if let Some(algorithm) = mismatch {
+            return Err(DepositError::Mismatch { path: planned.path.clone(), algorithm });
+        }
         copy.set_attributes(&stamp)?;
         let mut done = self.done();
         done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
@@ -199,14 +210,26 @@ fn file_entry(path: PayloadPath, stamp: &Stamp, measured: Measured) -> Entry {
     Entry { path, content }
 }
 
+/// A file, copied.
+struct Copied {
+    stamp: Stamp,
+    measured: Measured,
+    /// Whether it has attributes that are not kept.
+    odd: bool,
+    copy: StoredFile,
+    /// What it was said to give, and does not.
+    mismatch: Option<Algorithm>,
+}
+
 /// Copies a file that is the same before and after, reading it again when it is not.
 ///
-/// Also says whether it has attributes that are not kept.
+/// Also says whether it has attributes that are not kept, and which of `checksums` it has not.
 fn copy_unchanged(
     open: impl Fn() -> Result<StoredFile, PathError>,
     path: &Path,
+    checksums: &[Checksum],
     staging: &Staging<'_>,
-) -> Result<(Stamp, Measured, bool, StoredFile), DepositError> {
+) -> Result<Copied, DepositError> {
     let mut source = open()?;
     let mode = source.stamp()?.kept_mode();
     let mut copy = staging.stage.create_file_with_mode(path, mode)?;
@@ -216,14 +239,16 @@ fn copy_unchanged(
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
         }
         check_time(&before, source.path())?;
+        let mut checker = Checker::new(checksums);
         let measured = BUFFER.with_borrow_mut(|buffer| {
-            let size = before.bytes;
             let (progress, interrupt) = (staging.progress, staging.interrupt);
-            copy_and_digest(&mut source, &mut copy, size, buffer, progress, interrupt)
+            let copying = Copying { expected: before.bytes, progress, interrupt };
+            copying.copy(&mut source, &mut copy, buffer, |bytes| checker.update(bytes))
         })?;
         let after = source.stamp()?;
         if before == after && measured.bytes == before.bytes {
-            return Ok((before, measured, source.has_extended_attributes(), copy));
+            let (odd, mismatch) = (source.has_extended_attributes(), checker.mismatch());
+            return Ok(Copied { stamp: before, measured, odd, copy, mismatch });
         }
         source = open()?;
         copy.restart()?;

@@ -46,19 +46,47 @@ pub fn copy_and_digest(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    let mut written_back = 0;
-    let measured = read_and_digest(expected, from, buffer, progress, interrupt, |bytes, end| {
-        to.write_all(bytes)?;
-        if end - written_back >= WRITE_BACK_BYTES {
-            to.let_go(written_back, end - written_back);
-            written_back = end;
+    let copying = Copying { expected, progress, interrupt };
+    copying.copy(from, to, buffer, |_| ())
+}
+
+/// How bytes are copied.
+#[derive(Clone, Copy)]
+pub(crate) struct Copying<'a> {
+    /// So many bytes are expected, and little more is read.
+    pub expected: u64,
+    /// Hears of each piece.
+    pub progress: &'a dyn Progress,
+    /// Asks for a stop.
+    pub interrupt: &'a Interrupt,
+}
+
+impl Copying<'_> {
+    /// Copies `from` to `to` as [`copy_and_digest`] does, and lets `see` have each piece.
+    pub(crate) fn copy(
+        self,
+        from: &mut StoredFile,
+        to: &mut StoredFile,
+        buffer: &mut [u8],
+        mut see: impl FnMut(&[u8]),
+    ) -> Result<Measured, CopyError> {
+        let Copying { expected, progress, interrupt } = self;
+        let mut written_back = 0;
+        let measured =
+            read_and_digest(expected, from, buffer, progress, interrupt, |bytes, end| {
+                see(bytes);
+                to.write_all(bytes)?;
+                if end - written_back >= WRITE_BACK_BYTES {
+                    to.let_go(written_back, end - written_back);
+                    written_back = end;
+                }
+                Ok::<_, CopyError>(())
+            })?;
+        if measured.bytes - written_back >= LARGE_BYTES {
+            to.let_go(written_back, measured.bytes - written_back);
         }
-        Ok::<_, CopyError>(())
-    })?;
-    if measured.bytes - written_back >= LARGE_BYTES {
-        to.let_go(written_back, measured.bytes - written_back);
+        Ok(measured)
     }
-    Ok(measured)
 }
 
 /// Reads `from` up to its end.

@@ -139,6 +139,21 @@ impl StoredFile {
         Ok(bytes)
     }
 
+    /// Reads the bytes at `offset`, fewer only at the end of the file.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, PathError> {
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(length) => filled += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).on("read", &self.path),
+            }
+        }
+        Ok(filled)
+    }
+
     /// Writes all of `bytes` at the end of what was written before.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), PathError> {
         if let Err(error) = self.watcher.before(Operation::Write, &self.path) {

@@ -29,6 +29,7 @@ pub(crate) use error::IoContext;
 pub use error::PathError;
 pub use file::{Stamp, StoredFile};
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
+pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, kind_of, resolved};
 pub use space::{Room, size_of_tree};
 pub use watch::{Operation, Watch, Watcher};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Dir, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
+use crate::identity::{Instant, SECOND};
 
 /// What is done with symbolic links of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub struct SourceEntry {
     pub kind: Kind,
     /// Size in bytes, of a file.
     pub bytes: u64,
+    /// When the content of a file was last changed.
+    pub modified: Option<Instant>,
+    /// When content or attributes of a file were last changed.
+    pub changed: Option<Instant>,
 }
 
 /// A source directory and how it is walked: parents before what is in them, order of the disk.
@@ -43,6 +48,12 @@ impl SourceWalk {
             Links::Keep | Links::Refuse => Dir::open_no_follow(path, watcher.clone())?,
         };
         Ok(SourceWalk { root, links, watcher })
+    }
+
+    /// The walk of a directory that is open already.
+    pub(crate) fn at(root: Dir, links: Links) -> SourceWalk {
+        let watcher = root.watcher();
+        SourceWalk { root, links, watcher }
     }
 
     /// The source directory itself.
@@ -70,11 +81,15 @@ impl SourceWalk {
             .expect("because walkdir prefixes every path with the root it was given")
             .to_path_buf();
         let kind = self.kind(&relative, entry.file_type())?;
-        let bytes = match kind {
-            Kind::File => entry.metadata().map_err(|error| self.error(error))?.len(),
-            _ => 0,
+        let (bytes, modified, changed) = match kind {
+            Kind::File => {
+                let metadata = entry.metadata().map_err(|error| self.error(error))?;
+                let (modified, changed) = times(&metadata);
+                (metadata.len(), Some(modified), Some(changed))
+            }
+            _ => (0, None, None),
         };
-        Ok(SourceEntry { relative, kind, bytes })
+        Ok(SourceEntry { relative, kind, bytes, modified, changed })
     }
 
     fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {
@@ -128,8 +143,20 @@ impl SourceWalk {
     }
 }
 
+/// When the content was changed, and when content or attributes were.
+fn times(metadata: &std::fs::Metadata) -> (Instant, Instant) {
+    use std::os::unix::fs::MetadataExt;
+    let instant = |seconds: i64, nanoseconds: i64| {
+        Instant::from_nanoseconds(i128::from(seconds) * SECOND + i128::from(nanoseconds))
+    };
+    (
+        instant(metadata.mtime(), metadata.mtime_nsec()),
+        instant(metadata.ctime(), metadata.ctime_nsec()),
+    )
+}
+
 /// The directory of a path, and its last name.
-fn split(path: &Path) -> (&Path, &Path) {
+pub(crate) fn split(path: &Path) -> (&Path, &Path) {
     let name = path.file_name().map_or(path, Path::new);
     (path.parent().unwrap_or(Path::new("")), name)
 }

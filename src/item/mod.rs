@@ -2,13 +2,14 @@
 //!
 //! [`PayloadPath`] is a path below `doc/`; [`Entry`] one file, link or empty directory there;
 //! [`manifest`] the text that stands for all files; [`State`] Original, Copy or Deleted;
-//! [`twins`] finds names that some file systems take for one; [`bagit`] writes and reads paths as the
-//! manifests of bags have them.
+//! [`Shape`] tells without reading whether files are still the same; [`twins`] finds names that some
+//! file systems take for one; [`bagit`] writes and reads paths as the manifests of bags have them.
 
 pub mod bagit;
 mod directories;
 pub mod manifest;
 mod path;
+mod shape;
 mod state;
 pub mod twins;
 
@@ -18,6 +19,7 @@ use crate::identity::Instant;
 pub(crate) use directories::directories;
 pub use path::{PathTextError, PayloadPath};
 pub(crate) use path::{escape, unescape};
+pub use shape::{Shape, content};
 pub use state::{State, UnknownState};
 
 /// One entry of a payload: what `[[file]]` in the sidecar says.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use urepo::collection::Collection;
-use urepo::deposit::{Outcome, Request, Source};
+use urepo::deposit::{Given, Outcome, Request, Source};
 use urepo::disk::Watcher;
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
@@ -27,6 +27,7 @@ fn requests(sources: &Path) -> Vec<Request> {
             },
             target: None,
             metadata: Metadata::default(),
+            given: Given::default(),
         },
     ]
 }

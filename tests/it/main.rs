@@ -12,6 +12,7 @@ mod export;
 mod faults;
 mod holdings;
 mod identity;
+mod import;
 mod log;
 mod manual;
 mod memory;

@@ -159,6 +159,7 @@ impl Reader {
             "incoming/more/map.png",
             "drop/one",
             "drop/two",
+            "done/before",
             "thesis/chapter.tex",
             "annual/report.pdf",
             "annual/data/table.csv",
@@ -168,6 +169,11 @@ impl Reader {
         ] {
             world.write(file, format!("the bytes of {file}\n"));
         }
+        let digest = urepo::digest::Digest::of(b"the bytes of bag\n");
+        world.write("bag/data/letter.txt", "the bytes of bag\n");
+        world.write("bag/manifest-sha256.txt", format!("{digest}  data/letter.txt\n"));
+        world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
+        world.write("list.csv", "path,title,Author\nreport.pdf,Report,A. Archivist\n");
         if has_collection {
             world.run("init mirror --host mirror.example.org").succeeded();
         }

@@ -22,6 +22,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("collection", BELOW_COLLECTION),
     ("adopt", COLLECTION_AND_BELOW),
     ("deposit", COLLECTION_AND_BELOW),
+    ("import", DEPOSIT_AND_BELOW),
     ("transfer", COLLECTION_AND_BELOW),
     ("verify", COLLECTION_AND_BELOW),
     ("export", COLLECTION_AND_BELOW),
@@ -63,6 +64,23 @@ const COLLECTION_AND_BELOW: &[&str] = &[
     "agent",
     "distributor",
     "collection",
+];
+
+const DEPOSIT_AND_BELOW: &[&str] = &[
+    "identity",
+    "digest",
+    "interrupt",
+    "progress",
+    "flow",
+    "clock",
+    "layout",
+    "item",
+    "sidecar",
+    "disk",
+    "agent",
+    "distributor",
+    "collection",
+    "deposit",
 ];
 
 const VERIFY_AND_BELOW: &[&str] = &[

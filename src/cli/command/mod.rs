@@ -9,6 +9,7 @@ pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod id;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod log;

@@ -90,7 +90,7 @@ pub(crate) struct New {
 /// The description of the items.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Description")]
-struct Description {
+pub(super) struct Description {
     /// The title
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -130,7 +130,7 @@ struct MadeWith {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum LinkRule {
+pub(super) enum LinkRule {
     /// Keep links that stay inside the item, refuse those that leave it
     Keep,
     /// Deposit what links point to
@@ -140,7 +140,7 @@ enum LinkRule {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
+pub(super) enum Rule {
     /// Keep names that some file systems take for one
     Twins,
 }
@@ -172,11 +172,7 @@ impl New {
 
     fn options(&self, context: &Context) -> Options {
         Options {
-            links: match self.links {
-                LinkRule::Keep => Links::Keep,
-                LinkRule::Follow => Links::Follow,
-                LinkRule::Error => Links::Refuse,
-            },
+            links: self.links.links(),
             twins: if self.force.contains(&Rule::Twins) {
                 TwinRule::Keep
             } else {
@@ -224,6 +220,16 @@ impl New {
     }
 }
 
+impl LinkRule {
+    pub(super) fn links(self) -> Links {
+        match self {
+            LinkRule::Keep => Links::Keep,
+            LinkRule::Follow => Links::Follow,
+            LinkRule::Error => Links::Refuse,
+        }
+    }
+}
+
 impl MadeWith {
     fn subsystem(&self) -> SubsystemArgs {
         SubsystemArgs {
@@ -237,7 +243,7 @@ impl MadeWith {
 }
 
 impl Description {
-    fn metadata(&self) -> Result<Metadata, Failure> {
+    pub(super) fn metadata(&self) -> Result<Metadata, Failure> {
         let mut given = Metadata::default();
         if let Some(title) = &self.title {
             given.add("title", title)?;
@@ -286,6 +292,7 @@ fn deposit(
         issuer,
         writer,
         options,
+        known: None,
         clock: &context.clock,
         progress: &*progress,
         interrupt: &context.interrupt,

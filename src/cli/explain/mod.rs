@@ -2,6 +2,7 @@
 
 mod adopt;
 mod export;
+mod import;
 mod transfer;
 
 use std::path::Path;
@@ -212,7 +213,10 @@ fn dates(last: urepo::identity::Instant, now: urepo::identity::Instant) -> Strin
 impl From<DepositError> for Failure {
     fn from(error: DepositError) -> Failure {
         let exit = match &error {
-            DepositError::NameTaken { .. } => Exit::Conflict,
+            DepositError::NameTaken { .. }
+            | DepositError::NameExists { .. }
+            | DepositError::Held(_) => Exit::Conflict,
+            DepositError::Mismatch { .. } | DepositError::PayloadMismatch { .. } => Exit::Damage,
             DepositError::Interrupted => Exit::Interrupted,
             _ => Exit::Failure,
         };
@@ -241,6 +245,16 @@ impl From<DepositError> for Failure {
             DepositError::NoTarget { .. } => "name a file as it will be below `doc/`",
             DepositError::TooManyFiles { .. } => "divide it into several items",
             DepositError::NotDurable { .. } => "check the disk, then `urepo verify` the item",
+            DepositError::Mismatch { .. } | DepositError::PayloadMismatch { .. } => {
+                "it has changed since the digest was taken, or on its way here: fetch it again"
+            }
+            DepositError::NotListed { .. } | DepositError::NotThere { .. } => {
+                "a bag holds the files that its manifests list: fetch it again"
+            }
+            DepositError::NameExists { name } => {
+                return Failure::of(exit, &error).hint(format!("`urepo show {name}` shows it"));
+            }
+            DepositError::Held(_) => "nothing is to be done",
             DepositError::NameTaken { .. } => "repeat the command: the next name is another one",
             DepositError::Collection(_) | DepositError::Disk(_) => {
                 return match error {

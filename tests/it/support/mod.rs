@@ -12,7 +12,7 @@ use urepo::agent::Agent;
 use urepo::clock::Clock;
 use urepo::collection::{Collection, IssueOptions, Issuer, Subsystem, init};
 use urepo::deposit::{
-    Depositor, OnError, Options, Outcome, Request, Source, SourceRule, Summary, TwinRule,
+    Depositor, Given, OnError, Options, Outcome, Request, Source, SourceRule, Summary, TwinRule,
 };
 use urepo::disk::{Links, Watcher};
 use urepo::distributor::{ClockTrust, Patience, Setting};
@@ -105,7 +105,8 @@ pub(crate) fn issue_options() -> IssueOptions {
 }
 
 pub(crate) fn request(path: impl Into<PathBuf>) -> Request {
-    Request { source: Source::Path(path.into()), target: None, metadata: Metadata::default() }
+    let (source, metadata) = (Source::Path(path.into()), Metadata::default());
+    Request { source, target: None, metadata, given: Given::default() }
 }
 
 /// Deposits `requests` and returns what was reported, and how the run ended.
@@ -125,6 +126,7 @@ pub(crate) fn deposit(
         issuer,
         writer,
         options,
+        known: None,
         clock,
         progress: &NoProgress,
         interrupt: &interrupt,

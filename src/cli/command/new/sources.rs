@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use urepo::deposit::{Request, Source};
+use urepo::deposit::{Given, Request, Source};
 use urepo::disk::{StoredFile, Watcher};
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
@@ -98,7 +98,8 @@ impl Requests {
     }
 
     fn request(&self, source: Source) -> Request {
-        Request { source, target: self.target.clone(), metadata: self.metadata.clone() }
+        let (target, metadata) = (self.target.clone(), self.metadata.clone());
+        Request { source, target, metadata, given: Given::default() }
     }
 
     fn source(&self, path: PathBuf) -> Source {

@@ -21,7 +21,7 @@ impl Teller<'_> {
     /// One write for a whole group: the names leave together.
     pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
         let mut text = String::new();
-        for Outcome { source, result } in outcomes {
+        for Outcome { source, result, .. } in outcomes {
             let line = match result {
                 Ok(deposited) => {
                     self.warn(&source, &deposited);

@@ -1,0 +1,298 @@
+//! `urepo import`: many sources become items, each once.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use urepo::collection::{Collection, Issuer};
+use urepo::deposit::{self, OnError, SourceRule, TwinRule};
+use urepo::disk::Watcher;
+use urepo::distributor::{ClockTrust, Setting};
+use urepo::import::{
+    After, Bags, Dedupe, DoneDirectory, FailedFile, Importer, Ledger, Options, Summary, plan,
+    relate, waiting,
+};
+
+use super::new::{Description, LinkRule, Rule};
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human};
+
+mod sources;
+mod tell;
+
+/// Import many sources as items, each once
+///
+/// A SOURCE is a directory: what is in it becomes items, one of each entry; or with --each-file one of
+/// each file below it, or with --depth one of what lies so many levels below it. A file, or a BagIt bag,
+/// becomes one item. --manifest reads a table of paths with metadata instead. Prints the name of each
+/// new item, a tab and its source.
+///
+/// An import may be repeated, after a success or a crash at any point: what is there already is not
+/// imported again. A ledger in the collection, .urepo/import/ledger, knows which source became which
+/// item; a source whose sizes or times have changed is read, and becomes another item if its content
+/// has changed too. One import at a time works on a collection.
+///
+/// A source that can not be imported does not stop the others: it is told with its reason, the exit code
+/// is 3, and --failed writes it into a file that can be imported when it is mended.
+///
+/// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has a
+/// name already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,
+/// dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, with an
+/// identifier or row:PATH, another row, as value. A column may occur several times. In JSON Lines and
+/// TOML ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
+///
+/// A bag is found by its bagit.txt. Its tag files and the digests of all its files are checked; its
+/// payload becomes the item, bag-info.txt its description.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
+#[command(after_long_help = "\
+Examples:
+  urepo import incoming
+  urepo import --each-file scans --creator 'A. Archivist'
+  urepo import --dry-run incoming
+  urepo import --manifest list.csv --map Author=creator --failed failed.csv
+  find incoming -type f -print0 | urepo import --files-from0 -
+  urepo -q import /srv/drop/ --settle 60s --done-dir done --time-limit 5h
+  urepo import bag")]
+pub(crate) struct Import {
+    /// Directories of items; a file or a bag is one item
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Make one item of each file, at any depth
+    #[arg(long)]
+    each_file: bool,
+    /// Make one item of what lies N levels below a source; a file higher up is an item too [default: 1]
+    #[arg(long, value_name = "N", conflicts_with = "each_file")]
+    depth: Option<std::num::NonZeroUsize>,
+    /// Read paths from FILE, or standard input (-), each ended by a NUL byte; each is an item
+    #[arg(long, value_name = "FILE")]
+    files_from0: Option<PathBuf>,
+    /// Every item is a bag; anything else is refused
+    #[arg(long)]
+    bags: bool,
+    /// When a source is not imported again
+    #[arg(long, value_name = "RULE", default_value = "source")]
+    dedupe: DedupeRule,
+    /// Write what was not imported into FILE, so that it can be imported later
+    #[arg(long, value_name = "FILE")]
+    failed: Option<PathBuf>,
+    /// What to do with symbolic links
+    #[arg(long, value_name = "RULE", default_value = "keep")]
+    links: LinkRule,
+    /// Override a rule: `twins` keeps names that differ in case or Unicode form only
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+    #[command(flatten)]
+    manifest: ManifestArgs,
+    #[command(flatten)]
+    drop: DropArgs,
+    #[command(flatten)]
+    description: Description,
+    /// The subsystem that gives the names, by name or prefix
+    #[arg(long, value_name = "NAME", help_heading = "Names")]
+    subsystem: Option<String>,
+    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    #[arg(long, help_heading = "Names")]
+    granularity: Option<Setting>,
+    /// How long to wait for a name, such as 5s or 2m [env: UREPO_MAX_WAIT]
+    #[arg(long, value_name = "TIME", value_parser = human::parse_duration, help_heading = "Names")]
+    pub(crate) max_wait: Option<Duration>,
+    /// The clock is right, though it is far ahead of the last name
+    #[arg(long, help_heading = "Names")]
+    accept_clock: bool,
+}
+
+/// A table of what is imported.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Manifest")]
+struct ManifestArgs {
+    /// A table of paths and what is known of them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sources", "files_from0", "each_file", "depth"])]
+    manifest: Option<PathBuf>,
+    /// How it is written, where its extension does not say it
+    #[arg(long, requires = "manifest")]
+    format: Option<FormatName>,
+    /// The directory that paths are beneath, also absolute ones; that of the manifest unless given
+    #[arg(long, value_name = "DIR", requires = "manifest")]
+    root: Option<PathBuf>,
+    /// What a column means: a column of its own name, or - for nothing; may be repeated
+    #[arg(long, value_name = "COLUMN=TERM", requires = "manifest")]
+    map: Vec<String>,
+}
+
+/// What becomes of the sources, for imports that are repeated each night.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Drop folder")]
+struct DropArgs {
+    /// Move each source into DIR, on the same file system, after its item was read back from the disk
+    #[arg(long, value_name = "DIR", conflicts_with = "remove")]
+    done_dir: Option<PathBuf>,
+    /// Remove each source after its item was read back from the disk
+    #[arg(long)]
+    remove: bool,
+    /// Leave alone what changed so recently, such as 60s: it may still be written
+    #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
+    settle: Option<Duration>,
+    /// Begin no more items after so long, such as 5h; the next import goes on
+    #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
+    time_limit: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DedupeRule {
+    /// When it was imported before and has not changed since
+    Source,
+    /// When anything imported has the same content
+    Content,
+    /// Never: each run imports all
+    None,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatName {
+    /// Commas, with column names in the first line
+    Csv,
+    /// Tabs, with column names in the first line
+    Tsv,
+    /// One JSON object a line
+    Jsonl,
+    /// One [[item]] a row
+    Toml,
+}
+
+impl Import {
+    pub(crate) fn run(self: Box<Self>, context: &Context) -> Done {
+        let sources = sources::Sources::new(&self, context)?;
+        let collection = context.collection()?;
+        if context.global.dry_run {
+            return self.rehearse(context, &collection, &sources);
+        }
+        let names = self.count(context, &collection, &sources)?;
+        let issue =
+            context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
+        let wait = context.config.lock_wait.value;
+        // First: whoever else imports has it until the end.
+        let ledger = Ledger::open(&collection, &context.agent, &context.clock, wait)?;
+        if let Some(names) = names {
+            self.tell_waiting(context, &collection, names)?;
+        }
+        let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
+        let writer = collection.writer(&context.agent, &context.clock, wait)?;
+        let options = self.options(context)?;
+        let failed = self.failed_file(&sources)?;
+        let progress = context.progress();
+        let mut teller = tell::Teller::new(context, &collection, failed);
+        let importer = Importer {
+            ledger,
+            issuer,
+            writer,
+            options,
+            clock: &context.clock,
+            progress: &*progress,
+            interrupt: &context.interrupt,
+        };
+        let (mut summary, ledger) = importer.run(sources.candidates()?, &mut teller);
+        drop(progress);
+        if let Some(rows) = sources.rows()
+            && summary.fatal.is_none()
+            && !context.interrupt.requested()
+        {
+            let acting = (&context.agent, &context.clock as _, wait);
+            summary.failed += relate(&ledger, rows?, acting, &mut teller)?;
+        }
+        teller.finish(summary, None)
+    }
+
+    /// Says what would be done.
+    fn rehearse(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        sources: &sources::Sources,
+    ) -> Done {
+        let ledger = Ledger::look(collection)?;
+        let mut teller = tell::Teller::new(context, collection, None);
+        let (options, interrupt) = (self.options(context)?, &context.interrupt);
+        let found = sources.candidates()?;
+        let summary = plan(&ledger, options, &context.clock, found, &mut teller, interrupt);
+        let wait = self.waiting(collection, summary.imported)?;
+        teller.finish(summary, Some(wait))
+    }
+
+    /// How many names are needed, where one has to wait for them and is told so.
+    fn count(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        sources: &sources::Sources,
+    ) -> Result<Option<u64>, Failure> {
+        let waits = self.waiting(collection, u64::from(u32::MAX))? > Duration::ZERO;
+        if !waits || !sources.can_be_read_twice() || context.global.quiet {
+            return Ok(None);
+        }
+        let ledger = Ledger::look(collection)?;
+        let mut silence = |_| Ok(());
+        let (options, found) = (self.options(context)?, sources.candidates()?);
+        let planned =
+            plan(&ledger, options, &context.clock, found, &mut silence, &context.interrupt);
+        Ok(Some(planned.imported))
+    }
+
+    fn waiting(&self, collection: &Collection, names: u64) -> Result<Duration, Failure> {
+        Ok(waiting(collection, self.subsystem.as_deref(), self.granularity, names)?)
+    }
+
+    fn tell_waiting(&self, context: &Context, collection: &Collection, names: u64) -> Done {
+        let wait = self.waiting(collection, names)?;
+        if !wait.is_zero() {
+            let (names, wait) = (human::count(names, "name"), human::duration(wait));
+            context.printer.note(&format!("{names} at this granularity take {wait}"));
+        }
+        Ok(())
+    }
+
+    fn options(&self, context: &Context) -> Result<Options, Failure> {
+        let after = match &self.drop.done_dir {
+            Some(path) => {
+                After::Move(DoneDirectory::open(&context.absolute(path), &Watcher::default())?)
+            }
+            None if self.drop.remove => After::Remove,
+            None => After::Keep,
+        };
+        let keeps_twins = self.force.contains(&Rule::Twins);
+        Ok(Options {
+            deposit: deposit::Options {
+                links: self.links.links(),
+                twins: if keeps_twins { TwinRule::Keep } else { TwinRule::Refuse },
+                sources: SourceRule::Keep,
+                jobs: context.config.jobs.value,
+                on_error: OnError::Continue,
+            },
+            dedupe: match self.dedupe {
+                DedupeRule::Source => Dedupe::Source,
+                DedupeRule::Content => Dedupe::Content,
+                DedupeRule::None => Dedupe::None,
+            },
+            bags: if self.bags { Bags::Only } else { Bags::Detect },
+            settle: self.drop.settle,
+            time_limit: self.drop.time_limit,
+            after,
+            metadata: self.description.metadata()?,
+        })
+    }
+
+    fn failed_file(&self, sources: &sources::Sources) -> Result<Option<FailedFile>, Failure> {
+        let Some(path) = &self.failed else { return Ok(None) };
+        Ok(Some(FailedFile::create(path, sources.header()?, &Watcher::default())?))
+    }
+
+    fn trust(&self) -> ClockTrust {
+        if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge }
+    }
+}
+
+/// Whether anything was imported, or was to be.
+fn is_idle(summary: &Summary) -> bool {
+    summary.imported == 0
+}

@@ -1,0 +1,133 @@
+//! What `urepo import` is asked to import, one candidate at a time.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use urepo::disk::{Dir, Links, StoredFile, Watcher, resolved};
+use urepo::import::{Columns, Format, Found, List, Manifest, Reading, Tree, Units};
+
+use super::{FormatName, Import};
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+/// Candidates as they are found.
+pub(super) type Candidates = Box<dyn Iterator<Item = Found> + Send>;
+
+/// Where candidates come from. They can be asked for again, unless standard input names them.
+pub(super) struct Sources {
+    trees: Vec<PathBuf>,
+    units: Units,
+    links: Links,
+    list: Option<PathBuf>,
+    current: PathBuf,
+    manifest: Option<Table>,
+}
+
+struct Table {
+    path: PathBuf,
+    format: Format,
+    reading: Reading,
+}
+
+impl Sources {
+    pub(super) fn new(import: &Import, context: &Context) -> Result<Sources, Failure> {
+        if import.sources.is_empty()
+            && import.files_from0.is_none()
+            && import.manifest.manifest.is_none()
+        {
+            return Err(Failure::usage("no source was given").hint("urepo import SOURCE…"));
+        }
+        let units = match (import.each_file, import.depth) {
+            (true, _) => Units::EachFile,
+            (false, depth) => Units::Depth(depth.map_or(1, std::num::NonZeroUsize::get)),
+        };
+        Ok(Sources {
+            trees: import.sources.iter().map(|path| context.absolute(path)).collect(),
+            units,
+            links: import.links.links(),
+            list: import.files_from0.clone(),
+            current: context.current.clone(),
+            manifest: Table::new(import, context)?,
+        })
+    }
+
+    pub(super) fn can_be_read_twice(&self) -> bool {
+        self.list.as_deref().is_none_or(|list| !is_stdin(list))
+    }
+
+    /// All candidates.
+    pub(super) fn candidates(&self) -> Result<Candidates, Failure> {
+        if let Some(rows) = self.rows() {
+            return rows;
+        }
+        let mut all: Candidates = Box::new(std::iter::empty());
+        for path in &self.trees {
+            let tree = Tree::open(path, self.units, self.links, &Watcher::default())?;
+            all = Box::new(all.chain(tree));
+        }
+        if let Some(path) = &self.list {
+            let (reader, name): (Box<dyn BufRead + Send>, _) = if is_stdin(path) {
+                (Box::new(BufReader::new(std::io::stdin())), "standard input".to_owned())
+            } else {
+                (open(path)?, path.display().to_string())
+            };
+            all = Box::new(all.chain(List::new(reader, name, self.current.clone())));
+        }
+        Ok(all)
+    }
+
+    /// The rows of the manifest, if there is one.
+    pub(super) fn rows(&self) -> Option<Result<Candidates, Failure>> {
+        let Table { path, format, reading } = self.manifest.as_ref()?;
+        let rows = open(path).and_then(|reader| {
+            let name = path.display().to_string();
+            Ok(Manifest::new(reader, name, *format, reading.clone())?)
+        });
+        Some(rows.map(|rows| Box::new(rows) as Candidates))
+    }
+
+    /// What stands before the rows of the manifest.
+    pub(super) fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(Table { path, format, .. }) = &self.manifest else { return Ok(None) };
+        Manifest::header(open(path)?, *format)
+            .map_err(|error| urepo::disk::PathError::new("read", path, error).into())
+    }
+}
+
+impl Table {
+    fn new(import: &Import, context: &Context) -> Result<Option<Table>, Failure> {
+        let args = &import.manifest;
+        let Some(path) = args.manifest.clone() else { return Ok(None) };
+        let format = match args.format {
+            Some(FormatName::Csv) => Format::Csv,
+            Some(FormatName::Tsv) => Format::Tsv,
+            Some(FormatName::Jsonl) => Format::Jsonl,
+            Some(FormatName::Toml) => Format::Toml,
+            None => Format::of(&path).ok_or_else(|| {
+                Failure::usage(format!("`{}` does not say its format", path.display()))
+                    .hint("add `--format csv`, or tsv, jsonl, toml")
+            })?,
+        };
+        let mut columns = Columns::default();
+        for text in &args.map {
+            columns.map(text)?;
+        }
+        let root = match &args.root {
+            Some(root) => context.absolute(root),
+            None => context.absolute(&path).parent().map(Path::to_path_buf).unwrap_or_default(),
+        };
+        let root = Arc::new(Dir::open(&resolved(&root)?, Watcher::default())?);
+        let absolute = args.root.is_some();
+        let reading = Reading { root, absolute, columns, links: import.links.links() };
+        Ok(Some(Table { path, format, reading }))
+    }
+}
+
+fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
+    Ok(Box::new(BufReader::new(StoredFile::open_stream(path, Watcher::default())?)))
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

@@ -1,0 +1,245 @@
+//! Telling what became of each source, and how the import ended.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use urepo::collection::Collection;
+use urepo::disk::PathError;
+use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
+
+use super::is_idle;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::printer::Verbosity;
+use crate::cli::{Done, human, record};
+
+/// Tells each event as it comes.
+pub(super) struct Teller<'a> {
+    context: &'a Context,
+    collection: &'a Collection,
+    failed: Option<FailedFile>,
+}
+
+impl Tell for Teller<'_> {
+    /// One write for a whole group: the names leave together.
+    fn tell(&mut self, events: Vec<Event>) -> Result<(), ImportError> {
+        if let Some(file) = &mut self.failed {
+            file.add(&events)?;
+        }
+        let mut text = String::new();
+        for event in events {
+            let line = if self.context.printer.json {
+                Some(self.record(event).to_string())
+            } else {
+                self.line(event)
+            };
+            if let Some(line) = line {
+                text += &line;
+                text.push('\n');
+            }
+        }
+        let printer = &self.context.printer;
+        let written = printer.bytes(text.as_bytes()).and_then(|()| printer.flush());
+        Ok(written.map_err(|error| PathError::new("write to", "stdout", error))?)
+    }
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        collection: &'a Collection,
+        failed: Option<FailedFile>,
+    ) -> Teller<'a> {
+        Teller { context, collection, failed }
+    }
+
+    /// The line of an event on stdout; what else there is to say goes to stderr.
+    fn line(&self, event: Event) -> Option<String> {
+        let printer = &self.context.printer;
+        let Event { source, row, became, left, .. } = event;
+        let line = match became {
+            Became::Planned { files, bytes } => {
+                let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
+                Some(format!("would import {}: {size}", one_line(&source)))
+            }
+            Became::Item(deposited) => {
+                let name = &deposited.label.name;
+                let is_wanted = printer.verbosity > Verbosity::Quiet;
+                is_wanted.then(|| format!("{name}\t{}", one_line(&source)))
+            }
+            Became::There(name) => {
+                printer.detail(&format!("`{source}` is there already: {name}"));
+                None
+            }
+            Became::Twice => {
+                printer.detail(&format!("`{source}` is named twice"));
+                None
+            }
+            Became::Unsettled => {
+                printer
+                    .detail(&format!("`{source}` changed a moment ago: left for the next import"));
+                None
+            }
+            Became::Failed(error) => {
+                let is_row = matches!(error, ImportError::Row(_));
+                let failure = Failure::from(error);
+                if failure.exit != Exit::Interrupted {
+                    let reason = failure.in_one_line();
+                    let line = row.map(|row| format!("line {}: ", row.line)).unwrap_or_default();
+                    // What is wrong with a row says its line itself.
+                    let text = if is_row {
+                        reason
+                    } else {
+                        format!("{line}`{source}` was not imported: {reason}")
+                    };
+                    printer.error(&text);
+                }
+                None
+            }
+        };
+        for left in left {
+            printer.warning(&format!("`{source}` was imported and is still there: {left}"));
+        }
+        line
+    }
+
+    fn record(&self, event: Event) -> Value {
+        let Event { source, path, row, became, left } = event;
+        let (became, mut record) = match became {
+            Became::Planned { files, bytes } => (
+                "planned",
+                json!({ "type": "item", "version": 1, "ok": true, "files": files, "bytes": bytes }),
+            ),
+            Became::Item(deposited) => {
+                let name = &deposited.label.name;
+                let ibip = deposited.label.ibip.as_ref().map(ToString::to_string);
+                let path = self.collection.root().path_of(urepo::layout::item_directory(name));
+                let mut record =
+                    record::item(name.as_str(), ibip.as_deref(), &path, Some("Original"));
+                let fields = json!({
+                    "files": deposited.payload.files, "bytes": deposited.payload.bytes,
+                    "digest": format!("sha256:{}", deposited.payload.digest),
+                });
+                record::extend(&mut record, fields);
+                ("imported", record)
+            }
+            Became::There(name) => {
+                let path = self.collection.root().path_of(urepo::layout::item_directory(&name));
+                ("there", record::item(name.as_str(), None, &path, None))
+            }
+            Became::Twice => ("twice", json!({ "type": "item", "version": 1, "ok": true })),
+            Became::Unsettled => ("unsettled", json!({ "type": "item", "version": 1, "ok": true })),
+            Became::Failed(error) => {
+                let failure = Failure::from(error);
+                let (code, message) = (failure.exit.code(), failure.in_one_line());
+                let error = json!({ "code": code, "message": message });
+                ("failed", json!({ "type": "item", "version": 1, "ok": false, "error": error }))
+            }
+        };
+        let fields = json!({
+            "became": became, "line": row.map(|row| row.line), "source_left": left,
+        });
+        record::extend(&mut record, fields);
+        match path {
+            Some(path) => record::add_path(&mut record, "source", &path),
+            None => record::extend(&mut record, json!({ "source": source })),
+        }
+        record
+    }
+
+    /// Says how the import ended and with which code; a dry run also how long the names would take.
+    pub(super) fn finish(self, mut summary: Summary, wait: Option<Duration>) -> Done {
+        let printer = &self.context.printer;
+        for notice in &summary.notices {
+            printer.warning(&notice.to_string());
+        }
+        if let Some(file) = self.failed {
+            file.finish()?;
+        }
+        let ended = ended(self.context, &mut summary, wait.is_some());
+        if printer.json {
+            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
+            let record = json!({
+                "type": "summary", "version": 1, "planned": wait.is_some(),
+                "imported": summary.imported, "files": summary.files, "bytes": summary.bytes,
+                "there": summary.there, "unsettled": summary.unsettled, "failed": summary.failed,
+                "left": summary.left, "complete": !summary.out_of_time && ended_whole(&ended),
+                "waiting_seconds": wait.map(|wait| wait.as_secs()), "exit_code": code,
+            });
+            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        } else if ended_whole(&ended) {
+            printer.note(&closing(&summary, wait));
+        }
+        ended
+    }
+}
+
+/// Whether the run came to its end, be it that something failed.
+fn ended_whole(ended: &Done) -> bool {
+    ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
+}
+
+fn ended(context: &Context, summary: &mut Summary, is_planned: bool) -> Done {
+    if context.interrupt.requested() {
+        let done = human::count(summary.imported, "item");
+        return Err(Failure::new(Exit::Interrupted, format!("interrupted; {done} imported"))
+            .hint("repeat the command: it goes on where it stopped"));
+    }
+    if let Some(error) = summary.fatal.take() {
+        let failure = Failure::from(error);
+        return Err(match summary.imported {
+            0 => failure,
+            count => {
+                let before = human::count(count, "item");
+                failure.caused_by(format!("before it {before} came whole to the disk"))
+            }
+        });
+    }
+    let all = summary.imported + summary.there + summary.unsettled + summary.failed;
+    match (summary.failed, summary.left) {
+        (0, 0) => Ok(()),
+        (0, left) => {
+            let message = format!("{left} of {all} sources are still where they were");
+            Err(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
+        }
+        (failed, _) => {
+            let not = if is_planned { "would not be" } else { "were not" };
+            let message = format!("{failed} of {all} sources {not} imported");
+            Err(Failure::new(Exit::Partial, message)
+                .hint("mend what is named above and repeat: what is there is not imported again"))
+        }
+    }
+}
+
+fn closing(summary: &Summary, wait: Option<Duration>) -> String {
+    let done = match (wait, is_idle(summary)) {
+        (Some(_), true) => "would import nothing".to_owned(),
+        (None, true) => "imported nothing".to_owned(),
+        (wait, false) => {
+            let verb = if wait.is_some() { "would import" } else { "imported" };
+            let items = human::count(summary.imported, "item");
+            let files = human::count(summary.files, "file");
+            format!("{verb} {items}, {files}, {}", human::bytes(summary.bytes))
+        }
+    };
+    let mut text = done;
+    if summary.there > 0 {
+        text += &format!("; {} there already", summary.there);
+    }
+    if summary.unsettled > 0 {
+        text += &format!("; {} changed a moment ago", summary.unsettled);
+    }
+    if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+        text += &format!("; the names take {}", human::duration(wait));
+    }
+    if summary.out_of_time {
+        text += "; the time is up, and the next import goes on";
+    }
+    text
+}
+
+/// A source in one line of stdout, whatever it is called.
+fn one_line(source: &str) -> String {
+    source.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t")
+}

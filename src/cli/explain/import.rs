@@ -1,0 +1,73 @@
+//! Errors of imports as failures.
+
+use urepo::import::{ImportError, MapError, RowFault};
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Failure {
+        let exit = match &error {
+            ImportError::Deposit(_) | ImportError::Collection(_) | ImportError::Disk(_) => {
+                return match error {
+                    ImportError::Deposit(error) => (*error).into(),
+                    ImportError::Collection(error) => (*error).into(),
+                    ImportError::Disk(error) => error.into(),
+                    error => Failure::of(Exit::Failure, &error),
+                };
+            }
+            ImportError::Locked { .. } => Exit::Locked,
+            ImportError::NameExists { .. } => Exit::Conflict,
+            ImportError::Bag { .. } => Exit::Damage,
+            _ => Exit::Failure,
+        };
+        let failure = Failure::of(exit, &error);
+        match hint_for(&error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn hint_for(error: &ImportError) -> Option<String> {
+    Some(match error {
+        ImportError::Locked { .. } => {
+            "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
+        }
+        ImportError::Row(row) => return hint_for_row(&row.fault),
+        ImportError::Bag { .. } => "nothing of it was imported; fetch it again".to_owned(),
+        ImportError::NameExists { name } => format!("`urepo show {name}` shows it"),
+        ImportError::NameAhead { .. } => {
+            "leave `identifier` empty, and it gets a name of its own".to_owned()
+        }
+        ImportError::RelationLost { .. } => {
+            "mend that row and repeat: what is there stays, and is related".to_owned()
+        }
+        ImportError::NotAList { .. } => "`find … -print0` writes such a list".to_owned(),
+        ImportError::DoneDirectory { .. } => "choose a directory beside it".to_owned(),
+        _ => return None,
+    })
+}
+
+fn hint_for_row(fault: &RowFault) -> Option<String> {
+    Some(match fault {
+        RowFault::UnknownColumn(name) => format!(
+            "`--map '{name}=x.KEY'` keeps it under a key of your own, `--map '{name}=-'` leaves it out"
+        ),
+        RowFault::NoColumn("path") => {
+            "`--map COLUMN=path` says which column holds the path".to_owned()
+        }
+        RowFault::Outside(_) => {
+            "`--root DIR` says what paths are beneath, also those that begin with it".to_owned()
+        }
+        RowFault::NotUtf8 => "save it as UTF-8".to_owned(),
+        _ => return None,
+    })
+}
+
+impl From<MapError> for Failure {
+    fn from(error: MapError) -> Failure {
+        Failure::of(Exit::Usage, &error)
+            .hint("write `--map Author=creator`, `--map Box=x.box`, or `--map Notes=-`")
+    }
+}

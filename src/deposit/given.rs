@@ -1,0 +1,96 @@
+//! What is known of an item before it is made: its name, its digests, where it comes from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::DepositError;
+use crate::collection::Label;
+use crate::digest::{Checksum, Digest};
+use crate::disk::Dir;
+use crate::identity::RepositoryName;
+use crate::item::PayloadPath;
+
+use super::plan::{Plan, PlannedKind};
+
+/// What is known of an item before it is made.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The name that it has already; a new one is taken unless given.
+    pub label: Option<Label>,
+    /// The identifiers of other items, by kind of relation.
+    pub relations: toml::Table,
+    /// Where it comes from, beyond the path of its source.
+    pub origin: toml::Table,
+    /// What its bytes are said to be.
+    pub checks: Arc<Checks>,
+}
+
+/// What the bytes of an item are said to be: what is not so, is not deposited.
+#[derive(Debug, Default)]
+pub struct Checks {
+    /// Every file there is to be, with its checksums; any files unless given.
+    pub files: Option<BTreeMap<PayloadPath, Vec<Checksum>>>,
+    /// The digest of the whole payload, as `[payload]` says it in a sidecar.
+    pub payload: Option<Digest>,
+}
+
+impl Checks {
+    /// Makes sure that the files of `plan` are those that are to be.
+    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), DepositError> {
+        let Some(files) = &self.files else { return Ok(()) };
+        let is_file = |path: &PayloadPath| {
+            let found = plan.entries.binary_search_by(|entry| entry.path.cmp(path));
+            found.is_ok_and(|at| matches!(plan.entries[at].kind, PlannedKind::File { .. }))
+        };
+        match files.keys().find(|path| !is_file(path)) {
+            Some(path) => Err(DepositError::NotThere { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The checksums of the file at `path`.
+    pub(super) fn of(&self, path: &PayloadPath) -> Result<&[Checksum], DepositError> {
+        match &self.files {
+            None => Ok(&[]),
+            Some(files) => match files.get(path) {
+                Some(checksums) => Ok(checksums),
+                None => Err(DepositError::NotListed { path: path.clone() }),
+            },
+        }
+    }
+}
+
+/// A file or directory beneath a directory that is held open: no link is passed on the way to it.
+#[derive(Clone, Debug)]
+pub struct Beneath {
+    /// The directory.
+    pub root: Arc<Dir>,
+    /// Where it is below the directory.
+    pub relative: PathBuf,
+}
+
+impl Beneath {
+    /// Where it is, for messages.
+    pub fn path(&self) -> PathBuf {
+        self.root.path_of(&self.relative)
+    }
+}
+
+/// Whether the collection has what is about to be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holding {
+    /// It has not.
+    None,
+    /// This item is the same.
+    Item(RepositoryName),
+    /// The request of this number, which is just being published, is the same.
+    Request(usize),
+}
+
+/// Knows what the collection holds, and is asked, in order, of everything that is about to be published.
+pub trait Known: Send + Sync {
+    /// Whether the collection has what the request of this number is going to be, which has this
+    /// [`content`](crate::item::content).
+    fn holding(&self, number: usize, content: &Digest) -> Result<Holding, DepositError>;
+}

@@ -1,0 +1,120 @@
+//! Manifests of a bag: digests of files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::tags::text_of;
+use super::{BagError, PAYLOAD, Version};
+use crate::digest::{Algorithm, Checker, Checksum};
+use crate::disk::copy::BUFFER_BYTES;
+use crate::disk::{Dir, Kind};
+use crate::item::PayloadPath;
+
+/// One list: the file it is, and what it says.
+struct List {
+    file: String,
+    lines: Vec<(PayloadPath, Checksum)>,
+}
+
+/// The files of the payload with all their digests.
+pub(super) fn payload(
+    dir: &Dir,
+    version: Version,
+) -> Result<BTreeMap<PayloadPath, Vec<Checksum>>, BagError> {
+    let is_there = dir.stamp(PAYLOAD)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
+    if !is_there {
+        return Err(BagError::NoPayload);
+    }
+    let lists = read_all(dir, "manifest-", version)?;
+    if lists.is_empty() {
+        return Err(BagError::NoManifest);
+    }
+    let mut files: BTreeMap<PayloadPath, Vec<Checksum>> = BTreeMap::new();
+    let mut counts = Vec::new();
+    for List { file, lines } in lists {
+        counts.push((file.clone(), lines.len()));
+        for (at, (path, checksum)) in lines.into_iter().enumerate() {
+            let below = path.as_path().strip_prefix(PAYLOAD).ok();
+            let below = below.and_then(|below| PayloadPath::new(below).ok());
+            let Some(below) = below else { return Err(BagError::Outside { file, line: at + 1 }) };
+            files.entry(below).or_default().push(checksum);
+        }
+    }
+    // Before 1.0 it was enough that each file was in one of the lists.
+    if version >= (1, 0)
+        && let Some((file, listed)) = counts.into_iter().find(|(_, count)| *count < files.len())
+    {
+        return Err(BagError::Incomplete { file, listed, files: files.len() });
+    }
+    Ok(files)
+}
+
+/// Reads the tag files that have digests, and compares them.
+pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    for List { lines, .. } in read_all(dir, "tagmanifest-", version)? {
+        for (path, checksum) in lines {
+            let checksums = [checksum];
+            let mut checker = Checker::new(&checksums);
+            let mut file = dir.open_file(path.as_path())?;
+            loop {
+                match file.read_some(&mut buffer)? {
+                    0 => break,
+                    length => checker.update(&buffer[..length]),
+                }
+            }
+            if let Some(algorithm) = checker.mismatch() {
+                return Err(BagError::Tag { file: path.to_string(), algorithm });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<List>, BagError> {
+    let mut lists = Vec::new();
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let Some(name) = entry.name.to_str().filter(|_| entry.kind == Kind::File) else { continue };
+        let algorithm = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".txt"));
+        // What can not be checked is passed over where something else can.
+        let Some(algorithm) = algorithm.and_then(Algorithm::named) else { continue };
+        let lines = read(dir, name, algorithm, version)?;
+        lists.push(List { file: name.to_owned(), lines });
+    }
+    lists.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(lists)
+}
+
+fn read(
+    dir: &Dir,
+    file: &str,
+    algorithm: Algorithm,
+    version: Version,
+) -> Result<Vec<(PayloadPath, Checksum)>, BagError> {
+    let text = text_of(dir, file)?;
+    let mut lines = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let wrong = || BagError::Line { file: file.to_owned(), line: at + 1 };
+        let (digest, path) = line.split_once([' ', '\t']).ok_or_else(wrong)?;
+        let checksum = Checksum::new(algorithm, digest).ok_or_else(wrong)?;
+        // Two blanks, or one and a star, stand between them where `md5sum` wrote it.
+        let path = path.trim_start_matches([' ', '\t']);
+        let path = decoded(path.strip_prefix('*').unwrap_or(path), version);
+        let path = path.strip_prefix("./").unwrap_or(&path);
+        let path = PayloadPath::new(Path::new(path))
+            .map_err(|_| BagError::Outside { file: file.to_owned(), line: at + 1 })?;
+        lines.push((path, checksum));
+    }
+    Ok(lines)
+}
+
+/// A path with the line ends that are in it.
+fn decoded(path: &str, version: Version) -> String {
+    let path = path.replace("%0A", "\n").replace("%0a", "\n").replace("%0D", "\r");
+    let path = path.replace("%0d", "\r");
+    if version >= (1, 0) { path.replace("%25", "%") } else { path }
+}

@@ -1,0 +1,103 @@
+//! The declaration and the description of a bag.
+
+use super::{BagError, DECLARATION, Version};
+use crate::disk::Dir;
+use crate::sidecar::{Metadata, MetadataError};
+
+/// A tag file larger than this is none.
+const MAX_BYTES: u64 = 128 * 1024 * 1024;
+
+const INFO: &str = "bag-info.txt";
+
+/// Labels of `bag-info.txt` that have a term of Dublin Core under another name.
+const TERMS: [(&str, &str); 2] =
+    [("External-Description", "description"), ("External-Identifier", "identifier")];
+
+pub(super) fn text_of(dir: &Dir, file: &str) -> Result<String, BagError> {
+    let bytes = dir.open_file(file)?.read_all(MAX_BYTES)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        BagError::Line { file: file.to_owned(), line }
+    })
+}
+
+/// The version that `bagit.txt` declares.
+pub(super) fn declaration(dir: &Dir) -> Result<Version, BagError> {
+    let text = text_of(dir, DECLARATION)?;
+    let (mut version, mut is_utf8) = (None, false);
+    for line in text.lines() {
+        let Some((label, value)) = line.split_once(':') else { continue };
+        match label.trim() {
+            "BagIt-Version" => {
+                let numbers = value.trim().split_once('.');
+                version = numbers
+                    .and_then(|(main, minor)| Some((main.parse().ok()?, minor.parse().ok()?)));
+            }
+            "Tag-File-Character-Encoding" => is_utf8 = value.trim().eq_ignore_ascii_case("UTF-8"),
+            _ => {}
+        }
+    }
+    version
+        .filter(|version| is_utf8 && ((0, 93)..=(1, 0)).contains(version))
+        .ok_or(BagError::Declaration)
+}
+
+/// What `bag-info.txt` says: the description, and bytes and files.
+pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError> {
+    let (mut metadata, mut oxum) = (Metadata::default(), None);
+    if dir.stamp(INFO)?.is_none() {
+        return Ok((metadata, oxum));
+    }
+    for (at, label, value) in pairs(&text_of(dir, INFO)?)? {
+        match label.as_str() {
+            "Payload-Oxum" => {
+                let numbers = value.split_once('.');
+                let numbers = numbers
+                    .and_then(|(bytes, files)| Some((bytes.parse().ok()?, files.parse().ok()?)));
+                let wrong = || BagError::Line { file: INFO.to_owned(), line: at };
+                oxum = Some(numbers.ok_or_else(wrong)?);
+            }
+            // It says the same for people.
+            "Bag-Size" => {}
+            _ if value.is_empty() => {}
+            _ => add(&mut metadata, &label, &value)?,
+        }
+    }
+    Ok((metadata, oxum))
+}
+
+/// Takes what is a term of Dublin Core as that, everything else as a key of its own.
+fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), MetadataError> {
+    let known = TERMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(label));
+    let term = known.map_or(label, |(_, term)| term);
+    if metadata.add(term, value).is_ok() {
+        return Ok(());
+    }
+    let own: String = label
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
+        .collect();
+    metadata.add(&format!("x.{own}"), value)
+}
+
+/// Labels and values with their lines; a value goes on in lines that begin with a blank.
+fn pairs(text: &str) -> Result<Vec<(usize, String, String)>, BagError> {
+    let mut pairs: Vec<(usize, String, String)> = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let wrong = || BagError::Line { file: INFO.to_owned(), line: at + 1 };
+        if line.trim().is_empty() {
+            continue;
+        }
+        if line.starts_with([' ', '\t']) {
+            let (_, _, value) = pairs.last_mut().ok_or_else(wrong)?;
+            value.push(' ');
+            value.push_str(line.trim());
+            continue;
+        }
+        let (label, value) = line.split_once(':').ok_or_else(wrong)?;
+        pairs.push((at + 1, label.trim().to_owned(), value.trim().to_owned()));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,245 @@
+//! What is done with a candidate: the plan, which a dry run prints and an import carries out.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::bag::{self, Bag};
+use super::candidate::{Candidate, Keys, Place, path_of_key};
+use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
+use super::ledger::{Entry, Kind as LineKind, Ledger};
+use super::look::{Look, Looker};
+use super::{Bags, Dedupe, ImportError};
+use crate::clock::Clock;
+use crate::collection::{Collection, CollectionError, Lookup};
+use crate::deposit::{self, Checks, Given, Place as Target, Plan, Request};
+use crate::digest::{Algorithm, Checksum};
+use crate::disk::Kind;
+use crate::identity::{Instant, RepositoryName};
+use crate::item::{PayloadPath, escape};
+use crate::sidecar::Metadata;
+
+/// What is done with a candidate.
+#[derive(Debug)]
+pub(super) enum Decision {
+    /// It becomes an item.
+    Deposit(Box<Wanted>),
+    /// It is this item already. The line is one that the ledger lacks.
+    There(RepositoryName, Option<Entry>),
+    /// It was changed a moment ago.
+    Unsettled,
+    /// It is where sources go that are done with.
+    Done,
+}
+
+/// What is to become an item.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub request: Request,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+/// Decides what is done with candidates.
+pub(super) struct Judge<'a> {
+    clock: &'a dyn Clock,
+    lookup: Lookup<'a>,
+    target: Target<'a>,
+    keys: Keys,
+    /// The prefixes that this collection gives names of.
+    own: HashSet<String>,
+    begun: Instant,
+    pub rules: Rules,
+}
+
+/// What decides.
+pub(super) struct Rules {
+    pub looker: Looker,
+    pub deposit: deposit::Options,
+    pub dedupe: Dedupe,
+    pub bags: Bags,
+    pub settle: Option<Duration>,
+    /// Where sources go that are done with.
+    pub done: Option<PathBuf>,
+    pub metadata: Metadata,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        collection: &'a Collection,
+        clock: &'a dyn Clock,
+        rules: Rules,
+    ) -> Result<Judge<'a>, ImportError> {
+        let mut own = HashSet::new();
+        for subsystem in &collection.settings().subsystems {
+            own.insert(subsystem.prefix().map_err(CollectionError::from)?.folded());
+        }
+        Ok(Judge {
+            clock,
+            lookup: Lookup::new(collection),
+            target: Target::new(collection)?,
+            keys: Keys::default(),
+            own,
+            begun: clock.now(),
+            rules,
+        })
+    }
+
+    /// Under which key the ledger knows a candidate.
+    pub(super) fn key(&mut self, candidate: &Candidate) -> Result<Vec<u8>, ImportError> {
+        Ok(self.keys.of(&candidate.place)?)
+    }
+
+    /// Decides about a candidate. It is looked at, not read.
+    pub(super) fn decide(
+        &self,
+        candidate: &Candidate,
+        key: &[u8],
+        ledger: &Ledger<'_>,
+    ) -> Result<Decision, ImportError> {
+        if self.is_done(key)? {
+            return Ok(Decision::Done);
+        }
+        let bag = self.bag(candidate)?;
+        let place = match &bag {
+            Some(_) => candidate.place.join(bag::PAYLOAD),
+            None => candidate.place.clone(),
+        };
+        let look = self.rules.looker.look(&place)?;
+        if self.is_unsettled(&look) {
+            return Ok(Decision::Unsettled);
+        }
+        if let Some(there) = self.there(candidate, key, &look, ledger)? {
+            return Ok(there);
+        }
+        if let Some(bag) = &bag {
+            let counted = bag.check_counts(look.bytes, look.files);
+            counted.map_err(|cause| wrong_bag(candidate, cause))?;
+        }
+        let (checks, mut metadata) = match bag {
+            Some(bag) => (bag.checks, bag.metadata),
+            None => (checks(candidate, &look), Metadata::default()),
+        };
+        metadata.override_with(self.rules.metadata.clone());
+        metadata.override_with(candidate.metadata.clone());
+        let mut origin = toml::Table::new();
+        origin.insert(SOURCE.to_owned(), escape(key).into_owned().into());
+        origin.insert(IMPORTED.to_owned(), self.begun.to_string().into());
+        let given = Given {
+            label: candidate.label.clone(),
+            relations: candidate.relations.clone(),
+            origin,
+            checks: Arc::new(checks),
+        };
+        let request = Request { source: place.source(), target: None, metadata, given };
+        Ok(Decision::Deposit(Box::new(Wanted { request, files: look.files, bytes: look.bytes })))
+    }
+
+    /// Finds out what else would be refused, without doing it.
+    pub(super) fn rehearse(&self, wanted: &Wanted) -> Result<(), ImportError> {
+        let Request { source, target, given, .. } = &wanted.request;
+        let plan = Plan::of(source, target.as_ref(), &self.rules.deposit, &self.target)?;
+        Ok(given.checks.check_plan(&plan)?)
+    }
+
+    fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {
+        let Some(done) = &self.rules.done else { return Ok(false) };
+        let path = path_of_key(key);
+        if path.starts_with(done) {
+            return Ok(true);
+        }
+        if done.starts_with(path) {
+            let reason = "it lies in what is to be imported";
+            return Err(ImportError::DoneDirectory { path: done.clone(), reason });
+        }
+        Ok(false)
+    }
+
+    fn bag(&self, candidate: &Candidate) -> Result<Option<Bag>, ImportError> {
+        let looker = &self.rules.looker;
+        let wrong = |cause| wrong_bag(candidate, cause);
+        if looker.kind(&candidate.place)? != Kind::Directory {
+            return match self.rules.bags {
+                Bags::Only => Err(wrong(bag::BagError::Declaration)),
+                Bags::Detect => Ok(None),
+            };
+        }
+        let dir = looker.dir(&candidate.place)?;
+        if self.rules.bags == Bags::Detect && !bag::is_bag(&dir)? {
+            return Ok(None);
+        }
+        Bag::read(&dir).map(Some).map_err(wrong)
+    }
+
+    fn is_unsettled(&self, look: &Look) -> bool {
+        let Some(settle) = self.rules.settle else { return false };
+        match self.clock.now().duration_since(look.changed) {
+            Some(age) => age < settle,
+            // A time that lies ahead says nothing about how long ago it was; it is no reason to wait
+            // for ever, unless it is so near that the clocks only differ.
+            None => {
+                look.changed.duration_since(self.clock.now()).is_some_and(|ahead| ahead < settle)
+            }
+        }
+    }
+
+    /// The item that a candidate is already.
+    fn there(
+        &self,
+        candidate: &Candidate,
+        key: &[u8],
+        look: &Look,
+        ledger: &Ledger<'_>,
+    ) -> Result<Option<Decision>, ImportError> {
+        let label = candidate.label.as_ref();
+        if self.rules.dedupe != Dedupe::None {
+            let is_it = |entry: &Entry| {
+                entry.shape == look.shape && label.is_none_or(|label| label.name == entry.name)
+            };
+            if let Some(entry) = ledger.of_source(key)?.into_iter().find(is_it) {
+                return Ok(Some(Decision::There(entry.name, None)));
+            }
+        }
+        let Some(label) = label else { return Ok(None) };
+        let Some(item) = self.lookup.item(&label.name)? else {
+            let is_own = self.own.contains(&label.name.prefix().folded());
+            if is_own && label.date > self.clock.now() {
+                return Err(ImportError::NameAhead { name: label.name.clone() });
+            }
+            return Ok(None);
+        };
+        // Put in place by an import that came to its end before its line was written.
+        let entry = entry_of(&item.sidecar()?.0, LineKind::Kept);
+        match entry.filter(|entry| entry.source == key && entry.shape == look.shape) {
+            Some(entry) => Ok(Some(Decision::There(entry.name.clone(), Some(entry)))),
+            None => Err(ImportError::NameExists { name: label.name.clone() }),
+        }
+    }
+
+    /// Where the files of what is at `place` are: of a bag in its payload.
+    pub(super) fn payload(&self, place: &Place) -> Place {
+        let looker = &self.rules.looker;
+        let is_directory = looker.kind(place).is_ok_and(|kind| kind == Kind::Directory);
+        let is_bag =
+            is_directory && looker.dir(place).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
+        if is_bag { place.join(bag::PAYLOAD) } else { place.clone() }
+    }
+}
+
+fn wrong_bag(candidate: &Candidate, cause: bag::BagError) -> ImportError {
+    ImportError::Bag { path: candidate.place.path(), cause: Box::new(cause) }
+}
+
+/// What the bytes of a candidate are to be, where its row says it.
+fn checks(candidate: &Candidate, look: &Look) -> Checks {
+    let Some(sha256) = candidate.sha256 else { return Checks::default() };
+    if look.kind == Kind::Directory {
+        return Checks { files: None, payload: Some(sha256) };
+    }
+    let path = candidate.place.path();
+    let name = PayloadPath::new(path.file_name().unwrap_or_default().as_ref());
+    let checksum = Checksum::new(Algorithm::Sha256, &sha256.to_string());
+    let files = name.ok().zip(checksum).map(|(name, it)| BTreeMap::from([(name, vec![it])]));
+    Checks { files, payload: None }
+}

@@ -1,0 +1,106 @@
+//! Why something was not imported.
+
+use std::path::PathBuf;
+
+use super::bag::BagError;
+use super::manifest::RowError;
+use crate::collection::CollectionError;
+use crate::deposit::DepositError;
+use crate::disk::{HeldBy, PathError};
+use crate::identity::RepositoryName;
+
+/// Why something was not imported, or the import as a whole can not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Another import has the ledger.
+    #[error("another import into the collection `{collection}` is at work")]
+    Locked {
+        /// The name of the collection.
+        collection: String,
+        /// Who it is.
+        #[source]
+        holder: HeldBy,
+    },
+    /// A row of a manifest can not be used.
+    #[error(transparent)]
+    Row(Box<RowError>),
+    /// A bag is not what it says.
+    #[error("`{}` is no valid bag", path.display())]
+    Bag {
+        /// The bag.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        cause: Box<BagError>,
+    },
+    /// The name that a row gives is that of an item from elsewhere.
+    #[error("there is an item `{name}` already, made of something else")]
+    NameExists {
+        /// The name.
+        name: RepositoryName,
+    },
+    /// The name that a row gives lies in the future of a subsystem of this collection.
+    #[error("`{name}` has not been given yet: its date lies ahead")]
+    NameAhead {
+        /// The name.
+        name: RepositoryName,
+    },
+    /// A relation leads to a row that did not become an item.
+    #[error("the relation `{kind}` leads to `{to}`, which is not in the collection")]
+    RelationLost {
+        /// The kind of the relation.
+        kind: String,
+        /// The row it leads to.
+        to: String,
+    },
+    /// The list of paths is not one.
+    #[error("the list `{name}` is not one of NUL-ended paths")]
+    NotAList {
+        /// Where the list comes from.
+        name: String,
+    },
+    /// The list or manifest can not be read.
+    #[error("cannot read `{name}`")]
+    Read {
+        /// What was read.
+        name: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// What is done cannot be moved where it is to go.
+    #[error("`{}` can not take what was imported: {reason}", path.display())]
+    DoneDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        reason: &'static str,
+    },
+    /// An item was not made.
+    #[error(transparent)]
+    Deposit(Box<DepositError>),
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(Box<CollectionError>),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+impl From<RowError> for ImportError {
+    fn from(error: RowError) -> ImportError {
+        ImportError::Row(Box::new(error))
+    }
+}
+
+impl From<DepositError> for ImportError {
+    fn from(error: DepositError) -> ImportError {
+        ImportError::Deposit(Box::new(error))
+    }
+}
+
+impl From<CollectionError> for ImportError {
+    fn from(error: CollectionError) -> ImportError {
+        ImportError::Collection(Box::new(error))
+    }
+}

@@ -1,0 +1,106 @@
+//! Items that were put in place, and of which a crash kept the ledger from knowing.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::{Entry, Kind, Ledger};
+use crate::collection::{Collection, CollectionError, Names};
+use crate::digest::Digest;
+use crate::identity::{Prefix, RepositoryName};
+use crate::import::ImportError;
+use crate::item::{Shape, content, unescape};
+use crate::sidecar::Sidecar;
+
+/// The key of `[origin]` that only imports write: since when the run was at work.
+pub(crate) const IMPORTED: &str = "imported";
+/// The key of `[origin]` that says where the source was.
+pub(crate) const SOURCE: &str = "source";
+
+/// So many lines are added at a time.
+const LINES: usize = 4096;
+
+impl Ledger<'_> {
+    /// Adds what imports have put in place since the last line.
+    ///
+    /// Names are given in the order of their dates, and lines are written in that order. So what has a
+    /// line, or was looked at, is not looked at again.
+    pub(super) fn catch_up(&mut self) -> Result<(), ImportError> {
+        let mut prefixes: BTreeMap<String, Prefix> = BTreeMap::new();
+        for subsystem in &self.collection.settings().subsystems {
+            let prefix = subsystem.prefix().map_err(CollectionError::from)?;
+            prefixes.insert(prefix.folded(), prefix);
+        }
+        for (folded, prefix) in prefixes {
+            self.catch_up_with(&folded, prefix)?;
+        }
+        Ok(())
+    }
+
+    fn catch_up_with(&mut self, folded: &str, prefix: Prefix) -> Result<(), ImportError> {
+        let known = self.newest.get(folded).copied();
+        let collection = self.collection;
+        let (mut last, mut found) = (None, Vec::new());
+        let wanted = Names { prefix: Some(prefix) };
+        collection.visit_names(&wanted, |name| {
+            if known.is_none_or(|known| name.instant() > known) {
+                found.extend(imported(collection, &name)?);
+                last = Some(name);
+            }
+            if found.len() >= LINES {
+                self.add(&std::mem::take(&mut found))?;
+            }
+            Ok::<_, ImportError>(ControlFlow::Continue(()))
+        })?;
+        // Others deposit as well: what they made is not to be looked at each time.
+        let is_import = found.last().is_some_and(|entry| Some(&entry.name) == last.as_ref());
+        if let Some(name) = last.filter(|_| !is_import) {
+            let none = Digest::of(b"");
+            let seen = Entry {
+                kind: Kind::Seen,
+                name,
+                shape: none,
+                content: none,
+                bytes: 0,
+                source: Vec::new(),
+            };
+            found.push(seen);
+        }
+        self.add(&found)
+    }
+}
+
+/// The line of an item that an import has made.
+fn imported(collection: &Collection, name: &RepositoryName) -> Result<Option<Entry>, ImportError> {
+    let item = collection.item(name)?;
+    let text = match item.sidecar_text() {
+        Ok((text, stamp)) => {
+            // Reading all of it is worth it only where this is in it.
+            let key = format!("\n{IMPORTED} = ");
+            if !text.windows(key.len()).any(|piece| piece == key.as_bytes()) {
+                return Ok(None);
+            }
+            item.parse_sidecar(text, stamp)
+        }
+        Err(error) => Err(error),
+    };
+    match text {
+        Ok(read) => Ok(entry_of(&read.sidecar, Kind::Item)),
+        // That is for `verify` to tell.
+        Err(CollectionError::Disk(error)) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The line that the sidecar of an item stands for, if an import made it.
+pub(crate) fn entry_of(sidecar: &Sidecar, kind: Kind) -> Option<Entry> {
+    sidecar.origin.get(IMPORTED)?;
+    let source = unescape(sidecar.origin.get(SOURCE)?.as_str()?)?;
+    Some(Entry {
+        kind,
+        name: sidecar.repository.clone(),
+        shape: Shape::of(&sidecar.files),
+        content: content(&sidecar.files, &sidecar.payload),
+        bytes: sidecar.payload.bytes,
+        source,
+    })
+}

@@ -1,0 +1,97 @@
+//! One line of the ledger: which source became which item.
+
+use crate::digest::Digest;
+use crate::identity::RepositoryName;
+use crate::item::{escape, unescape};
+
+/// Why a line is in the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The source became an item with a new name.
+    Item,
+    /// The source became an item with the name that it had already.
+    Kept,
+    /// The source is the same as an item that was there.
+    Same,
+    /// Every name of the prefix up to this one was looked at.
+    Seen,
+}
+
+impl Kind {
+    const ALL: [(Kind, &str); 4] =
+        [(Kind::Item, "item"), (Kind::Kept, "kept"), (Kind::Same, "same"), (Kind::Seen, "seen")];
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub kind: Kind,
+    /// The item.
+    pub name: RepositoryName,
+    /// What is seen of the source without reading it.
+    pub shape: Digest,
+    /// What was read of it, as [`content`](crate::item::content) says it.
+    pub content: Digest,
+    /// The bytes of all files.
+    pub bytes: u64,
+    /// Where the source is: an absolute path.
+    pub source: Vec<u8>,
+}
+
+/// So many digits of a digest tell a whole line from a torn one.
+const CHECK_DIGITS: usize = 16;
+
+impl Entry {
+    /// The line, with its end.
+    pub(crate) fn to_line(&self) -> String {
+        let kind = Kind::ALL.iter().find(|(kind, _)| *kind == self.kind).map_or("", |it| it.1);
+        let Entry { name, shape, content, bytes, .. } = self;
+        // One line each, whatever the source is called.
+        let source = escape(&self.source).replace('\t', "\\x09").replace('\n', "\\x0a");
+        let text = format!("{kind}\t{name}\t{shape}\t{content}\t{bytes}\t{source}");
+        let check = Digest::of(text.as_bytes()).to_string();
+        format!("{text}\t{}\n", &check[..CHECK_DIGITS])
+    }
+
+    /// What `line`, without its end, says; nothing if it is torn or of no kind that is known.
+    pub(crate) fn read(line: &[u8]) -> Option<Entry> {
+        let (text, check) = std::str::from_utf8(line).ok()?.rsplit_once('\t')?;
+        if Digest::of(text.as_bytes()).to_string().get(..CHECK_DIGITS) != Some(check) {
+            return None;
+        }
+        let mut fields = text.split('\t');
+        let kind = fields.next()?;
+        let kind = Kind::ALL.iter().find(|(_, text)| *text == kind)?.0;
+        let name = RepositoryName::parse_as_found(fields.next()?).ok()?.0;
+        let shape = fields.next()?.parse().ok()?;
+        let content = fields.next()?.parse().ok()?;
+        let bytes = fields.next()?.parse().ok()?;
+        let source = unescape(fields.next()?)?;
+        Some(Entry { kind, name, shape, content, bytes, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_was_written_or_nothing() {
+        let entry = Entry {
+            kind: Kind::Item,
+            name: "example.org/archive/2026/11.21.02.13".parse().unwrap(),
+            shape: Digest::of(b"shape"),
+            content: Digest::of(b"content"),
+            bytes: 7,
+            source: b"/srv/a\tb\n\\c\xff\r".to_vec(),
+        };
+        let line = entry.to_line();
+        let text = line.strip_suffix('\n').unwrap();
+        assert_eq!(Entry::read(text.as_bytes()), Some(entry));
+        assert!(!text.contains('\n'));
+        for end in 0..text.len() {
+            assert_eq!(Entry::read(&text.as_bytes()[..end]), None, "{end}");
+        }
+        assert_eq!(Entry::read(text.replace("\t7\t", "\t8\t").as_bytes()), None);
+    }
+}

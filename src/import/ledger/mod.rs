@@ -1,0 +1,258 @@
+//! The ledger: which source became which item, so that nothing is imported twice.
+//!
+//! One text file in the collection, `.urepo/import/ledger`, to which lines are added: each once its item
+//! is durable and before it is told. A torn last line is passed over. The sidecars say the same
+//! (`[origin]`), so a ledger that is lost is made anew from them, and [`catch_up`] adds what was put in
+//! place just before a crash: names are given in the order of their dates, so only those after the
+//! last one of the ledger need to be looked at.
+//!
+//! One import at a time has the ledger of a collection, by a kernel lock.
+
+pub(crate) mod catch_up;
+mod line;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::ImportError;
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::Collection;
+use crate::digest::Digest;
+use crate::disk::{Lock, LockError, LockMode, StoredFile};
+use crate::identity::Instant;
+use crate::layout;
+use table::Table;
+
+pub(crate) use line::{Entry, Kind};
+
+const FILE: &str = "ledger";
+const LOCK: &str = "lock";
+
+/// The ledger is read in pieces of so many bytes.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// No path is so long, so no line is.
+const MAX_LINE_BYTES: usize = 64 * 1024;
+
+/// The ledger of a collection, open.
+#[derive(Debug)]
+pub struct Ledger<'a> {
+    collection: &'a Collection,
+    file: Option<StoredFile>,
+    end: u64,
+    /// The last line has no end.
+    torn: bool,
+    sources: Table,
+    contents: Table,
+    /// The newest date of each prefix up to which all names are known.
+    newest: BTreeMap<String, Instant>,
+    /// Lines that a dry run would write.
+    unwritten: Vec<Entry>,
+    lock: Option<Lock>,
+}
+
+/// Offsets from here on mean lines that are not in the file.
+const UNWRITTEN: u64 = 1 << 63;
+
+impl<'a> Ledger<'a> {
+    /// Opens the ledger for an import: no other import has it meanwhile.
+    pub fn open(
+        collection: &'a Collection,
+        agent: &Agent,
+        clock: &dyn Clock,
+        wait: Duration,
+    ) -> Result<Ledger<'a>, ImportError> {
+        let dir = collection.own().ensure_dir(layout::IMPORT)?;
+        let holder = agent.holder(clock);
+        let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, wait, &holder, clock);
+        let lock = lock.map_err(|error| match error {
+            LockError::Held { holder, .. } => {
+                ImportError::Locked { collection: collection.settings().name.clone(), holder }
+            }
+            LockError::Disk(error) => error.into(),
+        })?;
+        let file = dir.open_lock_file(FILE)?;
+        // A line that is synced is of no use in a file that is not.
+        dir.sync()?;
+        let mut ledger = Ledger::new(collection, Some(file), Some(lock));
+        ledger.read()?;
+        ledger.catch_up()?;
+        Ok(ledger)
+    }
+
+    /// Looks at the ledger for a dry run: nothing is written, nothing is locked.
+    pub fn look(collection: &'a Collection) -> Result<Ledger<'a>, ImportError> {
+        let file = match collection.own().open_dir_if_there(layout::IMPORT)? {
+            Some(dir) => dir.open_file_if_there(FILE)?,
+            None => None,
+        };
+        let mut ledger = Ledger::new(collection, file, None);
+        ledger.read()?;
+        ledger.catch_up()?;
+        Ok(ledger)
+    }
+
+    fn new(collection: &'a Collection, file: Option<StoredFile>, lock: Option<Lock>) -> Ledger<'a> {
+        Ledger {
+            collection,
+            file,
+            end: 0,
+            torn: false,
+            sources: Table::default(),
+            contents: Table::default(),
+            newest: BTreeMap::new(),
+            unwritten: Vec::new(),
+            lock,
+        }
+    }
+
+    /// The collection it belongs to.
+    pub(crate) fn collection(&self) -> &'a Collection {
+        self.collection
+    }
+
+    /// The lines about a source, the latest first, whose items are in the collection.
+    pub(crate) fn of_source(&self, source: &[u8]) -> Result<Vec<Entry>, ImportError> {
+        self.entries(&self.sources, source, |entry| entry.source == source)
+    }
+
+    /// The lines about sources with this content, whose items are in the collection.
+    pub(crate) fn of_content(&self, content: &Digest) -> Result<Vec<Entry>, ImportError> {
+        let text = content.to_string();
+        self.entries(&self.contents, text.as_bytes(), |entry| entry.content == *content)
+    }
+
+    fn entries(
+        &self,
+        table: &Table,
+        of: &[u8],
+        is_it: impl Fn(&Entry) -> bool,
+    ) -> Result<Vec<Entry>, ImportError> {
+        let mut found = Vec::new();
+        for offset in table.find(of) {
+            if let Some(entry) = self.line_at(offset)?.filter(&is_it)
+                && self.is_there(&entry)?
+            {
+                found.push(entry);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the item of a line is in the collection, whatever its state: a tombstone counts, for what
+    /// was deleted is not to come back by a rerun.
+    fn is_there(&self, entry: &Entry) -> Result<bool, ImportError> {
+        let sidecar = layout::item_directory(&entry.name).join(layout::SIDECAR);
+        if self.collection.root().stamp(sidecar)?.is_some() {
+            return Ok(true);
+        }
+        match self.collection.item(&entry.name) {
+            Ok(_) => Ok(true),
+            Err(crate::collection::CollectionError::NoSuchItem { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn line_at(&self, offset: u64) -> Result<Option<Entry>, ImportError> {
+        if let Some(at) = offset.checked_sub(UNWRITTEN) {
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            return Ok(self.unwritten.get(at).cloned());
+        }
+        let Some(file) = &self.file else { return Ok(None) };
+        // Most lines are short.
+        for length in [512, MAX_LINE_BYTES] {
+            let mut buffer = vec![0; length];
+            let filled = file.read_at(&mut buffer, offset)?;
+            if let Some(end) = buffer[..filled].iter().position(|byte| *byte == b'\n') {
+                return Ok(Entry::read(&buffer[..end]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds lines, durably.
+    pub(crate) fn add(&mut self, entries: &[Entry]) -> Result<(), ImportError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let Some(file) = self.file.as_ref().filter(|_| self.lock.is_some()) else {
+            for entry in entries {
+                let offset = UNWRITTEN + self.unwritten.len() as u64;
+                self.remember(entry, offset);
+                self.unwritten.push(entry.clone());
+            }
+            return Ok(());
+        };
+        // What a crash has left of a line is ended, so that the next is one of its own.
+        let mut text = if self.torn { "\n".to_owned() } else { String::new() };
+        let mut offsets = Vec::with_capacity(entries.len());
+        for entry in entries {
+            offsets.push(self.end + text.len() as u64);
+            text.push_str(&entry.to_line());
+        }
+        // Until it is known to be whole, the next line does not rely on it.
+        self.torn = true;
+        let written = file.write_all_at(text.as_bytes(), self.end).and_then(|()| file.sync_data());
+        if let Err(error) = written {
+            self.end = file.stamp().map_or(self.end, |stamp| stamp.bytes.max(self.end));
+            return Err(error.into());
+        }
+        self.torn = false;
+        self.end += text.len() as u64;
+        for (entry, offset) in entries.iter().zip(offsets) {
+            self.remember(entry, offset);
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, entry: &Entry, offset: u64) {
+        if matches!(entry.kind, Kind::Item | Kind::Seen) {
+            let date = entry.name.instant();
+            let newest = self.newest.entry(entry.name.prefix().folded()).or_insert(date);
+            *newest = date.max(*newest);
+        }
+        if entry.kind != Kind::Seen {
+            self.sources.add(&entry.source, offset);
+            self.contents.add(entry.content.to_string().as_bytes(), offset);
+        }
+    }
+
+    /// Reads all lines, and keeps where they are.
+    fn read(&mut self) -> Result<(), ImportError> {
+        let Some(mut file) = self.file.take() else { return Ok(()) };
+        let mut pending: Vec<u8> = Vec::new();
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let length = file.read_some(&mut piece)?;
+            if length == 0 {
+                break;
+            }
+            pending.extend_from_slice(&piece[..length]);
+            let mut start = 0;
+            while let Some(end) = pending[start..].iter().position(|byte| *byte == b'\n') {
+                if let Some(entry) = Entry::read(&pending[start..start + end]) {
+                    self.remember(&entry, self.end + start as u64);
+                }
+                start += end + 1;
+            }
+            // Something else than lines is passed over, not held.
+            if start == 0 && pending.len() > MAX_LINE_BYTES + PIECE_BYTES {
+                start = pending.len();
+            }
+            pending.drain(..start);
+            self.end += start as u64;
+        }
+        self.end += pending.len() as u64;
+        self.torn = !pending.is_empty();
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Where it is, in the collection.
+    pub fn path() -> std::path::PathBuf {
+        Path::new(layout::OWN).join(layout::IMPORT).join(FILE)
+    }
+}

@@ -1,0 +1,28 @@
+//! Where in the ledger the lines of a source are: two numbers a line, however long the lines are.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Offsets of lines by a fingerprint of what is looked for in them. Different things may share a
+/// fingerprint: who looks reads the line.
+#[derive(Debug, Default)]
+pub(super) struct Table(BTreeSet<(u64, u64)>);
+
+impl Table {
+    pub(super) fn add(&mut self, of: &[u8], offset: u64) {
+        self.0.insert((fingerprint(of), offset));
+    }
+
+    /// The lines that may be about `of`, the latest first.
+    pub(super) fn find(&self, of: &[u8]) -> impl Iterator<Item = u64> + '_ {
+        let fingerprint = fingerprint(of);
+        let range = (fingerprint, 0)..=(fingerprint, u64::MAX);
+        self.0.range(range).rev().map(|(_, offset)| *offset)
+    }
+}
+
+fn fingerprint(of: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,154 @@
+//! A look at a source: how much it is, and what tells it from what it was before. Nothing is read.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::candidate::Place;
+use crate::digest::Digest;
+use crate::disk::{Dir, Kind, Links, PathError, SourceWalk, Stamp, StoredFile, Watcher};
+use crate::identity::Instant;
+use crate::item::{PayloadPath, Shape};
+
+/// What is seen of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub kind: Kind,
+    pub files: u64,
+    pub bytes: u64,
+    pub shape: Digest,
+    /// When anything of it was last changed.
+    pub changed: Instant,
+}
+
+/// How sources are looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Looker {
+    pub links: Links,
+    pub watcher: Watcher,
+}
+
+impl Looker {
+    /// Opens the directory at `place`.
+    pub(super) fn dir(&self, place: &Place) -> Result<Dir, PathError> {
+        match place {
+            Place::Beneath(beneath) => beneath.root.open_dir(&beneath.relative),
+            Place::Path(path) if self.links == Links::Follow => {
+                Dir::open(path, self.watcher.clone())
+            }
+            Place::Path(path) => Dir::open_no_follow(path, self.watcher.clone()),
+        }
+    }
+
+    /// Opens the directory that `place` is in, and says what it is called there.
+    pub(super) fn parent(&self, place: &Place) -> Result<(Dir, PathBuf), PathError> {
+        let path = place.path();
+        let name = PathBuf::from(path.file_name().unwrap_or_default());
+        let dir = match place {
+            Place::Beneath(beneath) => {
+                beneath.root.open_dir(beneath.relative.parent().unwrap_or(Path::new("")))?
+            }
+            Place::Path(path) => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                Dir::open(parent.unwrap_or(Path::new(".")), self.watcher.clone())?
+            }
+        };
+        Ok((dir, name))
+    }
+
+    fn stamp(&self, place: &Place) -> Result<Stamp, PathError> {
+        if let (Place::Path(path), Links::Follow) = (place, self.links) {
+            return StoredFile::open(path, self.watcher.clone())?.stamp();
+        }
+        let (dir, name) = self.parent(place)?;
+        dir.stamp(&name)?.ok_or_else(|| {
+            PathError::new(
+                "find",
+                place.path(),
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name"),
+            )
+        })
+    }
+
+    /// What kind of thing is at `place`.
+    pub(super) fn kind(&self, place: &Place) -> Result<Kind, PathError> {
+        Ok(self.stamp(place)?.kind)
+    }
+
+    /// Looks at everything at `place`.
+    pub(super) fn look(&self, place: &Place) -> Result<Look, PathError> {
+        let stamp = self.stamp(place)?;
+        let mut shape = Shape::default();
+        let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed.max(stamp.modified));
+        match stamp.kind {
+            Kind::Directory => {
+                let walk = match place {
+                    Place::Beneath(_) => SourceWalk::at(self.dir(place)?, Links::Keep),
+                    Place::Path(path) => SourceWalk::open(path, self.links, self.watcher.clone())?,
+                };
+                for seen in entries(&walk)? {
+                    match seen.what {
+                        What::File { bytes: size, modified, changed: file_changed } => {
+                            (files, bytes) = (files + 1, bytes + size);
+                            changed = changed.max(modified).max(file_changed);
+                            shape.add_file(&seen.path, size, modified);
+                        }
+                        What::Link(target) => shape.add_link(&seen.path, &target),
+                        What::Empty => shape.add_empty_directory(&seen.path),
+                    }
+                }
+            }
+            Kind::File => {
+                let path = place.path();
+                let name = PayloadPath::new(Path::new(path.file_name().unwrap_or_default()));
+                if let Ok(name) = name {
+                    shape.add_file(&name, stamp.bytes, stamp.modified);
+                }
+                (files, bytes) = (1, stamp.bytes);
+            }
+            // A deposit refuses it, and says so.
+            Kind::Link | Kind::Special(_) => {}
+        }
+        Ok(Look { kind: stamp.kind, files, bytes, shape: shape.finish(), changed })
+    }
+}
+
+struct Seen {
+    path: PayloadPath,
+    what: What,
+}
+
+enum What {
+    File { bytes: u64, modified: Instant, changed: Instant },
+    Link(Vec<u8>),
+    Empty,
+}
+
+/// What an item made of the directory would have entries of, sorted by path.
+fn entries(walk: &SourceWalk) -> Result<Vec<Seen>, PathError> {
+    use std::os::unix::ffi::OsStringExt;
+    let (mut found, mut directories, mut filled) = (Vec::new(), Vec::new(), HashSet::new());
+    for entry in walk.entries() {
+        let entry = entry?;
+        let path = PayloadPath::new(&entry.relative)
+            .expect("because names of directory entries are neither empty nor dots");
+        if let Some(above) = entry.relative.parent().filter(|above| !above.as_os_str().is_empty()) {
+            filled.insert(above.to_path_buf());
+        }
+        let what = match (entry.kind, entry.modified, entry.changed) {
+            (Kind::File, Some(modified), Some(changed)) => {
+                What::File { bytes: entry.bytes, modified, changed }
+            }
+            (Kind::Directory, ..) => {
+                directories.push(path);
+                continue;
+            }
+            (Kind::Link, ..) => What::Link(walk.read_link(&entry.relative)?.into_vec()),
+            _ => continue,
+        };
+        found.push(Seen { path, what });
+    }
+    let empty = directories.into_iter().filter(|path| !filled.contains(path.as_path()));
+    found.extend(empty.map(|path| Seen { path, what: What::Empty }));
+    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}

@@ -1,0 +1,86 @@
+//! Records of JSON objects, one a line.
+
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use super::lines::Lines;
+use super::{Next, Record, RowFault};
+use crate::import::candidate::RowText;
+
+/// Reads records.
+pub(super) struct Jsonl(Lines);
+
+impl Jsonl {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>) -> Jsonl {
+        Jsonl(Lines::new(reader))
+    }
+}
+
+impl Iterator for Jsonl {
+    type Item = Next;
+
+    fn next(&mut self) -> Option<Next> {
+        loop {
+            let line = match self.0.next() {
+                Ok(line) => line?,
+                Err(error) => return Some(Next::Broken(error)),
+            };
+            let text = RowText { line: line.number, bytes: line.bytes };
+            if !line.is_whole {
+                return Some(Next::Refused(text, RowFault::TooLong));
+            }
+            if text.bytes.trim_ascii().is_empty() {
+                continue;
+            }
+            return Some(match values(&text.bytes) {
+                Ok(values) => Next::Record(Record { text, values, is_sheet: false }),
+                Err(fault) => Next::Refused(text, fault),
+            });
+        }
+    }
+}
+
+fn values(bytes: &[u8]) -> Result<Vec<(String, Vec<String>)>, RowFault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| RowFault::NotUtf8)?;
+    let value = serde_json::from_str(text).map_err(|error| RowFault::Syntax(error.to_string()))?;
+    let Value::Object(object) = value else {
+        return Err(RowFault::Syntax("expected an object, `{\"path\": …}`".to_owned()));
+    };
+    let mut values = Vec::new();
+    flatten("", &Value::Object(object), &mut values)?;
+    Ok(values)
+}
+
+/// Adds the texts of `value`; what is in an object gets a name with a dot.
+fn flatten(
+    name: &str,
+    value: &Value,
+    values: &mut Vec<(String, Vec<String>)>,
+) -> Result<(), RowFault> {
+    let texts = match value {
+        Value::Null => return Ok(()),
+        Value::Object(object) => {
+            for (key, value) in object {
+                let dot = if name.is_empty() { "" } else { "." };
+                flatten(&format!("{name}{dot}{key}"), value, values)?;
+            }
+            return Ok(());
+        }
+        Value::Array(list) => {
+            list.iter().map(|value| scalar(name, value)).collect::<Result<_, _>>()?
+        }
+        value => vec![scalar(name, value)?],
+    };
+    values.push((name.to_owned(), texts));
+    Ok(())
+}
+
+fn scalar(name: &str, value: &Value) -> Result<String, RowFault> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(truth) => Ok(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(RowFault::Kind(name.to_owned())),
+    }
+}

@@ -1,0 +1,79 @@
+//! Lines of bounded length.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, Read};
+
+/// A row longer than this is none.
+pub(super) const MAX_ROW_BYTES: usize = 1024 * 1024;
+
+/// A line without its end.
+pub(super) struct Line {
+    /// From 1.
+    pub number: u64,
+    pub bytes: Vec<u8>,
+    /// Whether this is all of it.
+    pub is_whole: bool,
+}
+
+/// Reads lines; of one that is too long the rest is passed over.
+pub(super) struct Lines {
+    reader: Box<dyn BufRead + Send>,
+    number: u64,
+    put_back: VecDeque<Line>,
+}
+
+impl Lines {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>) -> Lines {
+        Lines { reader, number: 0, put_back: VecDeque::new() }
+    }
+
+    pub(super) fn next(&mut self) -> std::io::Result<Option<Line>> {
+        if let Some(line) = self.put_back.pop_front() {
+            return Ok(Some(line));
+        }
+        let mut bytes = Vec::new();
+        let limit = MAX_ROW_BYTES as u64 + 1;
+        if Read::by_ref(&mut self.reader).take(limit).read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let has_end = bytes.last() == Some(&b'\n');
+        let is_whole = has_end || bytes.len() <= MAX_ROW_BYTES;
+        if has_end {
+            bytes.pop();
+        }
+        if !is_whole {
+            self.skip_line()?;
+            bytes.clear();
+        }
+        if bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+        // Spreadsheets mark their UTF-8 so.
+        if self.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
+        Ok(Some(Line { number: self.number, bytes, is_whole }))
+    }
+
+    /// Gives lines again, in this order.
+    pub(super) fn put_back(&mut self, lines: Vec<Line>) {
+        for line in lines.into_iter().rev() {
+            self.put_back.push_front(line);
+        }
+    }
+
+    fn skip_line(&mut self) -> std::io::Result<()> {
+        loop {
+            let buffer = self.reader.fill_buf()?;
+            let (length, is_end) = match buffer.iter().position(|byte| *byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), buffer.is_empty()),
+            };
+            self.reader.consume(length);
+            if is_end {
+                return Ok(());
+            }
+        }
+    }
+}

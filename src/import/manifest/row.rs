@@ -1,0 +1,184 @@
+//! A record becomes a candidate.
+
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::columns::Column;
+use super::seen::Seen;
+use super::{Reading, Record, RowFault};
+use crate::collection::Label;
+use crate::deposit::Beneath;
+use crate::identity::{Ibip, Identifier, RepositoryName};
+use crate::import::candidate::Candidate;
+use crate::import::tree::place;
+use crate::item::PayloadPath;
+use crate::sidecar::Metadata;
+
+/// What a relation to another row begins with.
+const ROW: &str = "row:";
+
+/// What the columns of one record give.
+#[derive(Default)]
+struct Given<'a> {
+    path: Option<&'a str>,
+    identifier: Option<&'a str>,
+    ibip: Option<&'a str>,
+    sha256: Option<&'a str>,
+    metadata: Metadata,
+    relations: Table,
+    references: Vec<(String, PathBuf)>,
+}
+
+/// The candidate that a record stands for.
+pub(super) fn candidate(
+    record: &Record,
+    reading: &Reading,
+    seen: &mut Seen,
+) -> Result<Candidate, RowFault> {
+    let mut given = Given::default();
+    for (name, values) in &record.values {
+        let Some(column) = reading.columns.column(name) else {
+            return Err(RowFault::UnknownColumn(name.clone()));
+        };
+        if record.is_sheet && column != Column::Path && values.iter().any(|text| is_formula(text)) {
+            return Err(RowFault::Formula(name.clone()));
+        }
+        given.take(name, &column, values, reading)?;
+    }
+    let path = given.path.ok_or(RowFault::NoPath)?;
+    let relative = beneath(path, reading)?;
+    seen.note("path", &relative.to_string_lossy(), record.text.line)?;
+    let label = given.label()?;
+    if let Some(label) = &label {
+        seen.note("name", &label.name.folded(), record.text.line)?;
+    }
+    let beneath = Beneath { root: reading.root.clone(), relative };
+    Ok(Candidate {
+        place: place(beneath, reading.links),
+        row: None,
+        metadata: given.metadata,
+        label,
+        sha256: given.sha256.map(str::parse).transpose()?,
+        relations: given.relations,
+        references: given.references,
+    })
+}
+
+impl<'a> Given<'a> {
+    fn take(
+        &mut self,
+        name: &str,
+        column: &Column,
+        values: &'a [String],
+        reading: &Reading,
+    ) -> Result<(), RowFault> {
+        let single = match column {
+            Column::Ignored => return Ok(()),
+            Column::Term(term) => {
+                for value in values {
+                    self.metadata.add(term, value.trim())?;
+                }
+                return Ok(());
+            }
+            Column::Relation(keys) => {
+                return values
+                    .iter()
+                    .try_for_each(|value| self.relate(keys, value.trim(), reading));
+            }
+            Column::Path => &mut self.path,
+            Column::Identifier => &mut self.identifier,
+            Column::Ibip => &mut self.ibip,
+            Column::Sha256 => &mut self.sha256,
+        };
+        match (values, &single) {
+            ([], _) => Ok(()),
+            ([value], None) => {
+                // A path may begin or end with a blank; nothing else does.
+                let value = if *column == Column::Path { value.as_str() } else { value.trim() };
+                *single = Some(value);
+                Ok(())
+            }
+            _ => Err(RowFault::GivenTwice(name.to_owned())),
+        }
+    }
+
+    fn relate(&mut self, keys: &[String], text: &str, reading: &Reading) -> Result<(), RowFault> {
+        if let Some(path) = text.strip_prefix(ROW) {
+            let path = reading.root.path_of(beneath(path, reading)?);
+            self.references.push((keys.join("."), path));
+            return Ok(());
+        }
+        let identifier = match Identifier::read(text)? {
+            Identifier::Repository(name) => name.to_string(),
+            Identifier::Ibip(ibip) => ibip.to_string(),
+            Identifier::Legacy(label) => label.to_string(),
+        };
+        set_relation(&mut self.relations, keys, identifier);
+        Ok(())
+    }
+
+    fn label(&self) -> Result<Option<Label>, RowFault> {
+        let Some(text) = self.identifier else {
+            return match self.ibip {
+                None => Ok(None),
+                Some(_) => Err(RowFault::NoColumn("identifier")),
+            };
+        };
+        let name: RepositoryName = text.parse()?;
+        let ibip: Option<Ibip> = self.ibip.map(str::parse).transpose()?;
+        let date = name.instant();
+        Ok(Some(Label { name, ibip, date }))
+    }
+}
+
+/// Adds an identifier to a relation, which becomes a list where it has several. Says whether that
+/// changed anything.
+pub(in crate::import) fn set_relation(
+    table: &mut Table,
+    keys: &[String],
+    identifier: String,
+) -> bool {
+    let Some((first, rest)) = keys.split_first() else { return false };
+    let value = Value::String(identifier);
+    if !rest.is_empty() {
+        let inner = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
+        let Value::Table(inner) = inner else { return false };
+        let Value::String(identifier) = value else { return false };
+        return set_relation(inner, rest, identifier);
+    }
+    match table.get_mut(first) {
+        None => {
+            table.insert(first.clone(), value);
+        }
+        Some(Value::Array(values)) if values.contains(&value) => return false,
+        Some(Value::Array(values)) => values.push(value),
+        Some(single) if *single == value => return false,
+        Some(single) => *single = Value::Array(vec![single.clone(), value]),
+    }
+    true
+}
+
+/// Where `path` is below the root: it climbs nowhere.
+fn beneath(path: &str, reading: &Reading) -> Result<PathBuf, RowFault> {
+    let outside = || RowFault::Outside(path.to_owned());
+    let mut relative = Path::new(path);
+    if relative.is_absolute() {
+        let allowed = reading.absolute.then(|| relative.strip_prefix(reading.root.path()).ok());
+        relative = allowed.flatten().ok_or_else(outside)?;
+    }
+    let text = relative.to_string_lossy();
+    let text = text.strip_prefix("./").unwrap_or(&text).trim_end_matches('/');
+    let path = PayloadPath::new(Path::new(text)).map_err(|_| outside())?;
+    Ok(path.as_path().to_path_buf())
+}
+
+/// Whether a spreadsheet would compute `text` where it is opened again.
+fn is_formula(text: &str) -> bool {
+    let computes = |rest: &str| rest.contains(['(', '|', '!']);
+    match text.trim_start().split_at_checked(1) {
+        Some(("=" | "@", _)) => true,
+        Some(("+" | "-", rest)) => computes(rest),
+        _ => false,
+    }
+}

@@ -1,0 +1,102 @@
+//! Records of a TOML file: `[[item]]` tables.
+
+use std::io::{BufRead, Read};
+
+use serde::{Deserialize, Serialize};
+use toml::{Spanned, Table, Value};
+
+use super::{Next, Record, RowError, RowFault};
+use crate::import::ImportError;
+use crate::import::candidate::RowText;
+
+/// A file larger than this is better written in lines: it has to be held as a whole.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    item: Vec<Spanned<Table>>,
+}
+
+#[derive(Serialize)]
+struct One<'a> {
+    item: [&'a Table; 1],
+}
+
+/// Reads all records: a file that is no TOML has none.
+pub(super) fn read(
+    reader: Box<dyn BufRead + Send>,
+    broken: impl Fn(std::io::Error) -> ImportError,
+) -> Result<impl Iterator<Item = Next> + Send, ImportError> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(&broken)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(broken(std::io::Error::other("it is larger than 64 MiB; write JSON Lines")));
+    }
+    let line_of = |at: usize| {
+        let before = &bytes[..at.min(bytes.len())];
+        before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
+    };
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        ImportError::from(RowError { line: line_of(error.valid_up_to()), fault: RowFault::NotUtf8 })
+    })?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        let line = line_of(error.span().map_or(0, |span| span.start));
+        let fault = RowFault::Syntax(error.message().trim().replace('\n', ", "));
+        ImportError::from(RowError { line, fault })
+    })?;
+    let starts: Vec<_> = file.item.iter().map(|item| item.span().start).collect();
+    let mut lines = Vec::with_capacity(starts.len());
+    let (mut line, mut from) = (1, 0);
+    for start in starts {
+        // Tables come in the order of the file.
+        line += bytes[from..start.max(from)].iter().filter(|byte| **byte == b'\n').count() as u64;
+        from = start.max(from);
+        lines.push(line);
+    }
+    Ok(file.item.into_iter().zip(lines).map(|(item, line)| record(line, item.get_ref())))
+}
+
+fn record(line: u64, table: &Table) -> Next {
+    let bytes = toml::to_string(&One { item: [table] }).unwrap_or_default().into_bytes();
+    let text = RowText { line, bytes };
+    let mut values = Vec::new();
+    match flatten("", table, &mut values) {
+        Ok(()) => Next::Record(Record { text, values, is_sheet: false }),
+        Err(fault) => Next::Refused(text, fault),
+    }
+}
+
+fn flatten(
+    above: &str,
+    table: &Table,
+    values: &mut Vec<(String, Vec<String>)>,
+) -> Result<(), RowFault> {
+    for (key, value) in table {
+        let dot = if above.is_empty() { "" } else { "." };
+        let name = format!("{above}{dot}{key}");
+        let texts = match value {
+            Value::Table(table) => {
+                flatten(&name, table, values)?;
+                continue;
+            }
+            Value::Array(list) => {
+                list.iter().map(|value| scalar(&name, value)).collect::<Result<_, _>>()?
+            }
+            value => vec![scalar(&name, value)?],
+        };
+        values.push((name, texts));
+    }
+    Ok(())
+}
+
+fn scalar(name: &str, value: &Value) -> Result<String, RowFault> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => {
+            Ok(value.to_string())
+        }
+        Value::Array(_) | Value::Table(_) => Err(RowFault::Kind(name.to_owned())),
+    }
+}

@@ -1,0 +1,147 @@
+//! Importing: many sources become items, each once, however often the import is run or killed.
+//!
+//! [`Tree`], [`List`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
+//! each, by a look at it (`look`) and at the [`Ledger`]: that is the plan, which [`plan`] tells. An
+//! [`Importer`] carries it out: a [`Depositor`](crate::deposit::Depositor) makes the items in groups, and
+//! when a group is durable, its lines are written into the ledger, and then it is told. `after` moves or
+//! removes sources that became items, `relate` links the items of rows, `estimate` says how long their
+//! names take.
+
+mod after;
+mod bag;
+mod candidate;
+mod decide;
+mod error;
+mod estimate;
+mod failed;
+mod ledger;
+mod list;
+mod look;
+mod manifest;
+mod relate;
+mod run;
+mod tally;
+mod tree;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::deposit::{self, Deposited};
+use crate::identity::RepositoryName;
+use crate::sidecar::Metadata;
+
+pub use after::DoneDirectory;
+pub use bag::BagError;
+pub use candidate::{Candidate, Found, Place, Refused, RowText};
+pub use error::ImportError;
+pub use estimate::waiting;
+pub use failed::FailedFile;
+pub use ledger::Ledger;
+pub use list::List;
+pub use manifest::{Columns, Format, Manifest, MapError, Reading, RowError, RowFault};
+pub use relate::relate;
+pub use run::{Importer, plan};
+pub use tally::Summary;
+pub use tree::{Tree, Units};
+
+/// When a source is not imported again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dedupe {
+    /// When it was imported before and has not changed since.
+    #[default]
+    Source,
+    /// When anything that was imported has the same content.
+    Content,
+    /// Never.
+    None,
+}
+
+/// What is a bag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bags {
+    /// What says so.
+    #[default]
+    Detect,
+    /// Everything has to be one.
+    Only,
+}
+
+/// What becomes of sources that are items.
+#[derive(Debug, Default)]
+pub enum After {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are removed, once the item was read back from the disk.
+    Remove,
+    /// They are moved, once the item was read back from the disk.
+    Move(DoneDirectory),
+}
+
+/// How an import is done.
+#[derive(Debug)]
+pub struct Options {
+    /// How items are made; what is done with sources is said by `after`.
+    pub deposit: deposit::Options,
+    /// When a source is not imported again.
+    pub dedupe: Dedupe,
+    /// What is a bag.
+    pub bags: Bags,
+    /// Sources that changed so recently are left alone.
+    pub settle: Option<Duration>,
+    /// Nothing is begun after so long.
+    pub time_limit: Option<Duration>,
+    /// What becomes of the sources.
+    pub after: After,
+    /// The description of all items; a row wins over it.
+    pub metadata: Metadata,
+}
+
+/// What became of one source.
+#[derive(Debug)]
+pub struct Event {
+    /// The source in words.
+    pub source: String,
+    /// Its path, where it has one.
+    pub path: Option<PathBuf>,
+    /// Its row in the manifest.
+    pub row: Option<RowText>,
+    /// What became of it.
+    pub became: Became,
+    /// Why the source, or a part of it, is still where it was though that was not asked for.
+    pub left: Vec<String>,
+}
+
+/// What became of a source.
+#[derive(Debug)]
+pub enum Became {
+    /// It would become an item: so many files and bytes.
+    Planned {
+        /// How many files.
+        files: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// An item.
+    Item(Deposited),
+    /// It was this item already.
+    There(RepositoryName),
+    /// It is named twice, and counted once.
+    Twice,
+    /// It changed a moment ago; the next import takes it.
+    Unsettled,
+    /// Nothing.
+    Failed(ImportError),
+}
+
+/// Hears what became of each source: of those that became items when they are durable.
+pub trait Tell: Send {
+    /// Says whether to go on: it fails when nobody listens.
+    fn tell(&mut self, events: Vec<Event>) -> Result<(), ImportError>;
+}
+
+impl<F: FnMut(Vec<Event>) -> Result<(), ImportError> + Send> Tell for F {
+    fn tell(&mut self, events: Vec<Event>) -> Result<(), ImportError> {
+        self(events)
+    }
+}

@@ -1,0 +1,99 @@
+//! Relations between the rows of a manifest: set when all of them have their names.
+//!
+//! A row may lead to one after it, and two rows to each other, so the names are not known when the items
+//! are made. A relation that is there already is left alone, so that this can be repeated.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::candidate::{Candidate, Found, Keys};
+use super::manifest::set_relation;
+use super::{Became, Event, ImportError, Ledger, Tell};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{CollectionError, Writer, lock_items};
+use crate::identity::{RepositoryName, SECOND};
+
+/// Sets the relations between rows; `rows` are those of the whole manifest. Rows that are refused have
+/// been told before, and are passed over. Returns how many could not be related, each of which is told.
+pub fn relate(
+    ledger: &Ledger<'_>,
+    rows: impl Iterator<Item = Found>,
+    (agent, clock, wait): (&Agent, &dyn Clock, Duration),
+    tell: &mut dyn Tell,
+) -> Result<u64, ImportError> {
+    let (mut keys, mut writer, mut failed) = (Keys::default(), None, 0);
+    for candidate in rows.flatten().filter(|candidate| !candidate.references.is_empty()) {
+        let collection = ledger.collection();
+        let Some(name) = named(ledger, &candidate, &mut keys)? else { continue };
+        let writer = match &writer {
+            Some(writer) => writer,
+            None => writer.insert(collection.writer(agent, clock, wait)?),
+        };
+        let locked = lock_items([(collection, &name)], agent, clock, wait)?;
+        let related = relate_one(ledger, &candidate, &name, writer, clock);
+        drop(locked);
+        if let Err(error) = related {
+            failed += 1;
+            let path = candidate.place.path();
+            let (source, row) = (path.display().to_string(), candidate.row);
+            let became = Became::Failed(error);
+            let event = Event { source, path: Some(path), row, became, left: Vec::new() };
+            tell.tell(vec![event])?;
+        }
+    }
+    Ok(failed)
+}
+
+/// The item that a row became.
+fn named(
+    ledger: &Ledger<'_>,
+    candidate: &Candidate,
+    keys: &mut Keys,
+) -> Result<Option<RepositoryName>, ImportError> {
+    let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
+    let label = candidate.label.as_ref();
+    let mut entries = ledger.of_source(&key)?.into_iter();
+    let entry = entries.find(|entry| label.is_none_or(|label| label.name == entry.name));
+    Ok(entry.map(|entry| entry.name))
+}
+
+fn relate_one(
+    ledger: &Ledger<'_>,
+    candidate: &Candidate,
+    name: &RepositoryName,
+    writer: &Writer,
+    clock: &dyn Clock,
+) -> Result<(), ImportError> {
+    let item = ledger.collection().item(name)?;
+    let read = item.read_sidecar()?;
+    let mut sidecar = read.sidecar.clone();
+    let mut lost = None;
+    let mut is_new = false;
+    for (kind, path) in &candidate.references {
+        match target(ledger, path)? {
+            Some(other) => {
+                let kinds: Vec<_> = kind.split('.').map(str::to_owned).collect();
+                is_new |= set_relation(&mut sidecar.relations, &kinds, other.to_string());
+            }
+            None => lost = Some((kind.clone(), path.display().to_string())),
+        }
+    }
+    if is_new {
+        sidecar.timestamp = clock.now().floor(SECOND).max(read.sidecar.timestamp);
+        let text = sidecar.rewrite(&read.text, &read.sidecar).map_err(|cause| {
+            ImportError::from(CollectionError::Sidecar { name: name.clone(), cause })
+        })?;
+        writer.replace_sidecar(&item, &text)?;
+    }
+    match lost {
+        Some((kind, to)) => Err(ImportError::RelationLost { kind, to }),
+        None => Ok(()),
+    }
+}
+
+fn target(ledger: &Ledger<'_>, path: &Path) -> Result<Option<RepositoryName>, ImportError> {
+    let entries = ledger.of_source(path.as_os_str().as_bytes())?;
+    Ok(entries.into_iter().next().map(|entry| entry.name))
+}

@@ -1,0 +1,238 @@
+//! Carrying out an import, or telling what it would do.
+
+mod feed;
+mod known;
+mod report;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::candidate::{Candidate, Found, Place, Refused, RowText};
+use super::decide::{Decision, Judge, Rules};
+use super::ledger::Kind as LineKind;
+use super::look::Looker;
+use super::{After, Became, Event, Ledger, Options, Summary, Tell, bag};
+use crate::clock::Clock;
+use crate::collection::{Collection, Issuer, Writer};
+use crate::deposit::{Depositor, SourceRule};
+use crate::digest::Digest;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use feed::Feed;
+
+/// Imports into a collection.
+pub struct Importer<'a, 'l> {
+    /// Which source is which item.
+    pub ledger: Ledger<'l>,
+    /// Gives the labels.
+    pub issuer: Issuer<'a>,
+    /// The right to write.
+    pub writer: Writer,
+    /// How it is done.
+    pub options: Options,
+    /// The clock.
+    pub clock: &'a dyn Clock,
+    /// Hears how far it has come.
+    pub progress: &'a dyn Progress,
+    /// Asks for a stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// A source that is becoming an item.
+struct Begun {
+    key: Vec<u8>,
+    kind: LineKind,
+    place: Place,
+    /// Where the files of the item come from: of a bag its payload.
+    payload: Place,
+    row: Option<RowText>,
+}
+
+/// What the two sides of a run share.
+struct Shared<'a, 'l, 't> {
+    ledger: Mutex<Ledger<'l>>,
+    collection: &'a Collection,
+    under_way: Mutex<UnderWay>,
+    output: Mutex<Output<'t>>,
+    looker: Looker,
+    after: After,
+    dedupe: super::Dedupe,
+    interrupt: &'a Interrupt,
+}
+
+/// Sources that are becoming items, by the numbers of their requests.
+#[derive(Default)]
+struct UnderWay {
+    next: usize,
+    begun: BTreeMap<usize, Begun>,
+    keys: HashSet<Vec<u8>>,
+    /// What is being published, by its content.
+    contents: HashMap<Digest, usize>,
+}
+
+/// Who hears what became of sources, and how many of each there were.
+struct Output<'a> {
+    tell: &'a mut dyn Tell,
+    summary: Summary,
+}
+
+impl Output<'_> {
+    fn tell(&mut self, events: Vec<Event>) {
+        for event in &events {
+            self.summary.count(event);
+        }
+        if let Err(error) = self.tell.tell(events) {
+            self.summary.fatal.get_or_insert(error);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'l> Importer<'_, 'l> {
+    /// Makes an item of each candidate that is none yet, and tells what became of each: of an item when
+    /// it is durable, and in the ledger, which is given back.
+    pub fn run(
+        self,
+        candidates: impl Iterator<Item = Found> + Send,
+        tell: &mut dyn Tell,
+    ) -> (Summary, Ledger<'l>) {
+        let Importer { ledger, issuer, writer, mut options, clock, progress, interrupt } = self;
+        let collection = ledger.collection();
+        // Sources go when their lines are in the ledger, and not before.
+        options.deposit.sources = SourceRule::Keep;
+        let deposit = options.deposit;
+        let deadline = deadline(clock, options.time_limit);
+        let (rules, after) = rules(collection, options);
+        let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
+        let judge = match Judge::new(collection, clock, rules) {
+            Ok(judge) => judge,
+            Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, ledger),
+        };
+        let shared = Shared {
+            ledger: Mutex::new(ledger),
+            collection,
+            under_way: Mutex::default(),
+            output: Mutex::new(Output { tell, summary: Summary::default() }),
+            looker,
+            after,
+            dedupe,
+            interrupt,
+        };
+        let feed = Feed { shared: &shared, judge, candidates, clock, deadline };
+        let depositor = Depositor {
+            collection,
+            issuer,
+            writer,
+            options: deposit,
+            known: Some(&shared),
+            clock,
+            progress,
+            interrupt,
+        };
+        let ended = depositor.run(feed, |outcomes| shared.report(outcomes));
+        let Shared { ledger, output, .. } = shared;
+        let mut summary = output.into_inner().unwrap_or_else(PoisonError::into_inner).summary;
+        summary.notices = ended.notices;
+        if let Some(error) = ended.fatal {
+            summary.fatal.get_or_insert(error.into());
+        }
+        (summary, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Tells what an import would do with each candidate.
+pub fn plan(
+    ledger: &Ledger<'_>,
+    options: Options,
+    clock: &dyn Clock,
+    candidates: impl Iterator<Item = Found>,
+    tell: &mut dyn Tell,
+    interrupt: &Interrupt,
+) -> Summary {
+    let mut output = Output { tell, summary: Summary::default() };
+    let (rules, _) = rules(ledger.collection(), options);
+    let mut judge = match Judge::new(ledger.collection(), clock, rules) {
+        Ok(judge) => judge,
+        Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
+    };
+    let mut keys = HashSet::new();
+    for found in candidates {
+        if interrupt.requested() || output.summary.fatal.is_some() {
+            break;
+        }
+        let candidate = match found {
+            Ok(candidate) => candidate,
+            Err(refused) => {
+                output.tell(vec![event_of_refused(*refused)]);
+                continue;
+            }
+        };
+        let decided = judge.key(&candidate).and_then(|key| {
+            let decision = judge.decide(&candidate, &key, ledger)?;
+            if let Decision::Deposit(wanted) = &decision {
+                judge.rehearse(wanted)?;
+                // Each source once, however often it is named.
+                if !keys.insert(fingerprint(&key)) {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(decision))
+        });
+        let became = match decided {
+            Ok(Some(Decision::Deposit(wanted))) => {
+                Became::Planned { files: wanted.files, bytes: wanted.bytes }
+            }
+            Ok(Some(Decision::There(name, _))) => Became::There(name),
+            Ok(Some(Decision::Unsettled)) => Became::Unsettled,
+            Ok(Some(Decision::Done)) => continue,
+            Ok(None) => Became::Twice,
+            Err(error) => Became::Failed(error),
+        };
+        output.tell(vec![event(candidate, became)]);
+    }
+    output.summary
+}
+
+fn deadline(
+    clock: &dyn Clock,
+    limit: Option<std::time::Duration>,
+) -> Option<crate::identity::Instant> {
+    clock.now().checked_add(i128::try_from(limit?.as_nanos()).ok()?)
+}
+
+fn rules(collection: &Collection, options: Options) -> (Rules, After) {
+    let Options { deposit, dedupe, bags, settle, after, metadata, .. } = options;
+    let looker = Looker { links: deposit.links, watcher: collection.root().watcher() };
+    let done = match &after {
+        After::Move(done) => Some(done.path().to_path_buf()),
+        After::Keep | After::Remove => None,
+    };
+    (Rules { looker, deposit, dedupe, bags, settle, done, metadata }, after)
+}
+
+/// Half a digest of a key: two keys do not share it.
+fn fingerprint(key: &[u8]) -> u128 {
+    let text = Digest::of(key).to_string();
+    u128::from_str_radix(&text[..32], 16).unwrap_or(0)
+}
+
+fn event(candidate: Candidate, became: Became) -> Event {
+    let path = candidate.place.path();
+    let source = path.display().to_string();
+    Event { source, path: Some(path), row: candidate.row, became, left: Vec::new() }
+}
+
+fn event_of_refused(refused: Refused) -> Event {
+    let Refused { source, path, row, error } = refused;
+    Event { source, path, row, became: Became::Failed(error), left: Vec::new() }
+}
+
+/// Where the files of what is requested come from.
+fn payload_of(place: &Place, source: &crate::deposit::Source) -> Place {
+    let payload = place.join(bag::PAYLOAD);
+    let is_bag = source.describe() == payload.path().display().to_string();
+    if is_bag { payload } else { place.clone() }
+}

@@ -1,0 +1,111 @@
+//! Candidates become requests, unless there is nothing to do or it can not be done.
+
+use super::{Begun, Shared, event, event_of_refused, lock, payload_of};
+use crate::clock::Clock;
+use crate::deposit::Request;
+use crate::identity::Instant;
+use crate::import::candidate::{Candidate, Found};
+use crate::import::decide::{Decision, Judge};
+use crate::import::ledger::Kind;
+use crate::import::{After, Became, ImportError};
+
+/// Gives requests, as fast as they are taken.
+pub(super) struct Feed<'s, 'a, 'l, 't, I> {
+    pub shared: &'s Shared<'a, 'l, 't>,
+    pub judge: Judge<'a>,
+    pub candidates: I,
+    pub clock: &'a dyn Clock,
+    pub deadline: Option<Instant>,
+}
+
+impl<I: Iterator<Item = Found>> Iterator for Feed<'_, '_, '_, '_, I> {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        loop {
+            if self.shared.interrupt.requested()
+                || lock(&self.shared.output).summary.fatal.is_some()
+            {
+                return None;
+            }
+            let found = self.candidates.next()?;
+            if self.deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
+                lock(&self.shared.output).summary.out_of_time = true;
+                return None;
+            }
+            let event = match found {
+                Ok(candidate) => match self.begin(candidate) {
+                    Begin::Request(request) => return Some(*request),
+                    Begin::Event(event) => event,
+                    Begin::Nothing => continue,
+                },
+                Err(refused) => Box::new(event_of_refused(*refused)),
+            };
+            lock(&self.shared.output).tell(vec![*event]);
+        }
+    }
+}
+
+enum Begin {
+    Request(Box<Request>),
+    Event(Box<crate::import::Event>),
+    Nothing,
+}
+
+impl<I> Feed<'_, '_, '_, '_, I> {
+    fn begin(&mut self, candidate: Candidate) -> Begin {
+        let decided = self.judge.key(&candidate).and_then(|key| {
+            if lock(&self.shared.under_way).keys.contains(&key) {
+                return Ok((key, None));
+            }
+            let decision = self.judge.decide(&candidate, &key, &lock(&self.shared.ledger))?;
+            Ok((key, Some(decision)))
+        });
+        let became = match decided {
+            Ok((key, Some(Decision::Deposit(wanted)))) => {
+                return Begin::Request(Box::new(self.request(candidate, key, wanted.request)));
+            }
+            Ok((_, Some(Decision::Done))) => return Begin::Nothing,
+            Ok((_, Some(Decision::Unsettled))) => Became::Unsettled,
+            Ok((_, None)) => Became::Twice,
+            Ok((_, Some(Decision::There(name, entry)))) => {
+                if let Err(error) = lock(&self.shared.ledger).add(entry.as_slice()) {
+                    return self.end(candidate, error);
+                }
+                let place = candidate.place.clone();
+                let payload = self.payload(&place);
+                let mut told = event(candidate, Became::There(name.clone()));
+                if !matches!(self.shared.after, After::Keep) {
+                    told.left = self.shared.release(&name, &place, &payload);
+                }
+                return Begin::Event(Box::new(told));
+            }
+            Err(error) => Became::Failed(error),
+        };
+        Begin::Event(Box::new(event(candidate, became)))
+    }
+
+    /// What can not be written down ends the run.
+    fn end(&self, candidate: Candidate, error: ImportError) -> Begin {
+        lock(&self.shared.output).summary.fatal.get_or_insert(error);
+        let interrupted = crate::deposit::DepositError::GroupFailed;
+        Begin::Event(Box::new(event(candidate, Became::Failed(interrupted.into()))))
+    }
+
+    fn request(&self, candidate: Candidate, key: Vec<u8>, request: Request) -> Request {
+        let kind = if candidate.label.is_some() { Kind::Kept } else { Kind::Item };
+        let payload = payload_of(&candidate.place, &request.source);
+        let (place, row) = (candidate.place, candidate.row);
+        let mut under_way = lock(&self.shared.under_way);
+        let number = under_way.next;
+        under_way.next += 1;
+        under_way.keys.insert(key.clone());
+        under_way.begun.insert(number, Begun { key, kind, place, payload, row });
+        request
+    }
+
+    /// Where the files of an item that is there came from.
+    fn payload(&self, place: &crate::import::Place) -> crate::import::Place {
+        self.judge.payload(place)
+    }
+}

@@ -1,0 +1,49 @@
+//! What the collection has already, known only when a source has been read.
+
+use super::{Shared, lock};
+use crate::deposit::{DepositError, Holding, Known};
+use crate::digest::Digest;
+use crate::disk::PathError;
+use crate::import::ledger::Kind;
+use crate::import::{Dedupe, ImportError, Ledger};
+
+impl Known for Shared<'_, '_, '_> {
+    /// A source that was touched but has the content it had is the item that it was. With
+    /// [`Dedupe::Content`] the content alone decides.
+    fn holding(&self, number: usize, content: &Digest) -> Result<Holding, DepositError> {
+        let mut under_way = lock(&self.under_way);
+        let Some(begun) = under_way.begun.get(&number) else { return Ok(Holding::None) };
+        // What has a name keeps it, whatever else is the same.
+        if self.dedupe == Dedupe::None || begun.kind == Kind::Kept {
+            return Ok(Holding::None);
+        }
+        let ledger: &Ledger<'_> = &lock(&self.ledger);
+        let entries = match self.dedupe {
+            Dedupe::Content => ledger.of_content(content),
+            Dedupe::Source | Dedupe::None => ledger.of_source(&begun.key),
+        };
+        let mut entries = entries.map_err(into_deposit)?.into_iter();
+        if let Some(entry) = entries.find(|entry| entry.content == *content) {
+            return Ok(Holding::Item(entry.name));
+        }
+        if self.dedupe == Dedupe::Content {
+            let first = *under_way.contents.entry(*content).or_insert(number);
+            if first != number {
+                return Ok(Holding::Request(first));
+            }
+        }
+        Ok(Holding::None)
+    }
+}
+
+fn into_deposit(error: ImportError) -> DepositError {
+    match error {
+        ImportError::Deposit(error) => *error,
+        ImportError::Collection(error) => (*error).into(),
+        ImportError::Disk(error) => error.into(),
+        error => {
+            let cause = std::io::Error::other(error.to_string());
+            PathError::new("read", Ledger::path(), cause).into()
+        }
+    }
+}

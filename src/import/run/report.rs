@@ -1,0 +1,103 @@
+//! What became of a group: written into the ledger, then told.
+
+use super::{Begun, Shared, lock};
+use crate::deposit::{DepositError, Deposited, Outcome};
+use crate::identity::RepositoryName;
+use crate::import::after::release;
+use crate::import::ledger::{Entry, Kind};
+use crate::import::{Became, Event, Place};
+
+impl Shared<'_, '_, '_> {
+    /// Takes the outcomes of a group, whose items are durable.
+    pub(super) fn report(&self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
+        let mut begun = self.take(&outcomes);
+        // What may or may not be in place is looked for by the next import, which looks no further back
+        // than the last line: so none is written now.
+        let doubtful =
+            |outcome: &Outcome| matches!(outcome.result, Err(DepositError::NotDurable { .. }));
+        if !outcomes.iter().any(doubtful) {
+            let lines = outcomes.iter().zip(&begun);
+            let lines: Vec<_> =
+                lines.filter_map(|(outcome, begun)| Self::line(outcome, begun.as_ref()?)).collect();
+            if let Err(error) = lock(&self.ledger).add(&lines) {
+                // The items are durable, and the next import finds them.
+                lock(&self.output).summary.fatal.get_or_insert(error);
+                return Err(DepositError::GroupFailed);
+            }
+        }
+        let pairs = outcomes.into_iter().zip(&mut begun);
+        let events = pairs.map(|(outcome, begun)| self.event(outcome, begun.take())).collect();
+        self.forget();
+        let mut output = lock(&self.output);
+        output.tell(events);
+        if output.summary.fatal.is_some() { Err(DepositError::GroupFailed) } else { Ok(()) }
+    }
+
+    fn take(&self, outcomes: &[Outcome]) -> Vec<Option<Begun>> {
+        let mut under_way = lock(&self.under_way);
+        outcomes.iter().map(|outcome| under_way.begun.remove(&outcome.number)).collect()
+    }
+
+    /// A source is under way until its line is in the ledger.
+    fn forget(&self) {
+        let mut under_way = lock(&self.under_way);
+        under_way.contents.clear();
+        under_way.keys = under_way.begun.values().map(|begun| begun.key.clone()).collect();
+    }
+
+    /// The line of a source that is an item now, or was one.
+    fn line(outcome: &Outcome, begun: &Begun) -> Option<Entry> {
+        let (kind, name, shape, content, bytes) = match &outcome.result {
+            Ok(Deposited { label, payload, shape, content, .. }) => {
+                (begun.kind, &label.name, shape, content, payload.bytes)
+            }
+            Err(DepositError::Held(same)) => {
+                (Kind::Same, &same.name, &same.shape, &same.content, same.bytes)
+            }
+            Err(_) => return None,
+        };
+        Some(Entry {
+            kind,
+            name: name.clone(),
+            shape: *shape,
+            content: *content,
+            bytes,
+            source: begun.key.clone(),
+        })
+    }
+
+    fn event(&self, outcome: Outcome, begun: Option<Begun>) -> Event {
+        let Outcome { source, result, .. } = outcome;
+        let mut name = None;
+        let became = match result {
+            Ok(deposited) => {
+                name = Some(deposited.label.name.clone());
+                Became::Item(deposited)
+            }
+            Err(DepositError::Held(same)) => {
+                name = Some(same.name.clone());
+                Became::There(same.name)
+            }
+            Err(error) => Became::Failed(error.into()),
+        };
+        let Some(begun) = begun else {
+            return Event { source, path: None, row: None, became, left: Vec::new() };
+        };
+        let released = name.map(|name| self.release(&name, &begun.place, &begun.payload));
+        let left = released.unwrap_or_default();
+        let path = begun.place.path();
+        let source = path.display().to_string();
+        Event { source, path: Some(path), row: begun.row, became, left }
+    }
+
+    /// Does with a source what is done with those that are items.
+    pub(super) fn release(
+        &self,
+        name: &RepositoryName,
+        place: &Place,
+        payload: &Place,
+    ) -> Vec<String> {
+        let places = (place, payload);
+        release(&self.after, self.collection, name, places, &self.looker, self.interrupt)
+    }
+}

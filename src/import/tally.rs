@@ -1,0 +1,50 @@
+//! How an import ended.
+
+use super::{Became, Event, ImportError};
+use crate::distributor::Notice;
+
+/// How an import ended.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Sources that became items, or would.
+    pub imported: u64,
+    /// Their files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Sources that were items already, or are named twice.
+    pub there: u64,
+    /// Sources that changed a moment ago.
+    pub unsettled: u64,
+    /// Sources that became no items.
+    pub failed: u64,
+    /// Sources that are still where they were, though that was not asked for.
+    pub left: u64,
+    /// Whether there was no time for all of them.
+    pub out_of_time: bool,
+    /// What was odd about the memories.
+    pub notices: Vec<Notice>,
+    /// What ended the run before its time.
+    pub fatal: Option<ImportError>,
+}
+
+impl Summary {
+    pub(super) fn count(&mut self, event: &Event) {
+        match &event.became {
+            Became::Planned { files, bytes } => {
+                self.imported += 1;
+                self.files += files;
+                self.bytes += bytes;
+            }
+            Became::Item(deposited) => {
+                self.imported += 1;
+                self.files += deposited.payload.files;
+                self.bytes += deposited.payload.bytes;
+            }
+            Became::There(_) | Became::Twice => self.there += 1,
+            Became::Unsettled => self.unsettled += 1,
+            Became::Failed(_) => self.failed += 1,
+        }
+        self.left += u64::from(!event.left.is_empty());
+    }
+}

@@ -1,0 +1,124 @@
+//! Sources that are directories: what is in them becomes items.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::candidate::{Candidate, Found, Place, Refused};
+use super::{ImportError, bag};
+use crate::deposit::Beneath;
+use crate::disk::{Dir, Kind, Links, PathError, Watcher, kind_of, resolved};
+
+/// What of a directory becomes an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    /// What lies so many levels below it; a file higher up is an item too.
+    Depth(usize),
+    /// Each file, at any depth.
+    EachFile,
+}
+
+impl Default for Units {
+    fn default() -> Units {
+        Units::Depth(1)
+    }
+}
+
+/// Walks a directory: in the order of names, with one level in memory for each that is open.
+pub struct Tree {
+    root: Arc<Dir>,
+    units: Units,
+    links: Links,
+    /// The directories on the way: what is still to come in each, in reverse.
+    open: Vec<Vec<(PathBuf, Kind)>>,
+    /// A source that is an item by itself.
+    alone: Option<Candidate>,
+}
+
+impl Tree {
+    /// The items of `path`: what is in it if it is a directory, and it alone if it is a file or a bag.
+    pub fn open(
+        path: &Path,
+        units: Units,
+        links: Links,
+        watcher: &Watcher,
+    ) -> Result<Tree, PathError> {
+        let path = resolved(path)?;
+        let is_directory = kind_of(&path, Links::Follow)? == Kind::Directory;
+        if is_directory {
+            let root = Arc::new(Dir::open(&path, watcher.clone())?);
+            if units == Units::EachFile || !bag::is_bag(&root)? {
+                let mut tree = Tree { root, units, links, open: Vec::new(), alone: None };
+                tree.enter(Path::new(""))?;
+                return Ok(tree);
+            }
+        }
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            let cause = std::io::Error::other("it has no name");
+            return Err(PathError::new("import", path, cause));
+        };
+        let root = Arc::new(Dir::open(parent, watcher.clone())?);
+        let beneath = Beneath { root: Arc::clone(&root), relative: PathBuf::from(name) };
+        let alone = Some(Candidate::new(place(beneath, links)));
+        Ok(Tree { root, units, links, open: Vec::new(), alone })
+    }
+
+    /// Lists a directory; what is in it comes next.
+    fn enter(&mut self, relative: &Path) -> Result<(), PathError> {
+        let below = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+        let dir = self.root.open_dir(below)?;
+        let mut entries = Vec::new();
+        for entry in dir.entries()? {
+            let entry = entry?;
+            entries.push((relative.join(&entry.name), entry.kind));
+        }
+        entries.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        self.open.push(entries);
+        Ok(())
+    }
+
+    /// Whether a directory at this level holds items and is none.
+    fn goes_into(&self) -> bool {
+        match self.units {
+            Units::EachFile => true,
+            Units::Depth(depth) => self.open.len() < depth,
+        }
+    }
+}
+
+impl Iterator for Tree {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        if let Some(alone) = self.alone.take() {
+            return Some(Ok(alone));
+        }
+        loop {
+            let Some((relative, kind)) = self.open.last_mut()?.pop() else {
+                self.open.pop();
+                continue;
+            };
+            if kind == Kind::Directory && self.goes_into() {
+                if let Err(error) = self.enter(&relative) {
+                    let path = self.root.path_of(&relative);
+                    return Some(Err(Box::new(Refused {
+                        source: path.display().to_string(),
+                        path: Some(path),
+                        row: None,
+                        error: ImportError::Disk(error),
+                    })));
+                }
+                continue;
+            }
+            let beneath = Beneath { root: Arc::clone(&self.root), relative };
+            return Some(Ok(Candidate::new(place(beneath, self.links))));
+        }
+    }
+}
+
+/// Where links are followed, a path may lead anywhere.
+pub(super) fn place(beneath: Beneath, links: Links) -> Place {
+    match links {
+        Links::Follow => Place::Path(beneath.path()),
+        Links::Keep | Links::Refuse => Place::Beneath(beneath),
+    }
+}

@@ -1,0 +1,115 @@
+//! `urepo import` from outside: what it answers, how it ends, what a cron job sees.
+
+use serde_json::json;
+
+use super::{bytes_below, open, records};
+use crate::support::{World, whole_items};
+
+fn world_with_sources() -> World {
+    let world = World::with_collection();
+    world.write("in/a.txt", "alpha");
+    world.write("in/dir/b.txt", "beta");
+    world
+}
+
+#[test]
+fn prints_names_and_sources() {
+    let world = world_with_sources();
+    let ran = world.run("-c archive import in");
+    let lines: Vec<_> =
+        ran.succeeded().lines().map(|line| line.split_once('\t').unwrap()).collect();
+    assert_eq!(
+        lines.iter().map(|it| it.1).collect::<Vec<_>>(),
+        ["[WORLD]/in/a.txt", "[WORLD]/in/dir"]
+    );
+    assert_eq!(lines.iter().map(|it| it.0).collect::<Vec<_>>(), whole_items(&open(&world)));
+    assert_eq!(ran.stderr, "imported 2 items, 2 files, 9 B\n");
+    let ran = world.run("-c archive import in");
+    assert_eq!((ran.succeeded(), ran.stderr.as_str()), ("", "imported nothing; 2 there already\n"));
+}
+
+#[test]
+fn says_nothing_if_it_is_to_be_quiet() {
+    let world = world_with_sources();
+    for _ in 0..2 {
+        let ran = world.run("-q -c archive import in");
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    }
+    world.write("in/bad\\name", "x");
+    std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
+    let ran = world.run("-q -c archive import in");
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert!(ran.stderr.contains("in/link` was not imported"), "{}", ran.stderr);
+}
+
+#[test]
+fn tells_everything_in_json() {
+    let world = world_with_sources();
+    std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
+    let ran = world.run("--json -c archive import in");
+    assert_eq!(ran.code, 3);
+    let records = records(&ran);
+    let mut became: Vec<_> = records[..3].iter().map(|it| it["became"].as_str().unwrap()).collect();
+    became.sort_unstable();
+    assert_eq!(became, ["failed", "imported", "imported"]);
+    let expected = json!({
+        "type": "summary", "version": 1, "planned": false, "imported": 2, "files": 2, "bytes": 9,
+        "there": 0, "unsettled": 0, "failed": 1, "left": 0, "complete": true,
+        "waiting_seconds": null, "exit_code": 3,
+    });
+    assert_eq!(records[3], expected);
+}
+
+#[test]
+fn plans_without_a_trace() {
+    let world = world_with_sources();
+    let before = bytes_below(&world.path("archive"));
+    let ran = world.run("-c archive import -n in --granularity 60");
+    let plan = "would import [WORLD]/in/a.txt: 1 file, 5 B\n\
+                would import [WORLD]/in/dir: 1 file, 4 B\n";
+    assert_eq!(ran.succeeded(), plan);
+    assert_eq!(ran.stderr, "would import 2 items, 2 files, 9 B; the names take 1 min\n");
+    assert_eq!(bytes_below(&world.path("archive")), before);
+}
+
+#[test]
+fn writes_what_failed_so_that_it_can_be_fed_back() {
+    let world = world_with_sources();
+    world.write("list.csv", "path,title\nin/a.txt,A\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
+    let line = "-c archive import --manifest list.csv --failed failed.csv";
+    assert_eq!(world.run(line).code, 3);
+    let failed = std::fs::read_to_string(world.path("failed.csv")).unwrap();
+    assert_eq!(failed, "path,title\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
+    world.write("in/missing.txt", "found");
+    world.write("failed.csv", failed.replace(",?", ""));
+    let line = "-c archive import --manifest failed.csv --failed failed.csv";
+    assert_eq!(world.run(line).succeeded().lines().count(), 2);
+    assert_eq!(std::fs::read(world.path("failed.csv")).unwrap(), b"");
+    // Of a tree it is a list.
+    std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
+    assert_eq!(world.run("-c archive import in --failed list").code, 3);
+    let list = std::fs::read_to_string(world.path("list")).unwrap();
+    assert!(list.ends_with("/in/link\0"), "{list:?}");
+    std::fs::remove_file(world.path("in/link")).unwrap();
+    world.write("in/link", "no link");
+    assert_eq!(world.run("-c archive import --files-from0 list").succeeded().lines().count(), 1);
+}
+
+/// Two runs at once: the second waits for the first, and finds everything there.
+#[test]
+fn overlaps_with_itself() {
+    let world = World::with_collection();
+    for at in 0..300 {
+        world.write(&format!("in/{at}"), format!("{at}"));
+    }
+    let start = || {
+        let mut command =
+            world.command(["-q", "-c", "archive", "import", "in", "--lock-wait", "10m"]);
+        command.spawn().unwrap()
+    };
+    let mut runs = [start(), start(), start()];
+    for run in &mut runs {
+        assert_eq!(run.wait().unwrap().code(), Some(0));
+    }
+    assert_eq!(whole_items(&open(&world)).len(), 300);
+}

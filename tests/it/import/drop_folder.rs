@@ -1,0 +1,142 @@
+//! A directory that others drop files into, and an import empties each night.
+
+use std::time::Duration;
+
+use urepo::import::DoneDirectory;
+
+use super::*;
+use crate::support::{make_collection, scratch};
+
+struct Folder {
+    scratch: tempfile::TempDir,
+    collection: Collection,
+}
+
+impl Folder {
+    fn new() -> Folder {
+        let scratch = scratch();
+        let collection = make_collection(&scratch.path().join("archive"));
+        write(scratch.path(), "drop/a.txt", "alpha");
+        write(scratch.path(), "drop/dir/sub/b.txt", "beta");
+        std::os::unix::fs::symlink("sub/b.txt", scratch.path().join("drop/dir/link")).unwrap();
+        std::fs::create_dir(scratch.path().join("drop/done")).unwrap();
+        Folder { scratch, collection }
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.scratch.path().join(relative)
+    }
+
+    fn run(&self, after: After) -> (Vec<Event>, Summary) {
+        let options = Options { after, ..import_options() };
+        let found = tree(&self.path("drop"), Units::default());
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        import(&self.collection, found, options, &clock).unwrap()
+    }
+
+    fn done(&self) -> After {
+        let path = self.path("drop/done");
+        After::Move(DoneDirectory::open(&path, &Watcher::default()).unwrap())
+    }
+
+    fn listed(&self) -> Vec<String> {
+        crate::support::tree(&self.path("drop"))
+    }
+}
+
+#[test]
+fn moves_what_was_imported() {
+    let folder = Folder::new();
+    let (_, summary) = folder.run(folder.done());
+    assert_eq!((summary.imported, summary.failed, summary.left), (2, 0, 0));
+    let listed = ["done/", "done/a.txt 5", "done/dir/", "done/dir/link -> sub/b.txt"];
+    assert_eq!(folder.listed()[..4], listed);
+    assert_eq!(folder.run(folder.done()).1.there, 0);
+    // What comes under a name again gets another one there.
+    write(&folder.path("drop"), "a.txt", "more");
+    assert_eq!(folder.run(folder.done()).1.imported, 1);
+    let done = std::fs::read_to_string(folder.path("drop/done/a.txt.1")).unwrap();
+    assert_eq!(done, "more");
+    assert_eq!(whole_items(&folder.collection).len(), 3);
+}
+
+/// A crash between the item and the move leaves what the next run moves.
+#[test]
+fn moves_what_is_there_already() {
+    let folder = Folder::new();
+    // The done directory is an empty one for this run, and so no item.
+    assert_eq!(folder.run(After::Keep).1.imported, 2);
+    let (_, summary) = folder.run(folder.done());
+    assert_eq!((summary.imported, summary.there), (0, 2));
+    assert!(!folder.path("drop/a.txt").exists() && folder.path("drop/done/a.txt").exists());
+}
+
+#[test]
+fn removes_what_was_imported() {
+    let folder = Folder::new();
+    std::fs::remove_dir(folder.path("drop/done")).unwrap();
+    let (events, summary) = folder.run(After::Remove);
+    assert_eq!((summary.imported, summary.left), (2, 0), "{:?}", events[0].left);
+    assert_eq!(folder.listed(), [""; 0]);
+    assert_eq!(whole_items(&folder.collection).len(), 2);
+}
+
+/// Nothing goes of which the item is not whole on the disk.
+#[test]
+fn keeps_what_has_no_whole_item() {
+    let folder = Folder::new();
+    std::fs::remove_dir(folder.path("drop/done")).unwrap();
+    folder.run(After::Keep);
+    for (source, sidecar) in origins(&folder.collection) {
+        let name = sidecar.repository.to_string();
+        let file = if last(&source) == "dir" { "sub/b.txt" } else { "a.txt" };
+        std::fs::write(folder.collection.path().join(name).join("doc").join(file), "lost").unwrap();
+    }
+    let before = folder.listed();
+    let (_, summary) = folder.run(After::Remove);
+    assert_eq!((summary.there, summary.left), (2, 2));
+    assert_eq!(folder.listed(), before);
+}
+
+#[test]
+fn leaves_alone_what_is_still_written() {
+    let folder = Folder::new();
+    std::fs::remove_dir(folder.path("drop/done")).unwrap();
+    let run = |now: &str| {
+        let settle = Some(Duration::from_secs(60));
+        let options = Options { settle, ..import_options() };
+        let found = tree(&folder.path("drop"), Units::default());
+        import(&folder.collection, found, options, &TestClock::at(now)).unwrap().1
+    };
+    let written = std::fs::metadata(folder.path("drop/a.txt")).unwrap().modified().unwrap();
+    let seconds = written.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let at = |seconds: u64| {
+        urepo::identity::Instant::from_seconds(i64::try_from(seconds).unwrap()).to_string()
+    };
+    let summary = run(&at(seconds + 10));
+    assert_eq!((summary.imported, summary.unsettled, summary.failed), (0, 2, 0));
+    let summary = run(&at(seconds + 100));
+    assert_eq!((summary.imported, summary.unsettled), (2, 0));
+}
+
+#[test]
+fn stops_when_the_time_is_up() {
+    let folder = Folder::new();
+    std::fs::remove_dir(folder.path("drop/done")).unwrap();
+    for at in 0..50 {
+        write(&folder.path("drop"), &format!("{at}"), "x");
+    }
+    // Each look at the clock takes a millisecond.
+    let run = |limit: Option<u64>| {
+        let time_limit = limit.map(Duration::from_millis);
+        let options = Options { time_limit, ..import_options() };
+        let found = tree(&folder.path("drop"), Units::default());
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        import(&folder.collection, found, options, &clock).unwrap().1
+    };
+    let first = run(Some(20));
+    assert!(first.out_of_time && first.imported < 52, "{first:?}");
+    let second = run(None);
+    assert!(!second.out_of_time);
+    assert_eq!((first.imported + second.imported, second.there), (52, first.imported));
+}

@@ -1,0 +1,153 @@
+//! Manifests: what their rows say, and what is wrong with them, line by line.
+
+use super::*;
+use crate::support::{make_collection, scratch};
+
+/// The rows of a manifest below `root`.
+pub(super) fn read(
+    root: &Path,
+    name: &str,
+    format: Format,
+    columns: Columns,
+) -> Result<Candidates, ImportError> {
+    let bytes = std::fs::read(root.join(name)).unwrap();
+    let root = Arc::new(Dir::open(&resolved(root).unwrap(), Watcher::default()).unwrap());
+    let reading = Reading { root, absolute: false, columns, links: Links::Keep };
+    let reader = Box::new(std::io::Cursor::new(bytes));
+    Ok(Box::new(Manifest::new(reader, name.to_owned(), format, reading)?))
+}
+
+/// What becomes of the rows of `text`, with some files beside it.
+fn rows(format: Format, text: impl AsRef<[u8]>) -> (Vec<String>, Vec<(String, Sidecar)>) {
+    let scratch = scratch();
+    let root = scratch.path().join("sources");
+    for name in ["a", "b", "c", "d/e", "ü \"q\", x"] {
+        write(&root, name, name);
+    }
+    write(&root, "list", text);
+    let collection = make_collection(&scratch.path().join("archive"));
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let mut columns = Columns::default();
+    columns.map("Author=creator").unwrap();
+    columns.map("Notes=-").unwrap();
+    let found = match read(&root, "list", format, columns) {
+        Ok(found) => found,
+        Err(error) => return (vec![error.to_string()], Vec::new()),
+    };
+    let (events, _) = import(&collection, found, import_options(), &clock).unwrap();
+    (words(&events), origins(&collection))
+}
+
+#[test]
+fn describe_items_in_every_format() {
+    let sha = Digest::of(b"a");
+    let csv = format!(
+        "\u{feff}Path,sha256,title,Author,Author,x.box,Notes,relation.next_edition\r\n\
+         a,{sha},\"A \"\"quoted\"\",\nlong title\",One,Two,17,=1+1,sid.inpe.br/mtc-m18/2009/02.16.17.46\r\n\
+         \r\n\"ü \"\"q\"\", x\",,,,,,,\r\n"
+    );
+    // A formula in a column that is left out harms nobody, but is not looked for either.
+    let csv = csv.replace("=1+1", "nothing");
+    let jsonl = format!(
+        "{{\"path\": \"a\", \"sha256\": \"{sha}\", \"title\": \"A \\\"quoted\\\",\\nlong title\", \
+         \"Author\": [\"One\", \"Two\"], \"x\": {{\"box\": 17}}, \"language\": null, \
+         \"relation\": {{\"next_edition\": \"sid.inpe.br/mtc-m18/2009/02.16.17.46\"}}}}\n\
+         {{\"path\": \"ü \\\"q\\\", x\"}}"
+    );
+    let toml = format!(
+        "[[item]]\npath = 'a'\nsha256 = '{sha}'\ntitle = \"A \\\"quoted\\\",\\nlong title\"\n\
+         Author = ['One', 'Two']\nx.box = 17\n\
+         relation.next_edition = 'sid.inpe.br/mtc-m18/2009/02.16.17.46'\n\
+         [[item]]\npath = 'ü \"q\", x'\n"
+    );
+    let tsv = format!(
+        "path\tsha256\ttitle\tAuthor\tAuthor\tx.box\trelation.next_edition\n\
+         a\t{sha}\t\"A \"\"quoted\"\",\nlong title\"\tOne\tTwo\t17\tsid.inpe.br/mtc-m18/2009/02.16.17.46\n\
+         \"ü \"\"q\"\", x\"\t\t\t\t\t\t\n"
+    );
+    let texts =
+        [(Format::Csv, csv), (Format::Jsonl, jsonl), (Format::Toml, toml), (Format::Tsv, tsv)];
+    for (format, text) in texts {
+        let (words, items) = rows(format, &text);
+        assert_eq!(words, ["a imported", "ü \"q\", x imported"], "{format:?}");
+        let sidecar = &items[0].1;
+        let expected = "title = \"A \\\"quoted\\\",\\nlong title\"\ncreator = ['One', 'Two']\n\
+                        [x]\nbox = '17'";
+        assert_eq!(*sidecar.metadata.table(), expected.parse().unwrap(), "{format:?}");
+        let relations = "next_edition = 'sid.inpe.br/mtc-m18/2009/02.16.17.46'".parse().unwrap();
+        assert_eq!(sidecar.relations, relations, "{format:?}");
+    }
+}
+
+#[test]
+fn keep_names_that_items_have() {
+    let name = "SID.inpe.br/mtc-m18/2009/02.16.17.46";
+    let text = format!(
+        "path,identifier,ibip\na,{name},8JMKD3MGP8W/34PGRBS\nb,{name},\n\
+         c,example.org/archive/9999/01.01.00.00,\nd,not a name,\n"
+    );
+    let (words, items) = rows(Format::Csv, text);
+    assert_eq!(words[0], "a imported");
+    assert_eq!(words[1], "line 3: `sid.inpe.br/mtc-m18/2009/02.16.17.46` is on line 2 already");
+    let ahead =
+        "`example.org/archive/9999/01.01.00.00` has not been given yet: its date lies ahead";
+    assert_eq!(words[2], format!("line 4: {ahead}"));
+    assert!(words[3].starts_with("line 5: invalid repository name"), "{}", words[3]);
+    assert_eq!(items.len(), 1);
+    let sidecar = &items[0].1;
+    assert_eq!(sidecar.ibip.as_ref().unwrap().to_string(), "8JMKD3MGP8W/34PGRBS");
+    assert_eq!(sidecar.created.to_string(), "2009-02-16T17:46:00Z");
+    assert_eq!(sidecar.state, urepo::item::State::Original);
+}
+
+#[test]
+fn are_refused_row_by_row() {
+    let long = "x".repeat(10 * 1024 * 1024);
+    let wrong = Digest::of(b"other");
+    let mut text = format!(
+        "path,title,sha256\na,A,{wrong}\n../a,up,\n/etc/hostname,absolute,\nmissing,M,\nb,too,many,values\n\
+         c,=cmd|'/c calc'!A1,\nc,\"bell \u{7}\",\nc,C,nonsense\n,nothing,\n{long},long,\nb,\"open\nb,B,\nb,again,\n"
+    )
+    .into_bytes();
+    text.extend_from_slice(b"c,\xff,\nd,last,");
+    let (words, items) = rows(Format::Csv, text);
+    let expected = [
+        "b imported",
+        "d imported",
+        "line 10: it has no path",
+        "line 11: it is longer than 1 MiB",
+        "line 12: a quote begins on it and does not end",
+        "line 14: `b` is on line 13 already",
+        "line 15: it is not UTF-8",
+        "line 2: the bytes of `a` do not have the SHA-256 that was given",
+        "line 3: the path `../a` leads out of the directory of the manifest",
+        "line 4: the path `/etc/hostname` leads out of the directory of the manifest",
+        "line 6: it has 4 values, and there are 3 columns",
+        "line 7: the value of `title` is a formula",
+        "line 8: the text of `title` is empty, longer than 64 KiB, or has control characters",
+        "line 9: expected a SHA-256 digest of 64 hexadecimal digits",
+    ];
+    let (missing, words): (Vec<_>, Vec<_>) =
+        words.into_iter().partition(|word| word.starts_with("line 5: "));
+    assert_eq!(words, expected);
+    assert!(missing[0].contains("missing"), "{missing:?}");
+    assert_eq!(items.len(), 2);
+}
+
+#[test]
+fn are_refused_as_a_whole_if_their_columns_are_not_understood() {
+    for (text, expected) in [
+        ("", "line 1: there is no column `path`"),
+        ("title\na\n", "line 1: there is no column `path`"),
+        ("\npath,box\na,17\n", "line 2: the column `box` means nothing"),
+        ("path,\"open\na\n", "line 1: a quote begins on it and does not end"),
+    ] {
+        assert_eq!(rows(Format::Csv, text).0, [expected]);
+    }
+    let (words, _) = rows(Format::Toml, "[[item]]\npath = 'a'\n[[item]]\npath = \n");
+    assert!(words[0].starts_with("line 4: it can not be read"), "{words:?}");
+    let (words, _) = rows(Format::Jsonl, "{\"path\": \"a\", \"box\": 1}\n[1]\n{\"path\": 7,\n");
+    assert_eq!(words[0], "line 1: the column `box` means nothing");
+    assert!(words[1].starts_with("line 2: it can not be read"), "{words:?}");
+    assert!(words[2].starts_with("line 3: it can not be read"), "{words:?}");
+}

@@ -1,0 +1,162 @@
+//! A rerun adds nothing, whatever happened before it.
+
+use super::*;
+use crate::support::{make_collection, scratch};
+
+const TIME: &str = "2026-11-21T02:13:00Z";
+
+#[test]
+fn add_nothing() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let sources = scratch.path().join("sources");
+    write(&sources, "a.txt", "alpha");
+    write(&sources, "dir/b.txt", "beta");
+    std::fs::create_dir(sources.join("dir/empty")).unwrap();
+    std::os::unix::fs::symlink("b.txt", sources.join("dir/link")).unwrap();
+    let clock = TestClock::at(TIME);
+    let run =
+        || import(&collection, tree(&sources, Units::default()), import_options(), &clock).unwrap();
+    assert_eq!(words(&run().0), ["a.txt imported", "dir imported"]);
+    for _ in 0..2 {
+        assert_eq!(words(&run().0), ["a.txt there", "dir there"]);
+    }
+    // Something changed adds that; something that was only touched adds nothing.
+    write(&sources, "dir/c.txt", "gamma");
+    write(&sources, "a.txt", "alpha");
+    assert_eq!(words(&run().0), ["a.txt there", "dir imported"]);
+    assert_eq!(words(&run().0), ["a.txt there", "dir there"]);
+    assert_eq!(whole_items(&collection).len(), 3);
+    // What was deleted does not come back by itself.
+    let ledger = std::fs::read_to_string(collection.path().join(Ledger::path())).unwrap();
+    // A touched source was read once, and has a line for its new time.
+    let kinds: Vec<_> = ledger.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(kinds, ["item", "item", "same", "item"]);
+}
+
+#[test]
+fn add_nothing_without_the_ledger() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let sources = scratch.path().join("sources");
+    for at in 0..20 {
+        write(&sources, &format!("{at}.txt"), format!("{at}"));
+    }
+    let clock = TestClock::at(TIME);
+    let run = || {
+        let units = Units::EachFile;
+        import(&collection, tree(&sources, units), import_options(), &clock).unwrap().1
+    };
+    assert_eq!(run().imported, 20);
+    let path = collection.path().join(Ledger::path());
+    let lines = std::fs::read_to_string(&path).unwrap();
+    // Lost, cut anywhere in its last lines, or with rubbish at its end: the sidecars know.
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(run().there, 20);
+    let middle = lines.match_indices('\n').nth(9).unwrap().0 + 1;
+    for end in (middle..middle + 60).step_by(7).chain([lines.len() - 1]) {
+        std::fs::write(&path, &lines[..end]).unwrap();
+        let summary = run();
+        assert_eq!((summary.there, summary.imported), (20, 0), "cut at {end}");
+        let summary = run();
+        assert_eq!((summary.there, summary.imported), (20, 0), "cut at {end}, again");
+    }
+    std::fs::write(&path, format!("{lines}\u{0}\u{0}rubbish")).unwrap();
+    assert_eq!(run().there, 20);
+    write(&sources, "new.txt", "new");
+    assert_eq!(run().imported, 1);
+    assert_eq!(run().there, 21);
+    assert_eq!(whole_items(&collection).len(), 21);
+}
+
+#[test]
+fn know_content_if_they_are_asked_to() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let sources = scratch.path().join("sources");
+    for (name, bytes) in [("a", "1"), ("b", "1"), ("c", "2")] {
+        write(&sources, name, bytes);
+    }
+    let clock = TestClock::at(TIME);
+    let run = |dedupe| {
+        let options = Options { dedupe, ..import_options() };
+        words(&import(&collection, tree(&sources, Units::EachFile), options, &clock).unwrap().0)
+    };
+    // The second is the same as one of its own group.
+    assert_eq!(run(Dedupe::Content), ["a imported", "b there", "c imported"]);
+    write(&sources, "d", "2");
+    assert_eq!(run(Dedupe::Content), ["a there", "b there", "c there", "d there"]);
+    assert_eq!(run(Dedupe::Source), ["a there", "b there", "c there", "d there"]);
+    write(&sources, "e", "2");
+    assert_eq!(run(Dedupe::Source), ["a there", "b there", "c there", "d there", "e imported"]);
+    assert_eq!(whole_items(&collection).len(), 3);
+    assert_eq!(run(Dedupe::None).len(), 5);
+    assert_eq!(whole_items(&collection).len(), 8);
+}
+
+/// The plan says what the import then does.
+#[test]
+fn do_what_the_plan_says() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let sources = scratch.path().join("sources");
+    write(&sources, "a.txt", "alpha");
+    write(&sources, "dir/b.txt", "beta");
+    std::fs::create_dir(sources.join("empty")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", sources.join("dir2")).unwrap();
+    write(&sources, "out/x", "x");
+    std::os::unix::fs::symlink("../../elsewhere", sources.join("out/link")).unwrap();
+    let clock = TestClock::at(TIME);
+    for round in 0..2 {
+        let found = || tree(&sources, Units::default());
+        let before = crate::support::tree(collection.path());
+        let (told, plan) = planned(&collection, found(), import_options(), &clock);
+        assert_eq!(crate::support::tree(collection.path()), before, "a plan writes nothing");
+        let (done, summary) = import(&collection, found(), import_options(), &clock).unwrap();
+        assert_eq!(words(&told), words(&done), "round {round}");
+        let numbers = |it: &Summary| (it.imported, it.there, it.failed, it.files, it.bytes);
+        assert_eq!(numbers(&plan), numbers(&summary), "round {round}");
+        assert_eq!(summary.failed, 3);
+        assert_eq!(summary.imported, if round == 0 { 2 } else { 0 });
+    }
+}
+
+/// Only one import at a time has the ledger.
+#[test]
+fn wait_for_each_other() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let clock = TestClock::at(TIME);
+    let first = Ledger::open(&collection, &agent(), &clock, PATIENCE).unwrap();
+    let second = Ledger::open(&collection, &agent(), &clock, std::time::Duration::ZERO);
+    assert!(matches!(second, Err(ImportError::Locked { .. })));
+    drop(first);
+    Ledger::open(&collection, &agent(), &clock, std::time::Duration::ZERO).unwrap();
+}
+
+#[test]
+fn overlap_in_threads_and_import_each_once() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    let sources = scratch.path().join("sources");
+    for at in 0..60 {
+        write(&sources, &format!("{}/{at}.txt", at % 7), format!("{at}"));
+    }
+    let clock = TestClock::at(TIME);
+    let imported: u64 = std::thread::scope(|threads| {
+        let run = || {
+            let collection = Collection::open(&root, &Watcher::default()).unwrap();
+            let found = tree(&sources, Units::EachFile);
+            import(&collection, found, import_options(), &clock).unwrap().1.imported
+        };
+        let runs: Vec<_> = (0..3).map(|_| threads.spawn(run)).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).sum()
+    });
+    assert_eq!(imported, 60);
+    let collection = Collection::open(&root, &Watcher::default()).unwrap();
+    let mut sources: Vec<_> = origins(&collection).into_iter().map(|it| it.0).collect();
+    sources.sort();
+    sources.dedup();
+    assert_eq!((sources.len(), whole_items(&collection).len()), (60, 60));
+}
