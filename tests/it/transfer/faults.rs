@@ -127,6 +127,16 @@ fn copy_killed() {
 }
 
 #[test]
+fn copy_killed_across_file_systems() {
+    every_operation(Case { across: true, ..COPY }, Mode::Killed);
+}
+
+#[test]
+fn migrate_with_errors_across_file_systems() {
+    every_operation(Case { across: true, ..MIGRATE }, Mode::Once(Errno::NOSPC));
+}
+
+#[test]
 fn refresh_killed() {
     let rules = copy_rules(true, false);
     every_operation(Case { copied: true, changed: true, rules, ..COPY }, Mode::Killed);
