@@ -36,7 +36,13 @@
 //!   .urepo/
 //!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
+//!     locks/00…ff                           on items that exist, while they are changed
 //!     staging/<run>/                        items in the making
+//!     partial/                              large items of which a part has been copied
+//!     journal/                              hand-overs and deletions under way
+//!     trash/                                what was deleted or mended, until it is purged
+//!     import/ledger                         which source became which item
+//!     log/YYYY-MM.jsonl                     what happened; may be removed
 //!     verified/<prefix>+<year>              when each item was last verified; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
 //!     item.toml                             its sidecar
@@ -46,7 +52,9 @@
 //! # Invariants
 //!
 //! - A name leaves the distributor after its date is synced, and is printed after its item is.
-//! - An item's directory appears by one rename, whole, and never replaces anything.
+//! - An item's directory appears in one step, whole. A new one replaces nothing; one that takes the
+//!   place of another is swapped with it, under the lock of the item.
+//! - At every instant one collection holds the Original of an item, by the rule for readers.
 //! - Nothing is reached by a path that could pass a link: everything is beneath an open descriptor.
 //! - An I/O error is an error, never absence; a failed sync condemns what it was to sync.
 
