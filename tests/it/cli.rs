@@ -4,6 +4,7 @@ mod dry_run;
 mod exit_codes;
 mod export;
 mod finding;
+mod forged;
 mod import;
 mod interrupts;
 mod json;
