@@ -11,7 +11,7 @@ use urepo::transfer::{Rules, Verb};
 
 use super::support::{Pair, copy_rules};
 use crate::power::Disk;
-use crate::support::Trace;
+use crate::support::{Faults, Mode, PATIENCE, Trace, agent};
 
 type Steps = Vec<(Operation, PathBuf)>;
 
@@ -30,7 +30,10 @@ impl Sides {
 
     /// Replays `steps` and calls `wrong` with whatever relies on something volatile.
     fn replay(&self, steps: &Steps, wrong: &mut dyn FnMut(String)) {
-        let mut disks = [Disk::default(), Disk::default()];
+        self.replay_on([Disk::default(), Disk::default()], steps, wrong);
+    }
+
+    fn replay_on(&self, mut disks: [Disk; 2], steps: &Steps, wrong: &mut dyn FnMut(String)) {
         for (operation, path) in steps {
             for (disk, rule) in self.relied_on(*operation, path) {
                 let lost: Vec<_> =
@@ -165,4 +168,31 @@ fn of_a_hand_over_onto_a_copy() {
     let name = pair.deposit_tree();
     pair.run(Verb::Copy, Rules::default());
     check(&pair, &name, &steps(&pair, Verb::Migrate, Rules::default()), 7);
+}
+
+/// What a killed run has renamed may be in memory only: recovery makes sure of it before it relies on it.
+#[test]
+fn of_a_recovery() {
+    use urepo::transfer::{Reach, finish_pending};
+    let rules = Rules { leave_copy: true, ..Rules::default() };
+    let mut recovered = 0;
+    for cut in (60..260).step_by(3) {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
+        let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
+        let _ = pair.try_between(&from, &to, Verb::Migrate, rules, |_| ());
+        if pair.journals() == 0 {
+            continue;
+        }
+        let trace = Arc::new(Trace::default());
+        let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
+        finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE).unwrap();
+        let sides = Sides::of(&pair, &name);
+        let volatile = |root: &Path| Disk { volatile: vec![root.join(&sides.item)] };
+        let disks = [volatile(&sides.from), volatile(&sides.to)];
+        sides.replay_on(disks, &trace.0.lock().unwrap(), &mut |wrong| panic!("{cut}: {wrong}"));
+        recovered += 1;
+    }
+    assert!(recovered > 10, "{recovered}");
 }
