@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Collection, CollectionError, Settings, Subsystem};
-use crate::disk::{Dir, IoContext, PathError, Watcher};
+use crate::disk::{Dir, IoContext, PathError, Watcher, random_hex};
 use crate::layout;
 
 /// Makes a collection in the directory `root`, an absolute path, which may exist.
@@ -87,9 +87,5 @@ fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
 }
 
 fn random_id() -> Result<String, PathError> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| std::io::Error::other(error.to_string()))
-        .on("draw a random id from", "/dev/urandom")?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+    random_hex::<16>().on("draw a random id from", "/dev/urandom")
 }

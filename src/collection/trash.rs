@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, IoContext, Kind, PathError};
+use crate::disk::{Dir, IoContext, Kind, PathError, random_hex};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
@@ -181,18 +181,14 @@ impl Collection {
     /// Makes an entry, synced and empty.
     pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
         let trash = self.own().ensure_dir(layout::TRASH)?;
-        let mut random = [0_u8; 8];
-        getrandom::fill(&mut random)
-            .map_err(|error| std::io::Error::other(error.to_string()))
-            .on("make the directory", trash.path())?;
+        let random = random_hex::<8>().on("make the directory", trash.path())?;
         // `+` occurs in no name, and `~` neither.
         let text = name.as_str().replace('/', "+");
-        let random = u64::from_be_bytes(random);
         let is_long = text.len() > LONGEST_NAME;
         let entry = if is_long {
-            format!("{}~{random:016x}", Digest::of(name.as_str().as_bytes()))
+            format!("{}~{random}", Digest::of(name.as_str().as_bytes()))
         } else {
-            format!("{text}~{random:016x}")
+            format!("{text}~{random}")
         };
         trash.make_private_dir(&entry)?;
         trash.sync()?;

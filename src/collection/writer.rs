@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError};
+use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError, random_hex};
 use crate::layout;
 
 /// The file in a stage that says whose it is.
@@ -204,7 +204,5 @@ fn name_the_writers(
 
 /// A name for a stage that no other process takes.
 pub(crate) fn stage_name(process: u32) -> std::io::Result<String> {
-    let mut random = [0_u8; 8];
-    getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
-    Ok(format!("{process}-{:016x}", u64::from_be_bytes(random)))
+    Ok(format!("{process}-{}", random_hex::<8>()?))
 }

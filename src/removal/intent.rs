@@ -15,7 +15,7 @@ use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Writer, lock_items};
-use crate::disk::{Dir, IoContext, Lock, PathError};
+use crate::disk::{Dir, IoContext, Lock, PathError, random_hex};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -47,11 +47,8 @@ impl Intent {
         names: &[RepositoryName],
     ) -> Result<Intent, RemovalError> {
         let journal = collection.own().ensure_dir(layout::JOURNAL)?;
-        let mut random = [0_u8; 8];
-        getrandom::fill(&mut random)
-            .map_err(|error| std::io::Error::other(error.to_string()))
-            .on("write to", journal.path())?;
-        let file = PathBuf::from(format!("{BEGIN}{:016x}{END}", u64::from_be_bytes(random)));
+        let random = random_hex::<8>().on("write to", journal.path())?;
+        let file = PathBuf::from(format!("{BEGIN}{random}{END}"));
         // A name has no character that TOML would have escaped.
         let mut text =
             "# Items that are being deleted; see `urepo recover`.\nitems = [\n".to_owned();

@@ -8,7 +8,8 @@ use crate::disk::copy::CopyError;
 use crate::identity::RepositoryName;
 use crate::sidecar::SidecarError;
 
-/// Why an item was not transferred. Unless it says otherwise, both sides are as they were.
+/// Why an item was not transferred. Unless it says otherwise, the source is as it was, and so is the
+/// destination, but for a Copy that a hand-over may have left there.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// The states on both sides do not allow it.
@@ -133,9 +134,6 @@ pub enum TransferError {
     /// An earlier failure of the whole group or run took this one with it.
     #[error("not transferred, because of the failure before it")]
     GroupFailed,
-    /// Whoever listens to the outcomes has gone.
-    #[error("nobody listens any more")]
-    NobodyListens,
     /// The collection refuses.
     #[error(transparent)]
     Collection(Box<CollectionError>),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{JournalError, TransferError};
 use crate::collection::Collection;
-use crate::disk::{IoContext, PathError};
+use crate::disk::{IoContext, PathError, random_hex};
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -45,11 +45,7 @@ struct Raw {
 
 /// A token of a run: no two are the same.
 pub(super) fn token(place: &Path) -> Result<String, PathError> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| std::io::Error::other(error.to_string()))
-        .on("draw a random token for", place)?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+    random_hex::<16>().on("draw a random token for", place)
 }
 
 impl Record {

@@ -21,8 +21,8 @@
 //! # Locks, and why a copy takes none
 //!
 //! A copy only reads its source, which may be on a read-only disk, and makes a new name, which only
-//! one can take. It looks again before it publishes whether the source's sidecar is still the one it
-//! copied by. What changes an item that exists takes its lock ([`lock_items`]), on both sides at once.
+//! one can take. Once an item is staged, it looks again whether the source's sidecar, found by its name,
+//! is still the one it copied by. What changes an item that exists takes its lock ([`lock_items`]), on both sides at once.
 //!
 //! # What makes a Copy stale
 //!

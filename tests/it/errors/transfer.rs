@@ -573,7 +573,6 @@ fn the_rest() {
         TransferError::Unfinished { name: name(), source: Box::new(cause().into()) },
         TransferError::Interrupted,
         TransferError::GroupFailed,
-        TransferError::NobodyListens,
     ];
     let texts: Vec<_> = errors.iter().map(|error| chain(error)).collect();
     same(
@@ -592,8 +591,6 @@ caused by: Input/output error (os error 5)
 interrupted before it was transferred
 
 not transferred, because of the failure before it
-
-nobody listens any more
 "#]],
     );
 }
