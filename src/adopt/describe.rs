@@ -3,6 +3,7 @@
 use super::Note;
 use super::bibtex::{Field, Library, Reference, names, plain, to_text};
 use super::labels::{Labels, label, words};
+use super::spoken::{language, month_number};
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName, parse_suffix};
 use crate::item::State;
 use crate::sidecar::Metadata;
@@ -298,43 +299,6 @@ fn state(value: &str) -> Option<State> {
         "copy" => Some(State::Copy),
         _ => None,
     }
-}
-
-fn month_number(text: &str) -> Option<u32> {
-    if let Ok(number @ 1..=12) = text.parse() {
-        return Some(number);
-    }
-    const MONTHS: [[&str; 2]; 12] = [
-        ["jan", "jan"],
-        ["feb", "fev"],
-        ["mar", "mar"],
-        ["apr", "abr"],
-        ["may", "mai"],
-        ["jun", "jun"],
-        ["jul", "jul"],
-        ["aug", "ago"],
-        ["sep", "set"],
-        ["oct", "out"],
-        ["nov", "nov"],
-        ["dec", "dez"],
-    ];
-    let begin: String = text.chars().take(3).flat_map(char::to_lowercase).collect();
-    let is_word = text.chars().all(|c| c.is_alphabetic() || c == '.');
-    let at = MONTHS.iter().position(|names| names.contains(&begin.as_str()))?;
-    is_word.then_some(u32::try_from(at + 1).ok()?)
-}
-
-/// The tag of a language that is called by its name.
-fn language(name: &str) -> Option<&'static str> {
-    Some(match name.to_lowercase().as_str() {
-        "english" | "inglês" | "ingles" => "en",
-        "portuguese" | "português" | "portugues" => "pt",
-        "spanish" | "español" | "espanhol" => "es",
-        "french" | "français" | "francês" | "frances" => "fr",
-        "german" | "deutsch" | "alemão" => "de",
-        "italian" | "italiano" => "it",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod look;
 mod note;
 mod read;
 mod run;
+mod spoken;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,0 +1,39 @@
+//! Words that descriptions have where a sidecar has numbers and tags: months and languages.
+
+/// The number of a month that is called by its number or by its name, in English or Portuguese.
+pub(super) fn month_number(text: &str) -> Option<u32> {
+    if let Ok(number @ 1..=12) = text.parse() {
+        return Some(number);
+    }
+    const MONTHS: [[&str; 2]; 12] = [
+        ["jan", "jan"],
+        ["feb", "fev"],
+        ["mar", "mar"],
+        ["apr", "abr"],
+        ["may", "mai"],
+        ["jun", "jun"],
+        ["jul", "jul"],
+        ["aug", "ago"],
+        ["sep", "set"],
+        ["oct", "out"],
+        ["nov", "nov"],
+        ["dec", "dez"],
+    ];
+    let begin: String = text.chars().take(3).flat_map(char::to_lowercase).collect();
+    let is_word = text.chars().all(|c| c.is_alphabetic() || c == '.');
+    let at = MONTHS.iter().position(|names| names.contains(&begin.as_str()))?;
+    is_word.then_some(u32::try_from(at + 1).ok()?)
+}
+
+/// The tag of a language that is called by its name.
+pub(super) fn language(name: &str) -> Option<&'static str> {
+    Some(match name.to_lowercase().as_str() {
+        "english" | "inglês" | "ingles" => "en",
+        "portuguese" | "português" | "portugues" => "pt",
+        "spanish" | "español" | "espanhol" => "es",
+        "french" | "français" | "francês" | "frances" => "fr",
+        "german" | "deutsch" | "alemão" => "de",
+        "italian" | "italiano" => "it",
+        _ => return None,
+    })
+}
