@@ -21,6 +21,17 @@ impl Digest {
     pub fn first_byte(&self) -> u8 {
         self.0[0]
     }
+
+    /// The number in its first 64 bits, as evenly spread.
+    pub(crate) fn leading_number(&self) -> i64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+
+    /// Its 32 bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 /// Takes bytes piece by piece and gives their digest.

@@ -28,6 +28,14 @@ pub const TRASH: &str = "trash";
 pub const VERIFIED: &str = "verified";
 /// What was imported from where, in [`OWN`].
 pub const IMPORT: &str = "import";
+/// The index, in [`OWN`]: may be removed at any time.
+pub const INDEX: &str = "index.sqlite";
+/// Shared by who uses the index, held alone by who puts another in its place; in [`OWN`].
+pub const INDEX_LOCK: &str = "index.lock";
+/// Held by who makes a new index, in [`OWN`].
+pub const INDEX_MAKING: &str = "index.making";
+/// Says that the index has missed something, in [`OWN`].
+pub const INDEX_STALE: &str = "index.stale";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

@@ -62,6 +62,7 @@
 
 pub mod adopt;
 pub mod agent;
+pub mod catalog;
 pub mod clock;
 pub mod collection;
 pub mod deposit;
@@ -73,6 +74,7 @@ mod flow;
 pub mod holdings;
 pub mod identity;
 pub mod import;
+pub mod index;
 pub mod interrupt;
 pub mod item;
 pub mod layout;

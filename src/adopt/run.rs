@@ -328,6 +328,12 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
         let writer = if halted { Ok(None) } else { self.side.writing.get() };
         let (outcomes, fatal) = match writer {
             Ok(Some(writer)) => {
+                let names = group.iter().map(|ready| ready.plan.name.clone()).collect();
+                let adopter = self.side.adopter;
+                let _changing = match adopter.mode {
+                    Mode::Act { collection, .. } => Some(writer.changing(collection, names)),
+                    Mode::Plan(_) => None,
+                };
                 place(group, self.side.root, &writer, self.side.adopter.clock.now())
             }
             other => {
@@ -365,7 +371,10 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
     }
 
     fn stop(&mut self, error: AdoptError) {
-        self.summary.fatal.get_or_insert(error);
+        // Of those that fail for one reason the first to be told need not be the one that knows it.
+        if matches!(self.summary.fatal, None | Some(AdoptError::GroupFailed)) {
+            self.summary.fatal = Some(error);
+        }
         self.side.flow.stop();
     }
 }

@@ -82,6 +82,8 @@ pub(crate) enum Command {
     List(command::list::List),
     #[command(visible_alias = "info")]
     Show(command::show::Show),
+    #[command(visible_alias = "search")]
+    Find(Box<command::find::Find>),
     Path(command::path::Path),
     Cat(command::cat::Cat),
     Manifest(command::manifest::Manifest),
@@ -99,7 +101,9 @@ pub(crate) enum Command {
     Delete(command::delete::Delete),
     Purge(command::purge::Purge),
     Repair(command::repair::Repair),
+    Stats(command::stats::Stats),
     Log(command::log::Log),
+    Index(command::index::Index),
     Id(command::id::Id),
     Mint(command::mint::Mint),
     Recover(command::recover::Recover),

@@ -7,6 +7,8 @@ use urepo::collection::StoredItem;
 use urepo::item::{Content, Entry, PayloadPath};
 use urepo::sidecar::{Handover, Party, Sidecar};
 
+use super::failure::Failure;
+
 /// What every record of an item says.
 pub(crate) fn item(id: &str, ibip: Option<&str>, path: &Path, state: Option<&str>) -> Value {
     let mut record = json!({
@@ -52,6 +54,14 @@ fn handover(handover: &Handover) -> Value {
         Party::From(id) => json!({ "token": handover.token, "from": id }),
         Party::To(id) => json!({ "token": handover.token, "to": id }),
     }
+}
+
+/// That an item could not be read, and why.
+pub(crate) fn failed(failure: &Failure) -> Value {
+    json!({
+        "version": 1, "ok": false,
+        "error": { "code": failure.exit.code(), "message": failure.in_one_line() },
+    })
 }
 
 /// One entry of a payload.

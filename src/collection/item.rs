@@ -6,6 +6,7 @@ use super::tree::PrefixTree;
 use super::{Collection, CollectionError};
 use crate::disk::{Dir, PathError, Stamp, StoredFile};
 use crate::identity::{Identifier, Instant, RepositoryName};
+use crate::index::Record;
 use crate::item::PayloadPath;
 use crate::layout;
 use crate::sidecar::{self, Seal, Sidecar};
@@ -210,6 +211,22 @@ impl Collection {
         }
         Ok(level)
     }
+}
+
+/// What the index keeps of the item `name`, whose sidecar is `file`.
+pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<Record, PathError> {
+    let stamp = file.stamp()?;
+    let text = match file.read_all(sidecar::MAX_BYTES) {
+        Ok(text) => text,
+        // Damaged or far too long: that is the sidecar's fault, not the index's.
+        Err(_) => return Ok(Record::unreadable(name, Some(&stamp))),
+    };
+    Ok(match Sidecar::read(&text) {
+        Ok((sidecar, _)) if sidecar.repository == *name => {
+            Record::of(&sidecar, &sidecar.files, &stamp)
+        }
+        _ => Record::unreadable(name, Some(&stamp)),
+    })
 }
 
 /// Whether `text` can be the end of a name: directory names, none of them dots.

@@ -55,7 +55,7 @@ impl<'a> Lookup<'a> {
         Ok((prefix.join(year), PathBuf::from(leaf)))
     }
 
-    fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {
+    pub(super) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {
         if let Some(found) = self.known().get(&prefix(name)) {
             return Ok(Arc::clone(found));
         }

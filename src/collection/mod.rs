@@ -6,8 +6,10 @@
 
 mod bucket;
 mod change;
+mod changing;
 pub mod discover;
 mod error;
+mod indexed;
 mod init;
 mod issue;
 mod item;
@@ -28,13 +30,15 @@ use crate::disk::{Dir, Watcher};
 use crate::layout;
 
 pub(crate) use bucket::Buckets;
+pub(crate) use changing::{Changing, Years};
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 pub use init::{check_place, init, init_without_names, restore_own};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
+use indexed::OpenIndex;
 pub(crate) use item::ReadSidecar;
 pub use item::{FindError, StoredItem};
 pub use list::{Listed, Names};
-pub(crate) use list::{listing_order, visit_tree};
+pub(crate) use list::{belongs, listing_order, visit_tree};
 pub use log::{Event, EventKind};
 pub(crate) use lookup::Lookup;
 pub(crate) use proof::ProofError;
@@ -50,6 +54,7 @@ pub struct Collection {
     root: Dir,
     own: Dir,
     settings: Settings,
+    index: OpenIndex,
 }
 
 impl Collection {
@@ -83,7 +88,7 @@ impl Collection {
             Durability::None => Dir::open(path, watcher.clone().without_sync())?,
         };
         let own = open_own(&root)?;
-        Ok(Collection { root, own, settings })
+        Ok(Collection { root, own, settings, index: OpenIndex::default() })
     }
 
     /// The root directory.

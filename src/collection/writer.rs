@@ -118,6 +118,11 @@ impl Writer {
         &self.agent
     }
 
+    /// What no other writer is called.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The stage.
     pub fn stage(&self) -> &Dir {
         &self.stage
@@ -163,6 +168,14 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
         });
     }
     Ok(found)
+}
+
+impl Collection {
+    /// Whether the writer with this stage is at work, or was killed and nobody has cleared up since.
+    pub(crate) fn has_stage(&self, name: &str) -> Result<bool, PathError> {
+        let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
+        Ok(plain && self.own.stamp(Path::new(layout::STAGING).join(name))?.is_some())
+    }
 }
 
 /// Removes what killed runs left, while nobody is writing.

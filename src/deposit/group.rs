@@ -173,6 +173,8 @@ impl Publisher<'_, '_> {
 
     /// Puts synced items in place and syncs the directories that got them.
     fn place_all(&self, ready: Vec<Named>, results: &mut Vec<Published>) -> Option<DepositError> {
+        let names = ready.iter().map(|named| named.label.name.clone()).collect();
+        let _changing = self.writer.changing(self.collection, names);
         let mut by_year: BTreeMap<PathBuf, Vec<Named>> = BTreeMap::new();
         for named in ready {
             match self.year_of(&named) {

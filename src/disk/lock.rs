@@ -132,6 +132,13 @@ impl Lock {
         Ok(Lock { file })
     }
 
+    /// Shares a lock on `file`, for as long as it takes: others hold it alone for a moment only.
+    pub(crate) fn wait_to_share_file(file: StoredFile) -> Result<Lock, PathError> {
+        file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
+        file.as_std().lock_shared().on("lock", file.path())?;
+        Ok(Lock { file })
+    }
+
     /// Lets others share a lock that was held alone.
     pub fn share(self) -> Result<Lock, LockError> {
         self.file.as_std().lock_shared().on("lock", self.file.path())?;

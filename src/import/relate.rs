@@ -85,6 +85,7 @@ fn relate_one(
         let text = sidecar.rewrite(&read.text, &read.sidecar).map_err(|cause| {
             ImportError::from(CollectionError::Sidecar { name: name.clone(), cause })
         })?;
+        let _changing = writer.changing(ledger.collection(), vec![name.clone()]);
         writer.replace_sidecar(&item, &text)?;
     }
     match lost {

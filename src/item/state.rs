@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What a collection holds of an item [resolution standard 5.2].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// The one Original; over all collections there is exactly one.
     Original,

@@ -53,6 +53,7 @@ impl<'o> Deletion<'_, 'o> {
             let (collection, writer) = (self.remover.collection, &self.remover.writer);
             self.intent = Some(Intent::write(collection, writer, self.names)?);
         }
+        let changing = self.remover.writer.changing(collection, vec![name.clone()]);
         let done = match planned.plan.step {
             Step::Bury => self.bury(&item, &planned.record),
             Step::FinishBurial => bury_payload(collection, &item),
@@ -62,6 +63,7 @@ impl<'o> Deletion<'_, 'o> {
                 Ok(())
             }
         };
+        drop(changing);
         self.unfinished |= done.is_err();
         if done.is_ok() {
             self.note(&planned);

@@ -71,6 +71,7 @@ impl Remover<'_> {
         let _locks = lock_items([(collection, name)], self.agent, self.clock, self.wait)?;
         let grave = Search { collection, others, rule, progress, interrupt }.find(name)?;
         let revived = Revived::of(&grave);
+        let _changing = self.writer.changing(collection, vec![name.clone()]);
         match &grave {
             Grave::Tombstone { item, record, trashed } => {
                 self.unbury(item, record, trashed.as_ref())?;

@@ -138,6 +138,7 @@ impl Repairer<'_> {
             let path = item.dir().path_of(layout::SIDECAR);
             return Err(RepairError::Changed { name: plan.name.clone(), path });
         }
+        let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         Ok(writer.replace_item(self.collection, staged, &plan.name)?)
     }
 

@@ -7,7 +7,7 @@ use super::draft::Staged;
 use super::run::{Ready, Shared};
 use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, ItemLocks, StoredItem, lock_items,
+    Changing, Collection, CollectionError, Event, EventKind, ItemLocks, StoredItem, lock_items,
 };
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
@@ -75,6 +75,7 @@ impl Shared<'_> {
             }
         }
         self.sync_what_is_there(&mut group);
+        let _changing = self.announce(&copies, &handovers, &moves, &drops);
         self.publish_copies(copies, &mut group);
         self.hand_over(handovers, &mut group);
         self.move_all(&moves, &mut group);
@@ -83,6 +84,28 @@ impl Shared<'_> {
             self.note(&group.done);
         }
         (group.outcomes.into_values().collect(), group.fatal)
+    }
+
+    /// Tells the indexes of both sides what is going to change there.
+    fn announce(
+        &self,
+        copies: &Items,
+        handovers: &Items,
+        moves: &Items,
+        drops: &Items,
+    ) -> Vec<Changing<'_>> {
+        let named = |items: &Items| items.iter().map(|(_, it)| it.name.clone()).collect::<Vec<_>>();
+        let mut leaving = [named(handovers), named(moves), named(drops)].concat();
+        let arriving = [named(copies), named(handovers), named(moves)].concat();
+        leaving.extend(
+            copies.iter().filter(|(_, it)| it.step == Step::MoveCopy).map(|(_, it)| it.name.clone()),
+        );
+        let sides = [(self.writer, self.to, arriving), (self.source_writer, self.from, leaving)];
+        sides
+            .into_iter()
+            .filter(|(_, _, names)| !names.is_empty())
+            .filter_map(|(writer, collection, names)| Some(writer?.changing(collection, names)))
+            .collect()
     }
 
     /// Makes sure that what is told to be there already is on the disk: a run that was killed, or one

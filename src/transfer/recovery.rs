@@ -327,11 +327,16 @@ impl Finish<'_> {
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, clock, wait)?, receiver.writer(agent, clock, wait)?);
         let sides = Sides { from: giver, to: receiver, giver: &from, receiver: &to, clock };
+        let changing = [
+            from.changing(giver, record.items.clone()),
+            to.changing(receiver, record.items.clone()),
+        ];
         let outcomes = settle(&sides, &record);
         if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
             journal::end(giver, name)?;
         }
         note(&sides, &outcomes, agent);
+        drop(changing);
         from.finish()?;
         to.finish()?;
         let told = |(name, result)| Finished { name: Some(name), result };

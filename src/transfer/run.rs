@@ -83,7 +83,7 @@ pub(super) struct Shared<'a> {
     pub to: &'a Collection,
     pub source_items: Lookup<'a>,
     pub destination_items: Lookup<'a>,
-    writer: Option<&'a Writer>,
+    pub(super) writer: Option<&'a Writer>,
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
     pub agent: &'a Agent,

@@ -2500,6 +2500,8 @@ Commands:
   import       Import many sources as items, each once
   list         List the items of a collection [alias: ls]
   show         Show what is known of items [alias: info]
+  find         Find items by words of their description, and by all else that is known of them
+               [alias: search]
   path         Print where items are on the disk
   cat          Print a file of an item
   manifest     Print digests in the form that `sha256sum -c` checks
@@ -2514,7 +2516,9 @@ Commands:
   delete       Delete items, or bring them back [alias: rm]
   purge        Remove the files of deleted items for good
   repair       Mend damaged, missing or added files of items from good copies
+  stats        Tell how much the collection holds: by state, prefix, year and format
   log          Show what happened to items: who did it, and when
+  index        Make the index, or bring it up to what is there
   id           Read an identifier in any spelling and print what it says
   mint         Give permanent names without depositing anything
   recover      Remove what killed runs left, and raise the memories to the newest names

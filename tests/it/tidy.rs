@@ -19,7 +19,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("disk", &["identity", "digest", "clock", "interrupt", "progress"]),
     ("agent", &["identity", "clock", "disk"]),
     ("distributor", &["identity", "digest", "clock", "layout", "disk", "agent"]),
+    ("index", &["identity", "digest", "item", "sidecar", "disk"]),
     ("collection", BELOW_COLLECTION),
+    ("catalog", COLLECTION_AND_BELOW),
     ("adopt", COLLECTION_AND_BELOW),
     ("deposit", COLLECTION_AND_BELOW),
     ("import", DEPOSIT_AND_BELOW),
@@ -48,6 +50,7 @@ const BELOW_COLLECTION: &[&str] = &[
     "disk",
     "agent",
     "distributor",
+    "index",
 ];
 
 const COLLECTION_AND_BELOW: &[&str] = &[
@@ -63,6 +66,7 @@ const COLLECTION_AND_BELOW: &[&str] = &[
     "disk",
     "agent",
     "distributor",
+    "index",
     "collection",
 ];
 
@@ -79,6 +83,7 @@ const DEPOSIT_AND_BELOW: &[&str] = &[
     "disk",
     "agent",
     "distributor",
+    "index",
     "collection",
     "deposit",
 ];
@@ -95,6 +100,7 @@ const VERIFY_AND_BELOW: &[&str] = &[
     "disk",
     "agent",
     "distributor",
+    "index",
     "collection",
     "verify",
 ];

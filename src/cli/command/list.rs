@@ -154,11 +154,7 @@ impl Listing<'_> {
     fn tell_failure(&self, mut fields: serde_json::Value, failure: &Failure) -> Done {
         self.context.printer.error(&failure.in_one_line());
         if self.context.printer.json {
-            let failed = serde_json::json!({
-                "version": 1, "ok": false,
-                "error": { "code": failure.exit.code(), "message": failure.in_one_line() },
-            });
-            record::extend(&mut fields, failed);
+            record::extend(&mut fields, record::failed(failure));
             let written = self.context.printer.record(&fields);
             return written.map_err(|error| Failure::of_stdout(&error));
         }

@@ -1,6 +1,7 @@
 //! Errors of the library as failures: which exit code, and what to type next.
 
 mod adopt;
+mod catalog;
 mod export;
 mod import;
 mod transfer;

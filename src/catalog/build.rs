@@ -1,0 +1,78 @@
+//! Making an index anew, beside the one that is there, and putting it in its place.
+
+use std::path::Path;
+
+use super::refresh::Refresh;
+use super::{Catalog, CatalogError, Look, Means};
+use crate::disk::{Lock, LockError, LockMode};
+use crate::index::{Index, IndexError};
+use crate::layout;
+
+/// What the database makes beside its file.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+impl Catalog<'_> {
+    /// Makes the index anew from the sidecars.
+    ///
+    /// It is not seen before it is whole. What is changed meanwhile is told to the old index, or to
+    /// none: so at the end every sidecar is looked at again.
+    pub(super) fn make(&mut self, means: &Means<'_>) -> Result<(), CatalogError> {
+        let own = self.collection.own();
+        let new = format!("{}.new", layout::INDEX);
+        let holder = means.agent.holder(means.clock);
+        let mode = LockMode::Exclusive;
+        let making =
+            Lock::take(own, layout::INDEX_MAKING, mode, means.wait, &holder, means.clock);
+        let _making = making.map_err(|error| match error {
+            LockError::Disk(error) => CatalogError::Disk(error),
+            held @ LockError::Held { .. } => CatalogError::BeingMade(held),
+        })?;
+        for ending in [&[""], &BESIDE[..]].concat() {
+            own.remove_file_if_there(Path::new(&format!("{new}{ending}")))?;
+        }
+        let path = self.collection.index_path()?.with_file_name(&new);
+        let mut index = Index::create(Some(&path), self.collection.id())?;
+        self.fill(&mut index, means)?;
+        drop(index);
+        own.open_file(&new)?.sync()?;
+        self.put_in_place(&path, &new)?;
+        self.news.made = true;
+        let (collection, news) = (self.collection, &mut self.news);
+        let looked = collection.with_index(|index| {
+            Refresh { collection, means, news }.bring_up(index, Look::Full)
+        });
+        looked?.ok_or(CatalogError::Gone)
+    }
+
+    /// Makes an index for one use.
+    pub(super) fn make_temporary(&mut self, means: &Means<'_>) -> Result<(), CatalogError> {
+        let mut index = Index::create(None, self.collection.id())?;
+        self.fill(&mut index, means)?;
+        self.temporary = Some(index);
+        self.news.temporary = true;
+        Ok(())
+    }
+
+    fn fill(&mut self, index: &mut Index, means: &Means<'_>) -> Result<(), CatalogError> {
+        let (collection, news) = (self.collection, &mut self.news);
+        index.loading(|index| Refresh { collection, means, news }.bring_up(index, Look::Quick))
+    }
+
+    /// Puts the new index in place of the old one, which nobody uses meanwhile.
+    fn put_in_place(&self, path: &Path, new: &str) -> Result<(), CatalogError> {
+        let own = self.collection.own();
+        let _lock = Lock::wait_for_file(own.open_lock_file(layout::INDEX_LOCK)?)?;
+        let announced = self.collection.announced_in_index();
+        if !announced.is_empty() {
+            let mut index = Index::reopen(path)?;
+            index.write::<_, IndexError>(|tables| {
+                announced.iter().try_for_each(|(name, writer)| tables.announce(name, writer))
+            })?;
+        }
+        // A log of the old one must never be taken for one of the new.
+        for ending in BESIDE {
+            own.remove_file_if_there(Path::new(&format!("{}{ending}", layout::INDEX)))?;
+        }
+        Ok(own.replace_with(new, layout::INDEX)?)
+    }
+}

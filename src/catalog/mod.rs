@@ -1,0 +1,138 @@
+//! The index of a collection, brought up to the tree, and answers from it.
+//!
+//! [`Catalog::open`] makes sure that the index knows what is there: it is made where there is none, and
+//! what writers announced, and directories that are not as they were when last listed, are taken in.
+//! That costs a look at each directory above items: a handful, however many items there are. A sidecar
+//! that was changed in place by others than urepo is noticed when an answer is about its item; the others
+//! are noticed by a full look ([`Look::Full`]), which costs a look at each sidecar.
+//!
+//! Where the index can not be kept, on a disk that may only be read, it is made for one use.
+
+mod build;
+mod error;
+mod find;
+mod refresh;
+
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::Collection;
+use crate::disk::PathError;
+use crate::index::{Counts, Index};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+
+pub use error::CatalogError;
+pub use find::Found;
+use refresh::Refresh;
+
+/// How closely what is there is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// At the directories above items.
+    Quick,
+    /// At every sidecar as well.
+    Full,
+    /// At nothing that is known: all is read anew.
+    Anew,
+}
+
+/// What is needed to bring an index up to the tree.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Who asks.
+    pub agent: &'a Agent,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// How long to wait for another process that makes the index.
+    pub wait: Duration,
+    /// How many sidecars are read at a time.
+    pub jobs: usize,
+    /// Hears of each item that is read.
+    pub progress: &'a dyn Progress,
+    /// Says when to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What bringing an index up to the tree took.
+#[derive(Debug, Default)]
+pub struct News {
+    /// It was made, all of it.
+    pub made: bool,
+    /// It could not be kept, and is gone after this.
+    pub temporary: bool,
+    /// Items that were read.
+    pub read: u64,
+    /// Items that are not there any more.
+    pub gone: u64,
+    /// Directories that could not be listed: nothing new is known of what is in them.
+    pub unlisted: Vec<PathError>,
+}
+
+/// A collection with an index that knows what is there.
+pub struct Catalog<'a> {
+    collection: &'a Collection,
+    interrupt: Interrupt,
+    /// An index that could not be kept.
+    temporary: Option<Index>,
+    news: News,
+}
+
+impl<'a> Catalog<'a> {
+    /// Brings the index of `collection` up to what is there.
+    pub fn open(
+        collection: &'a Collection,
+        look: Look,
+        means: &Means<'_>,
+    ) -> Result<Catalog<'a>, CatalogError> {
+        let interrupt = means.interrupt.clone();
+        let mut catalog =
+            Catalog { collection, interrupt, temporary: None, news: News::default() };
+        let ready = match look {
+            Look::Anew => catalog.make(means),
+            look => catalog.refresh_or_make(look, means),
+        };
+        match ready {
+            Ok(()) => {}
+            Err(error) if error.can_not_be_kept() => catalog.make_temporary(means)?,
+            Err(error) => return Err(error),
+        }
+        Ok(catalog)
+    }
+
+    /// What that took.
+    pub fn news(&self) -> &News {
+        &self.news
+    }
+
+    /// Counts all items.
+    pub fn counts(&mut self) -> Result<Counts, CatalogError> {
+        self.with_index(|_, index| Ok(index.tables().counts()?))
+    }
+
+    fn refresh_or_make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
+        let (collection, news) = (self.collection, &mut self.news);
+        let known = collection.with_index(|index| {
+            Refresh { collection, means, news }.bring_up(index, look)
+        });
+        match known {
+            Ok(Some(())) => Ok(()),
+            Ok(None) => self.make(means),
+            Err(error) if error.is_cured_by_rebuilding() => self.make(means),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Does something with the index, which is there.
+    fn with_index<T>(
+        &mut self,
+        act: impl FnOnce(&mut News, &mut Index) -> Result<T, CatalogError>,
+    ) -> Result<T, CatalogError> {
+        if let Some(index) = &mut self.temporary {
+            return act(&mut self.news, index);
+        }
+        let news = &mut self.news;
+        self.collection.with_index(|index| act(news, index))?.ok_or(CatalogError::Gone)
+    }
+}

@@ -1,0 +1,205 @@
+//! `urepo find`: items by what is known of them.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use urepo::catalog::{Catalog, Found, Look};
+use urepo::collection::Collection;
+use urepo::digest::{Digest, Hasher};
+use urepo::disk::{StoredFile, Watcher};
+use urepo::identity::{Instant, Prefix};
+use urepo::index::Query;
+use urepo::item::State;
+
+use super::list::parse_time;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, escape, human, record};
+
+/// Find items by words of their description, and by all else that is known of them
+///
+/// All words of TEXT have to be in the description, in any order, whatever their case and accents.
+/// "two words" in quotation marks are looked for as they stand, word* is the beginning of a word,
+/// -word must not be there (put -- before TEXT if it begins so), title:word is looked for in the title,
+/// and so with creator, subject and every other term. Prints the names and titles of the items for
+/// which all of it holds, by date; the exit code is 21 if there are none.
+///
+/// It answers from the index (`urepo index`), which is made the first time, and is never wrong about
+/// what it prints: every answer is compared with the sidecar.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo find annual
+  urepo find 'title:\"annual\" -draft' --since 2020-01-01
+  urepo find --file '*.csv' --state Original
+  urepo find --content annual/report.pdf
+  urepo find annual -0 | xargs -0 urepo show")]
+pub(crate) struct Find {
+    /// Words of the description
+    #[arg(value_name = "TEXT")]
+    text: Vec<String>,
+    /// TERM of the description, or x.KEY, has a value that contains TEXT; may be repeated
+    #[arg(long = "where", value_name = "TERM=TEXT", value_parser = parse_term)]
+    terms: Vec<(String, String)>,
+    /// It has a file of this name, or path; * and ? stand for any characters
+    #[arg(long, value_name = "NAME")]
+    file: Vec<String>,
+    /// It has this very file
+    #[arg(long, value_name = "FILE")]
+    content: Option<PathBuf>,
+    /// It has a file of this digest, or its manifest has
+    #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
+    sha256: Option<Digest>,
+    /// It has this opaque name, or this alias among the identifiers of its description
+    #[arg(long, value_name = "TEXT")]
+    identifier: Option<String>,
+    /// Only items in this state: Original, Copy or Deleted
+    #[arg(long)]
+    state: Option<State>,
+    /// Only names of this prefix: subdomain/word[.port]
+    #[arg(long)]
+    prefix: Option<Prefix>,
+    /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Instant>,
+    /// Only items named before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    until: Option<Instant>,
+    /// No more than N items
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// Print state, size, number of files and title as well
+    #[arg(short, long)]
+    long: bool,
+    /// Print names only, each ended by a NUL byte
+    #[arg(short = '0', long, conflicts_with = "long")]
+    null: bool,
+}
+
+fn parse_term(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((term, text)) if !text.is_empty() => Ok((term.to_owned(), text.to_owned())),
+        _ => Err("expected TERM=TEXT, such as publisher=INPE".to_owned()),
+    }
+}
+
+fn parse_digest(text: &str) -> Result<Digest, String> {
+    let text = text.strip_prefix("sha256:").unwrap_or(text);
+    text.to_ascii_lowercase().parse().map_err(|_| "expected 64 hexadecimal digits".to_owned())
+}
+
+impl Find {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let query = self.query(context)?;
+        let collection = context.collection()?;
+        let mut catalog = context.catalog(&collection, Look::Quick)?;
+        let (mut found, mut unwritten) = (0, None);
+        catalog.find(&query, |item| {
+            if let Err(failure) = self.tell(context, &collection, &item) {
+                unwritten = Some(failure);
+                return Ok(ControlFlow::Break(()));
+            }
+            found += 1;
+            let enough = self.limit.is_some_and(|limit| found >= limit);
+            Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        match unwritten {
+            Some(failure) => Err(failure),
+            None => self.finish(context, found, &catalog),
+        }
+    }
+
+    fn query(&self, context: &Context) -> Result<Query, Failure> {
+        let mut query = Query::default()
+            .state(self.state)
+            .prefix(self.prefix.clone())
+            .named(self.since, self.until)
+            .text(&self.text.join(" "))?;
+        for (term, text) in &self.terms {
+            query = query.term(term, text)?;
+        }
+        for name in &self.file {
+            query = query.file(name);
+        }
+        if let Some(path) = &self.content {
+            query = query.digest(&digest_of(&context.absolute(path))?);
+        }
+        if let Some(digest) = &self.sha256 {
+            query = query.digest(digest);
+        }
+        if let Some(text) = &self.identifier {
+            query = query.identifier(text);
+        }
+        if query.is_empty() {
+            return Err(Failure::usage("nothing was given to look for")
+                .hint("`urepo find WORD…` looks for descriptions; `urepo list` tells every item"));
+        }
+        Ok(query)
+    }
+
+    fn tell(&self, context: &Context, collection: &Collection, found: &Found) -> Done {
+        let printer = &context.printer;
+        let name = found.name.as_str();
+        let written = if printer.json {
+            let item = collection.item(&found.name)?;
+            match item.sidecar() {
+                Ok((sidecar, _)) => printer.record(&record::described(&item, &sidecar)),
+                Err(error) => {
+                    let failure = Failure::from(error);
+                    let mut fields = record::item(name, None, item.dir().path(), None);
+                    record::extend(&mut fields, record::failed(&failure));
+                    printer.record(&fields)
+                }
+            }
+        } else if self.null {
+            printer.bytes(format!("{name}\0").as_bytes())
+        } else {
+            let title = escape::one_line(found.title.as_deref().unwrap_or_default());
+            let line = if self.long {
+                let state = found.state.map_or("unread".to_owned(), |state| state.to_string());
+                let size = human::bytes(found.bytes);
+                format!("{state:<8}  {size:>9}  {:>6}  {name}  {title}", found.files)
+            } else {
+                format!("{name}  {title}")
+            };
+            printer.line(line.trim_end())
+        };
+        written.map_err(|error| Failure::of_stdout(&error))
+    }
+
+    fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
+        let unlisted = &catalog.news().unlisted;
+        let exit = match (found, unlisted.is_empty()) {
+            (_, false) => Exit::Partial,
+            (0, true) => Exit::NoItem,
+            (_, true) => Exit::Success,
+        };
+        if context.printer.json {
+            let record = serde_json::json!({
+                "type": "summary", "version": 1, "items": found, "unlisted": unlisted.len(),
+                "exit_code": exit.code(),
+            });
+            let written = context.printer.record(&record);
+            written.map_err(|error| Failure::of_stdout(&error))?;
+        }
+        match exit {
+            Exit::NoItem => Err(Failure::new(exit, "no item is like that")
+                .hint("fewer words find more; `urepo help find` tells what can be looked for")),
+            _ => super::index::judge(catalog.news()),
+        }
+    }
+}
+
+/// The digest of a file of the person who asks.
+fn digest_of(path: &std::path::Path) -> Result<Digest, Failure> {
+    let mut file = StoredFile::open_stream(path, Watcher::default())?;
+    let mut hasher = Hasher::default();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        match file.read_some(&mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+}

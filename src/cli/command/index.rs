@@ -1,0 +1,107 @@
+//! `urepo index`: the index made, or brought up to what is there.
+
+use urepo::catalog::{Catalog, Look, Means, News};
+use urepo::collection::Collection;
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::human;
+
+/// Make the index, or bring it up to what is there
+///
+/// The index, `.urepo/index.sqlite`, is what `urepo find` and `urepo stats` answer from. It is made the
+/// first time it is needed and kept up with every change by urepo; items that were added, moved or
+/// removed by other means are noticed by the next command that uses it. Sidecars that were edited in
+/// place are noticed here: every item is looked at, and what is not as it was is read again.
+///
+/// It holds nothing that is not in the sidecars, and may be deleted at any time.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo index
+  urepo index --rebuild")]
+pub(crate) struct Index {
+    /// Make it anew from the sidecars, whatever there is
+    #[arg(long)]
+    rebuild: bool,
+}
+
+impl Index {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        if context.global.dry_run {
+            return Err(Failure::usage("an index is derived: there is no dry run of making it"));
+        }
+        let look = if self.rebuild { Look::Anew } else { Look::Full };
+        let catalog = context.catalog(&collection, look)?;
+        let news = catalog.news();
+        if news.temporary {
+            return Err(Failure::new(Exit::Failure, "the index cannot be kept in this collection")
+                .hint("`urepo find` answers all the same, and takes longer"));
+        }
+        let exit = if news.unlisted.is_empty() { Exit::Success } else { Exit::Partial };
+        if context.printer.json {
+            let record = serde_json::json!({
+                "type": "summary", "version": 1, "made": news.made, "read": news.read,
+                "gone": news.gone, "unlisted": news.unlisted.len(), "exit_code": exit.code(),
+            });
+            let written = context.printer.record(&record);
+            written.map_err(|error| Failure::of_stdout(&error))?;
+        }
+        let read = human::count(news.read, "item");
+        context.printer.note(&match (news.made, news.read, news.gone) {
+            (true, ..) => format!("made the index: {read}"),
+            (false, 0, 0) => "the index was as the items are".to_owned(),
+            (false, _, 0) => format!("read {read} again"),
+            (false, _, gone) => format!("read {read} again; {gone} are gone"),
+        });
+        judge(news)
+    }
+}
+
+impl Context {
+    /// The collection with its index brought up to what is there.
+    pub(crate) fn catalog<'a>(
+        &self,
+        collection: &'a Collection,
+        look: Look,
+    ) -> Result<Catalog<'a>, Failure> {
+        let progress = self.progress();
+        let means = Means {
+            agent: &self.agent,
+            clock: &self.clock,
+            wait: self.config.lock_wait.value,
+            jobs: self.config.jobs.value,
+            progress: &*progress,
+            interrupt: &self.interrupt,
+        };
+        let catalog = Catalog::open(collection, look, &means)?;
+        drop(progress);
+        let news = catalog.news();
+        if news.made && look == Look::Quick {
+            let read = human::count(news.read, "item");
+            self.printer.detail(&format!("made the index: {read}"));
+        }
+        if news.temporary {
+            self.printer.warning("the index cannot be kept here: it was made for this answer alone");
+        }
+        for error in &news.unlisted {
+            self.printer.error(&Failure::of(Exit::Partial, error).in_one_line());
+        }
+        Ok(catalog)
+    }
+}
+
+/// That some directories could not be listed, which was told.
+pub(super) fn judge(news: &News) -> Done {
+    match news.unlisted.len() {
+        0 => Ok(()),
+        unlisted => {
+            let count = human::count(unlisted as u64, "directory");
+            Err(Failure::new(Exit::Partial, format!("{count} cannot be listed"))
+                .hint("what is known of the items in them may be old"))
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Errors of finding as failures.
+
+use urepo::catalog::CatalogError;
+use urepo::index::QueryError;
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Failure {
+        match error {
+            CatalogError::Collection(error) => error.into(),
+            CatalogError::Disk(error) => error.into(),
+            CatalogError::Interrupted => Failure::told(Exit::Interrupted),
+            CatalogError::BeingMade(_) => Failure::of(Exit::Locked, &error)
+                .hint("repeat with `--lock-wait 5m`; what the other process makes is used then"),
+            CatalogError::Gone => Failure::of(Exit::Failure, &error).hint("repeat the command"),
+            CatalogError::Index(_) => Failure::of(Exit::Failure, &error)
+                .hint("`urepo index --rebuild` makes it anew from the sidecars"),
+        }
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Failure {
+        Failure::of(Exit::Usage, &error).hint(match error {
+            QueryError::OpenQuote(_) => "close it, or leave its mark out",
+            QueryError::UnwantedTerm(_) => "name what is wanted: `TERM:word`",
+            QueryError::UnknownTerm(_) => "`urepo help new` lists the terms of Dublin Core",
+        })
+    }
+}

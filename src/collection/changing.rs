@@ -1,0 +1,183 @@
+//! Telling the index of changes: beforehand what is going to change, afterwards what it has become.
+//!
+//! A writer holds a [`Changing`] over the change. When that is dropped, however the change ended, the
+//! items are read anew into the index. What a killed writer had announced is read anew by whoever
+//! uses the index next. No change fails because of the index: what it can not be told is noted in
+//! `index.stale`, and whoever uses it next looks at every item.
+//!
+//! A new item also changes the directory it comes to lie in, by which those who use the index notice
+//! what others have done. The marks of these directories are carried over a short change, so that they
+//! need not be listed again. A change in the same moment by others than urepo would be missed: so for
+//! a group of many items, which takes longer, they are not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{Collection, Lookup, Writer};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::index::{IndexError, Mark, Tables};
+use crate::layout;
+
+/// For larger groups the marks of directories are not carried over.
+const BRIEF: usize = 16;
+
+/// A change of some items that is going on.
+#[must_use]
+pub(crate) struct Changing<'a> {
+    collection: &'a Collection,
+    /// Nothing if there is no index.
+    announced: Option<Announced>,
+}
+
+struct Announced {
+    writer: String,
+    names: Vec<RepositoryName>,
+    /// The marks of the directories above the items, where there are such.
+    before: BTreeMap<PathBuf, Option<Mark>>,
+}
+
+impl Writer {
+    /// Tells the index of `collection` that `names` are going to change.
+    pub(crate) fn changing<'a>(
+        &self,
+        collection: &'a Collection,
+        names: Vec<RepositoryName>,
+    ) -> Changing<'a> {
+        let told = collection.with_index(|index| {
+            index.write::<(), IndexError>(|tables| {
+                names.iter().try_for_each(|name| tables.announce(&name.folded(), self.name()))
+            })
+        });
+        let announced = match told {
+            Ok(None) => None,
+            Ok(Some(())) => {
+                let before = collection.marks_above(&names);
+                Some(Announced { writer: self.name().to_owned(), names, before })
+            }
+            Err(_) => {
+                collection.note_stale();
+                None
+            }
+        };
+        Changing { collection, announced }
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        let Some(announced) = self.announced.take() else { return };
+        let told = self.collection.with_index(|index| {
+            index.write(|tables| self.collection.take_in_changed(tables, &announced))
+        });
+        if !matches!(told, Ok(Some(()))) {
+            self.collection.note_stale();
+        }
+    }
+}
+
+impl Collection {
+    fn take_in_changed(
+        &self,
+        tables: Tables<'_>,
+        Announced { writer, names, before }: &Announced,
+    ) -> Result<(), IndexError> {
+        let lookup = Lookup::new(self);
+        let mut years = Years::new(self);
+        for name in names {
+            self.take_in_named(tables, &lookup, &mut years, name)?;
+            tables.withdraw(&name.folded(), writer)?;
+        }
+        for (path, mark) in before {
+            let Some(text) = path.to_str() else { continue };
+            let after = self.root().stamp(or_dot(path))?.map(|stamp| Mark::of(&stamp));
+            if after.is_none() {
+                continue;
+            }
+            let (place, known) = tables.place(text)?;
+            // Only if nobody else has changed it: then its list was as true before as it is now.
+            if known == *mark {
+                tables.mark_place(place, after)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the item called `name` into the index, in every spelling it has on disk.
+    pub(crate) fn take_in_named(
+        &self,
+        tables: Tables<'_>,
+        lookup: &Lookup<'_>,
+        years: &mut Years<'_>,
+        name: &RepositoryName,
+    ) -> Result<(), IndexError> {
+        let [.., leaf] = name.components();
+        let mut found = Vec::new();
+        for directory in &*lookup.directories(name)? {
+            let [_, _, year, _] = name.components();
+            let path = directory.join(year);
+            let Some(text) = path.to_str() else { continue };
+            let Some(dir) = years.dir(&path)? else { continue };
+            let (place, _) = tables.place(text)?;
+            self.take_in(tables, place, (text, dir), leaf)?;
+            found.push(place);
+        }
+        let path = layout::item_directory(name);
+        let above = path.parent().and_then(Path::to_str).unwrap_or_default();
+        for place in tables.spellings(above)? {
+            if !found.contains(&place) {
+                tables.remove(place, leaf)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The marks of the directories above `names`, as far as these can be told; none of many.
+    fn marks_above(&self, names: &[RepositoryName]) -> BTreeMap<PathBuf, Option<Mark>> {
+        let mut marks = BTreeMap::new();
+        if names.len() > BRIEF {
+            return marks;
+        }
+        let lookup = Lookup::new(self);
+        for name in names {
+            let Ok((year, _)) = lookup.place_of(name) else { continue };
+            for above in year.ancestors() {
+                if !marks.contains_key(above)
+                    && let Ok(stamp) = self.root().stamp(or_dot(above))
+                {
+                    marks.insert(above.to_path_buf(), stamp.map(|stamp| Mark::of(&stamp)));
+                }
+            }
+        }
+        marks
+    }
+}
+
+/// Directories of years, opened once.
+pub(crate) struct Years<'a> {
+    collection: &'a Collection,
+    dirs: BTreeMap<PathBuf, Option<Dir>>,
+}
+
+impl<'a> Years<'a> {
+    pub(crate) fn new(collection: &'a Collection) -> Years<'a> {
+        Years { collection, dirs: BTreeMap::new() }
+    }
+
+    /// The directory at `path`, if there is one.
+    fn dir(&mut self, path: &Path) -> Result<Option<&Dir>, PathError> {
+        if !self.dirs.contains_key(path) {
+            let dir = match self.collection.root().open_dir_if_there(path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
+                outcome => outcome?,
+            };
+            self.dirs.insert(path.to_path_buf(), dir);
+        }
+        Ok(self.dirs.get(path).and_then(Option::as_ref))
+    }
+}
+
+/// The root itself is the empty path.
+fn or_dot(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}

@@ -1,0 +1,130 @@
+//! Counts over all records.
+
+use std::collections::BTreeMap;
+
+use super::IndexError;
+use super::rows::{Tables, state_of, unsigned};
+use crate::item::State;
+
+/// How much there is of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Items.
+    pub items: u64,
+    /// Their files.
+    pub files: u64,
+    /// The bytes of these.
+    pub bytes: u64,
+}
+
+/// How much a collection holds, by what it can be divided.
+///
+/// Deleted items have no payload: they are counted among the states only, without files and bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Everything that has a payload.
+    pub total: Count,
+    /// By state; none: items whose sidecars can not be read.
+    pub states: BTreeMap<Option<State>, Count>,
+    /// By prefix, in lower case.
+    pub prefixes: BTreeMap<String, Count>,
+    /// By the year of the name.
+    pub years: BTreeMap<u64, Count>,
+    /// How many files have a name with this ending, in lower case; empty: without one.
+    pub formats: BTreeMap<String, u64>,
+    /// Items whose payload is, byte for byte, that of another that is counted.
+    pub repeated: u64,
+}
+
+/// A longer ending is a part of the name.
+const LONGEST_FORMAT: usize = 12;
+
+impl Tables<'_> {
+    /// Counts all records.
+    pub(crate) fn counts(&self) -> Result<Counts, IndexError> {
+        let mut counts = Counts::default();
+        self.count_items(&mut counts)?;
+        self.count_formats(&mut counts)?;
+        let repeated = "SELECT count(digest) - count(DISTINCT digest) FROM item
+                        WHERE state IN (1, 2) AND files > 0";
+        counts.repeated = unsigned(self.0.query_row(repeated, (), |row| row.get(0))?);
+        Ok(counts)
+    }
+
+    fn count_items(&self, counts: &mut Counts) -> Result<(), IndexError> {
+        let mut select = self.0.prepare(
+            "SELECT place.folded, state, count(*), total(files), total(bytes)
+             FROM item JOIN place ON place.id = item.place GROUP BY place.id, state",
+        )?;
+        let mut rows = select.query(())?;
+        while let Some(row) = rows.next()? {
+            let place: String = row.get(0)?;
+            let state = row.get::<_, Option<u8>>(1)?.and_then(state_of);
+            let count = Count {
+                items: unsigned(row.get(2)?),
+                files: whole(row.get(3)?),
+                bytes: whole(row.get(4)?),
+            };
+            if !matches!(state, Some(State::Original | State::Copy)) {
+                let items = Count { items: count.items, ..Count::default() };
+                counts.states.entry(state).or_default().add(items);
+                continue;
+            }
+            counts.total.add(count);
+            counts.states.entry(state).or_default().add(count);
+            if let Some((prefix, year)) = place.rsplit_once('/') {
+                counts.prefixes.entry(prefix.to_owned()).or_default().add(count);
+                counts.years.entry(year.parse().unwrap_or(u64::MAX)).or_default().add(count);
+            }
+        }
+        Ok(())
+    }
+
+    fn count_formats(&self, counts: &mut Counts) -> Result<(), IndexError> {
+        let mut select = self.0.prepare(
+            "SELECT path FROM file JOIN item ON item.id = file.item WHERE item.state IN (1, 2)",
+        )?;
+        let mut rows = select.query(())?;
+        while let Some(row) = rows.next()? {
+            let format = format_of(row.get_ref(0)?.as_str().unwrap_or_default());
+            match counts.formats.get_mut(&*format) {
+                Some(count) => *count += 1,
+                None => {
+                    counts.formats.insert(format.into_owned(), 1);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ending of a file's name, in lower case.
+fn format_of(path: &str) -> std::borrow::Cow<'_, str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => ending,
+        _ => "",
+    };
+    if ending.len() > LONGEST_FORMAT || !ending.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return "".into();
+    }
+    if ending.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return ending.to_ascii_lowercase().into();
+    }
+    ending.into()
+}
+
+/// Sums are floating point in `total`, which can not overflow as `sum` can; exact to 8 PiB.
+fn whole(sum: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let whole = sum as u64;
+    whole
+}
+
+impl Count {
+    fn add(&mut self, more: Count) {
+        self.items = self.items.saturating_add(more.items);
+        self.files = self.files.saturating_add(more.files);
+        self.bytes = self.bytes.saturating_add(more.bytes);
+    }
+}

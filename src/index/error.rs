@@ -1,0 +1,77 @@
+//! Why an index can not be used.
+
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+
+use crate::disk::PathError;
+
+/// Why an index can not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// It is not one of ours, of another version, of another collection, or damaged.
+    #[error("`{}` is no index of this collection", path.display())]
+    Useless {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        cause: Uselessness,
+    },
+    /// The database refused.
+    #[error("cannot use the index")]
+    Database(#[from] rusqlite::Error),
+    /// A file or directory can not be used.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}
+
+/// What is wrong with a file that should be an index.
+#[derive(Debug, thiserror::Error)]
+pub enum Uselessness {
+    /// Another kind of file, or of another version.
+    #[error("it was made by another program, or another version of this one")]
+    Foreign,
+    /// It was copied with a collection, or put there.
+    #[error("it belongs to the collection of id `{0}`")]
+    OtherCollection(String),
+    /// Not a regular file.
+    #[error("it is no regular file")]
+    Kind,
+}
+
+impl IndexError {
+    /// That something else is where the index should be.
+    pub(crate) fn not_a_file(path: &std::path::Path) -> IndexError {
+        IndexError::Useless { path: path.to_path_buf(), cause: Uselessness::Kind }
+    }
+
+    /// Whether a new index would do, which is made from the sidecars.
+    pub fn is_cured_by_rebuilding(&self) -> bool {
+        match self {
+            IndexError::Useless { .. } => true,
+            IndexError::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ),
+            IndexError::Disk(_) => false,
+        }
+    }
+
+    /// Whether it can not be written here: the file system, or the file, may only be read, or is full.
+    pub fn can_not_be_kept(&self) -> bool {
+        match self {
+            IndexError::Useless { .. } => false,
+            IndexError::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    ErrorCode::ReadOnly
+                        | ErrorCode::CannotOpen
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::DiskFull
+                )
+            ),
+            IndexError::Disk(error) => error.is_refusal() || error.is_full(),
+        }
+    }
+}

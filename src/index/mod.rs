@@ -1,0 +1,52 @@
+//! The index: what is known of many items without reading their sidecars. One `SQLite` file, derived
+//! from the sidecars and the tree, that may be deleted at any time.
+//!
+//! This part knows tables, not directories: [`Record`] is what is kept of an item, [`Index`] holds
+//! records by the directory and name of the item, [`Query`] asks for some of them. `collection`
+//! announces what is going to change and takes in what has, `catalog` brings an index up to the tree
+//! and answers from it.
+//!
+//! # What makes an answer true
+//!
+//! A record carries the [`Mark`] of the sidecar it was made from, a place (a directory above items)
+//! that of the directory when it was last listed. Whoever answers compares the marks with the disk: a
+//! record whose mark is another is read anew, a place whose mark is another is listed anew. So an
+//! index that is old, or that came with a copied collection, costs time and never truth.
+//!
+//! A writer announces the items it is about to change, and forgets the announcement in the same
+//! transaction that takes the change in. What a killed writer announced is read anew by who comes next.
+//!
+//! # Hostile files
+//!
+//! A collection may come from anybody, with its index. Links are not followed, what the schema says is
+//! not trusted to run functions, and no answer is more than a hint that the sidecar confirms.
+
+mod count;
+mod error;
+mod mark;
+mod open;
+mod places;
+mod query;
+mod record;
+mod rows;
+mod schema;
+mod search;
+mod words;
+
+use rusqlite::Connection;
+
+pub use count::{Count, Counts};
+pub use error::IndexError;
+pub(crate) use mark::Mark;
+pub(crate) use open::Footing;
+pub(crate) use places::Place;
+pub use query::{Query, QueryError};
+pub(crate) use record::Record;
+pub(crate) use rows::Kept;
+pub(crate) use rows::Tables;
+
+/// An index, opened.
+#[derive(Debug)]
+pub struct Index {
+    connection: Connection,
+}

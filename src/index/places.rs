@@ -1,0 +1,109 @@
+//! Places: the directories above items, and whether they have been listed since they last changed.
+
+use rusqlite::OptionalExtension;
+
+use super::rows::Tables;
+use super::{IndexError, Mark};
+
+/// The number of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place(pub(super) i64);
+
+impl Tables<'_> {
+    /// The place at `path`, relative to the root, with its mark; noted if it is new.
+    pub(crate) fn place(&self, path: &str) -> Result<(Place, Option<Mark>), IndexError> {
+        if let Some(found) = self.place_if_there(path)? {
+            return Ok(found);
+        }
+        let mut insert =
+            self.0.prepare_cached("INSERT INTO place (path, folded) VALUES (?1, ?2)")?;
+        insert.execute((path, folded(path)))?;
+        Ok((Place(self.0.last_insert_rowid()), None))
+    }
+
+    /// The place at `path`, unless nothing is known of it.
+    pub(crate) fn place_if_there(
+        &self,
+        path: &str,
+    ) -> Result<Option<(Place, Option<Mark>)>, IndexError> {
+        let mut select = self.0.prepare_cached("SELECT id, mark FROM place WHERE path = ?1")?;
+        let found = select.query_row([path], |row| Ok((Place(row.get(0)?), row.get(1)?)));
+        Ok(found.optional()?)
+    }
+
+    /// All spellings of the place at `path`.
+    pub(crate) fn spellings(&self, path: &str) -> Result<Vec<Place>, IndexError> {
+        let mut select = self.0.prepare_cached("SELECT id FROM place WHERE folded = ?1")?;
+        let rows = select.query_map([folded(path)], |row| Ok(Place(row.get(0)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Every place, those above before those below.
+    pub(crate) fn places(&self) -> Result<Vec<(String, Option<Mark>)>, IndexError> {
+        let mut select = self.0.prepare_cached("SELECT path, mark FROM place ORDER BY path")?;
+        let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Notes that `place` was listed when it had `mark`; none: that it has to be listed.
+    pub(crate) fn mark_place(&self, place: Place, mark: Option<Mark>) -> Result<(), IndexError> {
+        let mut update = self.0.prepare_cached("UPDATE place SET mark = ?2 WHERE id = ?1")?;
+        update.execute((place.0, mark))?;
+        Ok(())
+    }
+
+    /// How many items are known in `place`.
+    pub(crate) fn count_in(&self, place: Place) -> Result<u64, IndexError> {
+        let mut count = self.0.prepare_cached("SELECT count(*) FROM item WHERE place = ?1")?;
+        Ok(super::rows::unsigned(count.query_row([place.0], |row| row.get(0))?))
+    }
+
+    /// Calls `visit` with the names in `place` that come after `after`, in the order of their bytes,
+    /// `limit` at most.
+    pub(crate) fn names_in(
+        &self,
+        place: Place,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, IndexError> {
+        let mut select = self.0.prepare_cached(
+            "SELECT leaf FROM item WHERE place = ?1 AND leaf > ?2 ORDER BY leaf LIMIT ?3",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = select.query_map((place.0, after, limit), |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Forgets the place at `path`, all places below it, and their items.
+    pub(crate) fn remove_place(&self, path: &str) -> Result<(), IndexError> {
+        let below = format!("{path}/");
+        let mut select = self
+            .0
+            .prepare_cached("SELECT id FROM place WHERE path = ?1 OR substr(path, 1, ?3) = ?2")?;
+        let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
+        let places: Vec<i64> =
+            select.query_map((path, &below, length), |row| row.get(0))?.collect::<Result<_, _>>()?;
+        for place in places {
+            loop {
+                let some = self.names_in(Place(place), "", 10_000)?;
+                for leaf in &some {
+                    self.remove(Place(place), leaf)?;
+                }
+                if some.is_empty() {
+                    break;
+                }
+            }
+            self.0.execute("DELETE FROM place WHERE id = ?1", [place])?;
+        }
+        Ok(())
+    }
+}
+
+/// What all spellings of a path share: lower case, no dot at the end of the subdomain.
+fn folded(path: &str) -> String {
+    let lower = path.to_ascii_lowercase();
+    match lower.split_once('/') {
+        Some((subdomain, rest)) => format!("{}/{rest}", subdomain.trim_end_matches('.')),
+        None => lower,
+    }
+}

@@ -1,0 +1,114 @@
+//! What is looked for.
+
+use super::record::{digest_key, identifier_key, name_key};
+use super::words::Wanted;
+use crate::digest::Digest;
+use crate::identity::{Instant, Prefix, RepositoryName};
+use crate::item::State;
+
+/// What is looked for: items for which all of it holds.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    pub(super) wanted: Wanted,
+    pub(super) keys: Vec<i64>,
+    /// Patterns of paths, in lower case.
+    pub(super) patterns: Vec<String>,
+    pub(super) state: Option<State>,
+    pub(super) prefix: Option<Prefix>,
+    pub(super) since: Option<Instant>,
+    pub(super) until: Option<Instant>,
+}
+
+/// Why a text can not be looked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// A quotation has no end.
+    #[error("the quotation `{0}` has no end")]
+    OpenQuote(String),
+    /// Only words can be unwanted.
+    #[error("`-` goes with words, not with the term `{0}`")]
+    UnwantedTerm(String),
+    /// No such term.
+    #[error("`{0}` is no term of Dublin Core, nor one of your own such as `x.box`")]
+    UnknownTerm(String),
+}
+
+impl Query {
+    /// Descriptions with the words of `text`, whatever their case and accents: all of them, in any
+    /// order. `"two words"` as they stand, `begin*`, `-unwanted`, `title:word`.
+    pub fn text(mut self, text: &str) -> Result<Query, QueryError> {
+        let wanted = Wanted::read(text)?;
+        self.wanted.all_of.extend(wanted.all_of);
+        self.wanted.none_of.extend(wanted.none_of);
+        self.wanted.terms.extend(wanted.terms);
+        Ok(self)
+    }
+
+    /// A value of `term` contains `text`, whatever its case.
+    pub fn term(mut self, term: &str, text: &str) -> Result<Query, QueryError> {
+        if !super::words::is_term(term) {
+            return Err(QueryError::UnknownTerm(term.to_owned()));
+        }
+        self.wanted.add_term(term, text);
+        Ok(self)
+    }
+
+    /// A file of this content, or a whole payload of this digest.
+    #[must_use]
+    pub fn digest(mut self, digest: &Digest) -> Query {
+        self.keys.push(digest_key(digest));
+        self
+    }
+
+    /// An `IBIp`, or an alias among the identifiers of the description, whatever its case.
+    #[must_use]
+    pub fn identifier(mut self, text: &str) -> Query {
+        self.keys.push(identifier_key(text));
+        self
+    }
+
+    /// A file of this name or path in the payload, whatever its case; `*` and `?` stand for any
+    /// characters, `[…]` for one of several.
+    #[must_use]
+    pub fn file(mut self, name: &str) -> Query {
+        if name.contains(['*', '?', '[']) {
+            self.patterns.push(name.to_ascii_lowercase());
+        } else {
+            self.keys.push(name_key(name));
+        }
+        self
+    }
+
+    /// Items in this state only.
+    #[must_use]
+    pub fn state(self, state: Option<State>) -> Query {
+        Query { state, ..self }
+    }
+
+    /// Items of this prefix only.
+    #[must_use]
+    pub fn prefix(self, prefix: Option<Prefix>) -> Query {
+        Query { prefix, ..self }
+    }
+
+    /// Items named at `since` or after it, and before `until`.
+    #[must_use]
+    pub fn named(self, since: Option<Instant>, until: Option<Instant>) -> Query {
+        Query { since, until, ..self }
+    }
+
+    /// Whether it asks for nothing at all, so that every item fits.
+    pub fn is_empty(&self) -> bool {
+        let Query { wanted, keys, patterns, state, prefix, since, until } = self;
+        *wanted == Wanted::default()
+            && keys.is_empty()
+            && patterns.is_empty()
+            && (state.is_none() && prefix.is_none() && since.is_none() && until.is_none())
+    }
+
+    /// Whether a name is within the dates that are wanted.
+    pub(super) fn is_in_time(&self, name: &RepositoryName) -> bool {
+        let date = name.instant();
+        self.since.is_none_or(|since| date >= since) && self.until.is_none_or(|until| date < until)
+    }
+}

@@ -1,0 +1,159 @@
+//! What is kept of an item.
+
+use toml::Value;
+
+use super::Mark;
+use crate::digest::Digest;
+use crate::disk::Stamp;
+use crate::identity::RepositoryName;
+use crate::item::{Content, Entry, State};
+use crate::sidecar::Sidecar;
+
+/// What is kept of an item.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Record {
+    /// The mark of the sidecar; none where there is none.
+    pub mark: Option<Mark>,
+    /// None where the sidecar can not be read.
+    pub state: Option<State>,
+    /// The instant of the label and that of the last change, in whole seconds.
+    pub created: i64,
+    pub updated: i64,
+    pub files: u64,
+    pub bytes: u64,
+    pub digest: Option<Digest>,
+    pub ibip: Option<String>,
+    pub title: Option<String>,
+    /// The description, as JSON.
+    pub metadata: String,
+    pub words: Words,
+    pub keys: Vec<i64>,
+    /// The paths of the payload, as the sidecar writes them.
+    pub paths: Vec<String>,
+}
+
+/// The words of a description, by where they are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub title: String,
+    pub creator: String,
+    pub subject: String,
+    pub other: String,
+}
+
+impl Record {
+    /// What is kept of an item whose sidecar is `sidecar`, with `entries` as its files.
+    pub(crate) fn of(sidecar: &Sidecar, entries: &[Entry], stamp: &Stamp) -> Record {
+        let metadata = sidecar.metadata.table();
+        let mut keys = vec![digest_key(&sidecar.payload.digest)];
+        let mut paths = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let path = entry.path.to_text().into_owned();
+            keys.push(name_key(&path));
+            if let Some((_, name)) = path.rsplit_once('/') {
+                keys.push(name_key(name));
+            }
+            if let Content::File { digest, .. } = &entry.content {
+                keys.push(digest_key(digest));
+            }
+            paths.push(path);
+        }
+        let ibip = sidecar.ibip.as_ref().map(|ibip| ibip.as_str().to_owned());
+        keys.extend(ibip.as_deref().map(identifier_key));
+        each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
+        Record {
+            mark: Some(Mark::of(stamp)),
+            state: Some(sidecar.state),
+            created: seconds(sidecar.created),
+            updated: seconds(sidecar.timestamp),
+            files: sidecar.payload.files,
+            bytes: sidecar.payload.bytes,
+            digest: Some(sidecar.payload.digest),
+            title: sidecar.metadata.title().map(str::to_owned),
+            metadata: serde_json::to_string(metadata).unwrap_or_default(),
+            words: Words::of(metadata, ibip.as_deref()),
+            ibip,
+            keys,
+            paths,
+        }
+    }
+
+    /// What is kept of an item whose sidecar is missing or can not be read.
+    pub(crate) fn unreadable(name: &RepositoryName, stamp: Option<&Stamp>) -> Record {
+        let date = seconds(name.instant());
+        Record {
+            mark: stamp.map(Mark::of),
+            state: None,
+            created: date,
+            updated: date,
+            files: 0,
+            bytes: 0,
+            digest: None,
+            ibip: None,
+            title: None,
+            metadata: String::new(),
+            words: Words::default(),
+            keys: Vec::new(),
+            paths: Vec::new(),
+        }
+    }
+}
+
+impl Words {
+    fn of(metadata: &toml::Table, ibip: Option<&str>) -> Words {
+        let mut words = Words::default();
+        for (term, value) in metadata {
+            let text = match term.as_str() {
+                "title" | "alternative" => &mut words.title,
+                "creator" | "contributor" => &mut words.creator,
+                "subject" => &mut words.subject,
+                _ => &mut words.other,
+            };
+            each_text(Some(value), &mut |value| {
+                text.push_str(value);
+                text.push('\n');
+            });
+        }
+        words.other.extend(ibip);
+        words
+    }
+}
+
+/// Calls `visit` for every text in a value.
+fn each_text(value: Option<&Value>, visit: &mut dyn FnMut(&str)) {
+    match value {
+        Some(Value::String(text)) => visit(text),
+        Some(Value::Array(values)) => {
+            values.iter().for_each(|value| each_text(Some(value), visit));
+        }
+        Some(Value::Table(table)) => table.values().for_each(|value| each_text(Some(value), visit)),
+        Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Datetime(_))) => {
+            visit(&value.to_string());
+        }
+        Some(Value::Boolean(_)) | None => {}
+    }
+}
+
+/// A date as the index orders it.
+pub(super) fn seconds(date: crate::identity::Instant) -> i64 {
+    i64::try_from(date.seconds()).unwrap_or(i64::MAX)
+}
+
+/// The key of the digest of a file, or of a whole payload.
+pub(super) fn digest_key(digest: &Digest) -> i64 {
+    key("digest", &digest.to_string())
+}
+
+/// The key of the name of a file, or of its whole path, whatever its case.
+pub(super) fn name_key(name: &str) -> i64 {
+    key("name", &name.to_lowercase())
+}
+
+/// The key of an opaque name or an alias, whatever its case.
+pub(super) fn identifier_key(text: &str) -> i64 {
+    key("identifier", &text.to_lowercase())
+}
+
+fn key(kind: &str, text: &str) -> i64 {
+    Digest::of(format!("{kind}\0{text}").as_bytes()).leading_number()
+}

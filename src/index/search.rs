@@ -1,0 +1,167 @@
+//! Answers to queries.
+
+use std::ops::ControlFlow;
+
+use rusqlite::types::Value;
+
+use super::record::seconds;
+use super::rows::{KEPT, Kept, Tables, number_of};
+use super::{IndexError, Query};
+use crate::identity::{Prefix, RepositoryName};
+
+/// A part of a statement, with what is bound to it.
+#[derive(Default)]
+struct Clauses {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Clauses {
+    /// Adds a condition; each `?` in it takes one of `values`.
+    fn and(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
+        self.text.push_str(" AND ");
+        self.text.push_str(condition);
+        self.values.extend(values);
+    }
+}
+
+impl Tables<'_> {
+    /// Calls `visit` for each record that `query` finds, in order of date: its name, what is kept of
+    /// it, until that has enough. `only` restricts it to records of these numbers.
+    pub(crate) fn search<E: From<IndexError>>(
+        &self,
+        query: &Query,
+        only: Option<&[i64]>,
+        mut visit: impl FnMut(RepositoryName, Kept) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
+        let clauses = self.clauses(query, only)?;
+        // Few rows of many are sorted sooner than many are looked through in order.
+        let order = if query.is_narrow() || only.is_some() { "+item.created" } else { "item.created" };
+        let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
+        let text = format!(
+            "SELECT place.path, item.leaf, {metadata}, {KEPT} FROM item
+             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.id",
+            clauses.text
+        );
+        let mut select = self.0.prepare_cached(&text).map_err(IndexError::from)?;
+        let values = rusqlite::params_from_iter(clauses.values);
+        let mut rows = select.query(values).map_err(IndexError::from)?;
+        while let Some(row) = rows.next().map_err(IndexError::from)? {
+            let read = || -> rusqlite::Result<_> {
+                let (place, leaf): (String, String) = (row.get(0)?, row.get(1)?);
+                Ok((place, leaf, row.get::<_, String>(2)?, Kept::read(row, 3)?))
+            };
+            let (place, leaf, metadata, kept) = read().map_err(IndexError::from)?;
+            let Ok((name, _)) = RepositoryName::parse_as_found(&format!("{place}/{leaf}")) else {
+                continue;
+            };
+            let terms = &query.wanted.terms;
+            let fits = query.is_in_time(&name) && (terms.is_empty() || has_terms(&metadata, terms));
+            if fits && visit(name, kept)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the record of the item called `leaf` in the place at `path`.
+    pub(crate) fn number_of(&self, path: &str, leaf: &str) -> Result<Option<i64>, IndexError> {
+        use rusqlite::OptionalExtension;
+        let mut select = self.0.prepare_cached(
+            "SELECT item.id FROM item JOIN place ON place.id = item.place
+             WHERE place.path = ?1 AND item.leaf = ?2",
+        )?;
+        Ok(select.query_row((path, leaf), |row| row.get(0)).optional()?)
+    }
+
+    fn clauses(&self, query: &Query, only: Option<&[i64]>) -> Result<Clauses, IndexError> {
+        let mut clauses = Clauses::default();
+        let matching = "(SELECT rowid FROM words WHERE words MATCH ?)";
+        if !query.wanted.all_of.is_empty() {
+            let all = query.wanted.all_of.join(" AND ");
+            clauses.and(&format!("item.id IN {matching}"), [Value::Text(all)]);
+        }
+        if !query.wanted.none_of.is_empty() {
+            let any = query.wanted.none_of.join(" OR ");
+            clauses.and(&format!("item.id NOT IN {matching}"), [Value::Text(any)]);
+        }
+        for key in &query.keys {
+            let found = "item.id IN (SELECT item FROM key WHERE hash = ?)";
+            clauses.and(found, [Value::Integer(*key)]);
+        }
+        for pattern in &query.patterns {
+            let found =
+                "item.id IN (SELECT item FROM file WHERE lower(path) GLOB ? OR lower(path) GLOB ?)";
+            let at_any_depth = format!("*/{pattern}");
+            clauses.and(found, [Value::Text(pattern.clone()), Value::Text(at_any_depth)]);
+        }
+        if let Some(state) = query.state {
+            clauses.and("item.state = ?", [Value::Integer(number_of(state).into())]);
+        }
+        if let Some(since) = query.since {
+            clauses.and("item.created >= ?", [Value::Integer(seconds(since))]);
+        }
+        if let Some(until) = query.until {
+            clauses.and("item.created <= ?", [Value::Integer(seconds(until))]);
+        }
+        if let Some(prefix) = &query.prefix {
+            let places = self.places_of(prefix)?;
+            clauses.and(&format!("item.place IN ({})", list(&places)), []);
+        }
+        if let Some(only) = only {
+            clauses.and(&format!("item.id IN ({})", list(only)), []);
+        }
+        Ok(clauses)
+    }
+
+    /// The years of a prefix, however that is spelt.
+    fn places_of(&self, prefix: &Prefix) -> Result<Vec<i64>, IndexError> {
+        let (subdomain, word) = prefix.path_components();
+        let below = format!("{subdomain}/{word}/").to_ascii_lowercase();
+        let mut select =
+            self.0.prepare_cached("SELECT id FROM place WHERE substr(folded, 1, ?2) = ?1")?;
+        let length = i64::try_from(below.len()).unwrap_or(i64::MAX);
+        let rows = select.query_map((below, length), |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Query {
+    /// Whether it finds few items of many.
+    fn is_narrow(&self) -> bool {
+        !self.wanted.all_of.is_empty() || !self.keys.is_empty() || !self.patterns.is_empty()
+    }
+}
+
+/// Numbers of ours, with commas between them.
+fn list(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Whether each term has a value that contains the text.
+fn has_terms(metadata: &str, terms: &[(String, String)]) -> bool {
+    let Ok(serde_json::Value::Object(metadata)) = serde_json::from_str(metadata) else {
+        return false;
+    };
+    terms.iter().all(|(term, text)| {
+        let value = match term.strip_prefix("x.") {
+            Some(own) => metadata.get("x").and_then(|table| table.get(own)),
+            None => metadata
+                .iter()
+                .find(|(key, _)| key.eq_ignore_ascii_case(term))
+                .map(|(_, value)| value),
+        };
+        value.is_some_and(|value| contains(value, &text.to_lowercase()))
+    })
+}
+
+fn contains(value: &serde_json::Value, text: &str) -> bool {
+    use serde_json::Value as Json;
+    match value {
+        Json::String(value) => value.to_lowercase().contains(text),
+        Json::Array(values) => values.iter().any(|value| contains(value, text)),
+        Json::Object(values) => values.values().any(|value| contains(value, text)),
+        Json::Number(number) => number.to_string().contains(text),
+        Json::Bool(_) | Json::Null => false,
+    }
+}
