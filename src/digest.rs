@@ -24,8 +24,9 @@ impl Digest {
 
     /// The number in its first 64 bits, as evenly spread.
     pub(crate) fn leading_number(&self) -> i64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0;
-        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+        let mut leading = [0; 8];
+        leading.copy_from_slice(&self.0[..8]);
+        i64::from_be_bytes(leading)
     }
 
     /// Its 32 bytes.

@@ -21,8 +21,7 @@ impl Catalog<'_> {
         let new = format!("{}.new", layout::INDEX);
         let holder = means.agent.holder(means.clock);
         let mode = LockMode::Exclusive;
-        let making =
-            Lock::take(own, layout::INDEX_MAKING, mode, means.wait, &holder, means.clock);
+        let making = Lock::take(own, layout::INDEX_MAKING, mode, means.wait, &holder, means.clock);
         let _making = making.map_err(|error| match error {
             LockError::Disk(error) => CatalogError::Disk(error),
             held @ LockError::Held { .. } => CatalogError::BeingMade(held),
@@ -38,9 +37,8 @@ impl Catalog<'_> {
         self.put_in_place(&path, &new)?;
         self.news.made = true;
         let (collection, news) = (self.collection, &mut self.news);
-        let looked = collection.with_index(|index| {
-            Refresh { collection, means, news }.bring_up(index, Look::Full)
-        });
+        let looked = collection
+            .with_index(|index| Refresh { collection, means, news }.bring_up(index, Look::Full));
         looked?.ok_or(CatalogError::Gone)
     }
 

@@ -10,6 +10,7 @@ use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::index::{Index, Kept, Query};
 use crate::item::State;
+use crate::sidecar::Sidecar;
 
 /// An item that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,20 +79,27 @@ impl Catalog<'_> {
 }
 
 impl Found {
-    fn of(name: RepositoryName, kept: Kept) -> Found {
+    /// What the sidecar of the item `name` says.
+    pub fn in_sidecar(name: RepositoryName, sidecar: &Sidecar) -> Found {
+        let (files, bytes) = (sidecar.payload.files, sidecar.payload.bytes);
+        let title = sidecar.metadata.title().map(str::to_owned);
+        Found { name, state: Some(sidecar.state), files, bytes, title }
+    }
+
+    pub(super) fn of(name: RepositoryName, kept: Kept) -> Found {
         let Kept { state, files, bytes, title, .. } = kept;
         Found { name, state, files, bytes, title }
     }
 }
 
 /// Directories of years, opened once, by their paths.
-struct Years<'a> {
+pub(super) struct Years<'a> {
     collection: &'a Collection,
     dirs: HashMap<String, Option<Dir>>,
 }
 
 impl<'a> Years<'a> {
-    fn new(collection: &'a Collection) -> Years<'a> {
+    pub(super) fn new(collection: &'a Collection) -> Years<'a> {
         Years { collection, dirs: HashMap::new() }
     }
 
@@ -104,7 +112,11 @@ impl<'a> Years<'a> {
     }
 
     /// Whether the sidecar of an item is the one that the record was made from.
-    fn is_as_kept(&mut self, name: &RepositoryName, kept: &Kept) -> Result<bool, PathError> {
+    pub(super) fn is_as_kept(
+        &mut self,
+        name: &RepositoryName,
+        kept: &Kept,
+    ) -> Result<bool, PathError> {
         let (path, leaf) = split(name);
         match self.dir(path)? {
             Some(dir) => Ok(mark_of(dir, leaf)? == kept.mark),
@@ -140,6 +152,6 @@ impl<'a> Years<'a> {
 }
 
 /// The year that an item is in, and its name there.
-fn split(name: &RepositoryName) -> (&str, &str) {
+pub(super) fn split(name: &RepositoryName) -> (&str, &str) {
     name.as_str().rsplit_once('/').unwrap_or((name.as_str(), ""))
 }

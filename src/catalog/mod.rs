@@ -11,6 +11,7 @@
 mod build;
 mod error;
 mod find;
+mod known;
 mod refresh;
 
 use std::time::Duration;
@@ -25,6 +26,7 @@ use crate::progress::Progress;
 
 pub use error::CatalogError;
 pub use find::Found;
+pub use known::{Known, with_known};
 use refresh::Refresh;
 
 /// How closely what is there is looked at.
@@ -87,8 +89,7 @@ impl<'a> Catalog<'a> {
         means: &Means<'_>,
     ) -> Result<Catalog<'a>, CatalogError> {
         let interrupt = means.interrupt.clone();
-        let mut catalog =
-            Catalog { collection, interrupt, temporary: None, news: News::default() };
+        let mut catalog = Catalog { collection, interrupt, temporary: None, news: News::default() };
         let ready = match look {
             Look::Anew => catalog.make(means),
             look => catalog.refresh_or_make(look, means),
@@ -113,9 +114,8 @@ impl<'a> Catalog<'a> {
 
     fn refresh_or_make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
         let (collection, news) = (self.collection, &mut self.news);
-        let known = collection.with_index(|index| {
-            Refresh { collection, means, news }.bring_up(index, look)
-        });
+        let known = collection
+            .with_index(|index| Refresh { collection, means, news }.bring_up(index, look));
         match known {
             Ok(Some(())) => Ok(()),
             Ok(None) => self.make(means),

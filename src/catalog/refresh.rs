@@ -253,7 +253,11 @@ pub(super) struct Year<'a> {
 
 impl Year<'_> {
     /// Those of `leaves` whose sidecars are not as they were.
-    fn changed(&self, tables: Tables<'_>, leaves: Vec<String>) -> Result<Vec<String>, CatalogError> {
+    fn changed(
+        &self,
+        tables: Tables<'_>,
+        leaves: Vec<String>,
+    ) -> Result<Vec<String>, CatalogError> {
         let mut changed = Vec::new();
         for leaf in leaves {
             let kept = tables.kept(self.place, &leaf)?;

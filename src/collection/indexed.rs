@@ -14,9 +14,16 @@ use crate::identity::RepositoryName;
 use crate::index::{Footing, Index, IndexError, Place, Record, Tables};
 use crate::layout;
 
-/// The index, and which file that is; nothing before it is needed.
+/// The index; nothing before it is needed.
 #[derive(Debug, Default)]
-pub(super) struct OpenIndex(Mutex<Option<((u64, u64), Index)>>);
+pub(super) struct OpenIndex(Mutex<Option<Box<Opened>>>);
+
+#[derive(Debug)]
+struct Opened {
+    /// Which file it is.
+    identity: (u64, u64),
+    index: Index,
+}
 
 /// Says that an index has missed something, and which note of that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +43,12 @@ impl Collection {
         let _lock = Lock::wait_to_share_file(self.own.open_lock_file(layout::INDEX_LOCK)?)?;
         // Under the lock it stays the file that it is.
         let Some(stamp) = self.own.stamp(layout::INDEX)? else { return Ok(None) };
-        let mut index = match open.take() {
-            Some((identity, index)) if identity == stamp.identity => index,
-            _ => self.open_index(&stamp)?,
+        let mut opened = match open.take() {
+            Some(opened) if opened.identity == stamp.identity => opened,
+            _ => Box::new(Opened { identity: stamp.identity, index: self.open_index(&stamp)? }),
         };
-        let done = act(&mut index);
-        *open = Some((stamp.identity, index));
+        let done = act(&mut opened.index);
+        *open = Some(opened);
         done.map(Some)
     }
 

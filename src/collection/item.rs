@@ -216,10 +216,9 @@ impl Collection {
 /// What the index keeps of the item `name`, whose sidecar is `file`.
 pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<Record, PathError> {
     let stamp = file.stamp()?;
-    let text = match file.read_all(sidecar::MAX_BYTES) {
-        Ok(text) => text,
+    let Ok(text) = file.read_all(sidecar::MAX_BYTES) else {
         // Damaged or far too long: that is the sidecar's fault, not the index's.
-        Err(_) => return Ok(Record::unreadable(name, Some(&stamp))),
+        return Ok(Record::unreadable(name, Some(&stamp)));
     };
     Ok(match Sidecar::read(&text) {
         Ok((sidecar, _)) if sidecar.repository == *name => {

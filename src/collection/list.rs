@@ -9,11 +9,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::Collection;
+use super::window::Window;
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::{Prefix, RepositoryName};
 
-/// So many names of one year are held at a time; a year of more is listed in several passes.
-const WINDOW: usize = 1 << 17;
+/// So many names of one year are held at a time, some thirty bytes each; a year of more is listed in
+/// several passes.
+const WINDOW: usize = 1 << 20;
 
 /// Which names are wanted.
 #[derive(Clone, Debug, Default)]
@@ -207,9 +209,10 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
                 }
             }
         }
-        let mut after = None;
+        let mut after: Option<(OsString, usize)> = None;
         loop {
-            let window = match next_names(&dirs, after.as_ref(), WINDOW) {
+            let last = after.as_ref().map(|(name, dir)| (&**name, *dir));
+            let window = match Window::of(&dirs, last, WINDOW) {
                 Ok(window) => window,
                 Err((unreadable, error)) => {
                     dirs[unreadable] = None;
@@ -217,8 +220,8 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
                     continue;
                 }
             };
-            for (name, spelling) in &window {
-                let path = spellings[*spelling].join(name);
+            for (name, spelling) in window.iter() {
+                let path = spellings[spelling].join(name);
                 self.tell(match path.to_str().map(RepositoryName::parse_as_found) {
                     Some(Ok((found, _))) => Listed::Item(found),
                     _ => Listed::Stray(path),
@@ -227,35 +230,9 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
             if window.len() < WINDOW {
                 return Ok(());
             }
-            after = window.last().cloned();
+            after = window.iter().next_back().map(|(name, dir)| (name.to_owned(), dir));
         }
     }
-}
-
-/// The first `limit` entries of `dirs` that come after `after`, with the directory of each, in order
-/// of their bytes, which within a year is the order of dates. An error says of which directory.
-fn next_names(
-    dirs: &[Option<Dir>],
-    after: Option<&(OsString, usize)>,
-    limit: usize,
-) -> Result<Vec<(OsString, usize)>, (usize, PathError)> {
-    let mut names = Vec::new();
-    for (at, dir) in dirs.iter().enumerate() {
-        let Some(dir) = dir else { continue };
-        for entry in dir.entries().map_err(|error| (at, error))? {
-            let name = (entry.map_err(|error| (at, error))?.name, at);
-            if after.is_none_or(|after| name > *after) {
-                names.push(name);
-            }
-            if names.len() == 2 * limit {
-                names.select_nth_unstable(limit);
-                names.truncate(limit);
-            }
-        }
-    }
-    names.sort_unstable();
-    names.truncate(limit);
-    Ok(names)
 }
 
 fn folded(name: &str) -> Key {
@@ -319,39 +296,5 @@ mod tests {
         let spellings = ["inpe.br/b/2009/02.16.17.46", "INPE.br./B/2009/02.16.17.46"].map(read);
         assert!(listing_order(&spellings[0], &spellings[1]).is_eq());
         assert_eq!(spellings[0], spellings[1]);
-    }
-
-    #[test]
-    fn windows_over_several_spellings_miss_nothing_and_repeat_nothing() {
-        let scratch = tempfile::tempdir().expect("a scratch directory");
-        let root = Dir::open(scratch.path(), crate::disk::Watcher::default()).expect("it is there");
-        let dirs = ["a", "b", "gone"].map(|name| {
-            root.make_dir(name).expect(name);
-            root.open_dir(name).expect(name)
-        });
-        let mut all = Vec::new();
-        for (at, dir) in dirs.iter().take(2).enumerate() {
-            // Each has some that the other has too.
-            for leaf in (0..9).filter(|leaf| leaf % 3 != at) {
-                dir.make_dir(format!("{leaf:02}")).expect("a directory");
-                all.push((OsString::from(format!("{leaf:02}")), at));
-            }
-        }
-        all.sort();
-        let [first, second, _] = dirs;
-        let dirs = [Some(first), Some(second), None];
-        for limit in 1..6 {
-            let (mut listed, mut after) = (Vec::new(), None);
-            loop {
-                let window = next_names(&dirs, after.as_ref(), limit).expect("it can be listed");
-                let is_last = window.len() < limit;
-                after = window.last().cloned().or(after);
-                listed.extend(window);
-                if is_last {
-                    break;
-                }
-            }
-            assert_eq!(listed, all, "{limit} at a time");
-        }
     }
 }

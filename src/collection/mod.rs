@@ -22,6 +22,7 @@ mod settings;
 mod stripe;
 mod trash;
 mod tree;
+mod window;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -32,9 +33,9 @@ use crate::layout;
 pub(crate) use bucket::Buckets;
 pub(crate) use changing::{Changing, Years};
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
+use indexed::OpenIndex;
 pub use init::{check_place, init, init_without_names, restore_own};
 pub use issue::{IssueOptions, Issuer, Label, Memory};
-use indexed::OpenIndex;
 pub(crate) use item::ReadSidecar;
 pub use item::{FindError, StoredItem};
 pub use list::{Listed, Names};

@@ -42,8 +42,8 @@ pub(crate) use open::Footing;
 pub(crate) use places::Place;
 pub use query::{Query, QueryError};
 pub(crate) use record::Record;
-pub(crate) use rows::Kept;
 pub(crate) use rows::Tables;
+pub(crate) use rows::{Kept, Snapshot};
 
 /// An index, opened.
 #[derive(Debug)]

@@ -81,8 +81,9 @@ impl Tables<'_> {
             .0
             .prepare_cached("SELECT id FROM place WHERE path = ?1 OR substr(path, 1, ?3) = ?2")?;
         let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
-        let places: Vec<i64> =
-            select.query_map((path, &below, length), |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let places: Vec<i64> = select
+            .query_map((path, &below, length), |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
         for place in places {
             loop {
                 let some = self.names_in(Place(place), "", 10_000)?;

@@ -124,9 +124,15 @@ fn each_text(value: Option<&Value>, visit: &mut dyn FnMut(&str)) {
     match value {
         Some(Value::String(text)) => visit(text),
         Some(Value::Array(values)) => {
-            values.iter().for_each(|value| each_text(Some(value), visit));
+            for value in values {
+                each_text(Some(value), visit);
+            }
         }
-        Some(Value::Table(table)) => table.values().for_each(|value| each_text(Some(value), visit)),
+        Some(Value::Table(table)) => {
+            for value in table.values() {
+                each_text(Some(value), visit);
+            }
+        }
         Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Datetime(_))) => {
             visit(&value.to_string());
         }

@@ -1,6 +1,8 @@
 //! Records in the tables: put, found, forgotten.
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
+use rusqlite::{
+    Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
+};
 
 use super::{Index, IndexError, Mark, Place, Record};
 use crate::item::State;
@@ -8,6 +10,15 @@ use crate::item::State;
 /// The tables, for one reader or in one transaction.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables<'a>(pub(super) &'a Connection);
+
+/// The tables as they were at one moment.
+pub(crate) struct Snapshot<'a>(Transaction<'a>);
+
+impl Snapshot<'_> {
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables(&self.0)
+    }
+}
 
 /// What of a record is told without reading the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +34,11 @@ impl Index {
     /// The tables, to be read.
     pub(crate) fn tables(&self) -> Tables<'_> {
         Tables(&self.connection)
+    }
+
+    /// The tables as they are now, whatever is written meanwhile.
+    pub(crate) fn snapshot(&mut self) -> Result<Snapshot<'_>, IndexError> {
+        Ok(Snapshot(self.connection.transaction()?))
     }
 
     /// Fills an index that nobody else sees yet.

@@ -11,11 +11,11 @@ use urepo::identity::{Instant, Prefix};
 use urepo::index::Query;
 use urepo::item::State;
 
-use super::list::parse_time;
+use super::list::{in_columns, parse_time};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::{Done, escape, record};
 
 /// Find items by words of their description, and by all else that is known of them
 ///
@@ -154,16 +154,11 @@ impl Find {
             }
         } else if self.null {
             printer.bytes(format!("{name}\0").as_bytes())
+        } else if self.long {
+            printer.line(&in_columns(found))
         } else {
             let title = escape::one_line(found.title.as_deref().unwrap_or_default());
-            let line = if self.long {
-                let state = found.state.map_or("unread".to_owned(), |state| state.to_string());
-                let size = human::bytes(found.bytes);
-                format!("{state:<8}  {size:>9}  {:>6}  {name}  {title}", found.files)
-            } else {
-                format!("{name}  {title}")
-            };
-            printer.line(line.trim_end())
+            printer.line(format!("{name}  {title}").trim_end())
         };
         written.map_err(|error| Failure::of_stdout(&error))
     }

@@ -85,7 +85,8 @@ impl Context {
             self.printer.detail(&format!("made the index: {read}"));
         }
         if news.temporary {
-            self.printer.warning("the index cannot be kept here: it was made for this answer alone");
+            self.printer
+                .warning("the index cannot be kept here: it was made for this answer alone");
         }
         for error in &news.unlisted {
             self.printer.error(&Failure::of(Exit::Partial, error).in_one_line());

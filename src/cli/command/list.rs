@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use urepo::catalog::{Found, Known, with_known};
 use urepo::collection::{Collection, CollectionError, Listed, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::item::State;
-use urepo::sidecar::Sidecar;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -16,7 +16,8 @@ use crate::cli::{Done, escape, human, record};
 /// List the items of a collection
 ///
 /// Prints the names in order of prefix and date, as they are read: a collection may hold millions.
-/// Without --long and --state the sidecars are not opened.
+/// Without --long, --state and --json the sidecars are not opened; with --long and --state only those
+/// are that the index (`urepo index`), where there is one, does not know as they are now.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -51,15 +52,26 @@ impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let wanted = Names { prefix: self.prefix.clone() };
+        with_known(&collection, |known| self.list(context, &collection, &wanted, known))
+    }
+
+    fn list(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        wanted: &Names,
+        known: &mut Known<'_>,
+    ) -> Done {
         let mut out = Listing {
             list: self,
             context,
-            collection: &collection,
+            collection,
+            known,
             unreadable: 0,
             unlisted: 0,
             listed: 0,
         };
-        let visited = collection.visit_all(&wanted, |listed| {
+        let visited = collection.visit_all(wanted, |listed| {
             if context.interrupt.requested() {
                 return Err(Failure::told(Exit::Interrupted));
             }
@@ -74,10 +86,15 @@ impl List {
     }
 }
 
-struct Listing<'a> {
+/// Whether a line could be written.
+type Written = std::io::Result<()>;
+
+struct Listing<'a, 'k> {
     list: &'a List,
     context: &'a Context,
     collection: &'a Collection,
+    /// What need not be read.
+    known: &'a mut Known<'k>,
     /// Items whose sidecars can not be read.
     unreadable: u64,
     /// Directories that can not be listed.
@@ -85,27 +102,64 @@ struct Listing<'a> {
     listed: u64,
 }
 
-impl Listing<'_> {
+/// State, size, number of files, name and title.
+pub(crate) fn in_columns(found: &Found) -> String {
+    let Found { name, state, files, bytes, title } = found;
+    let state = state.map_or("unread".to_owned(), |state| state.to_string());
+    let title = escape::one_line(title.as_deref().unwrap_or_default());
+    let line = format!("{state:<8}  {:>9}  {files:>6}  {name}  {title}", human::bytes(*bytes));
+    line.trim_end().to_owned()
+}
+
+impl Listing<'_, '_> {
     fn tell(&mut self, name: &RepositoryName) -> Done {
         if self.list.since.is_some_and(|since| name.instant() < since) {
             return Ok(());
         }
-        let written = if self.list.long || self.list.state.is_some() || self.context.printer.json {
-            match self.collection.item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
-                Ok((sidecar, item)) => {
-                    if self.list.state.is_some_and(|state| state != sidecar.state) {
-                        return Ok(());
-                    }
-                    self.tell_described(&item, &sidecar)
-                }
-                // One bad item does not end the list; its name is still one.
-                Err(error) => return self.tell_unreadable(name, error),
-            }
+        let written = if self.context.printer.json {
+            self.tell_record(name)?
+        } else if self.list.long || self.list.state.is_some() {
+            self.tell_described(name)?
         } else {
-            self.tell_name(name.as_str())
+            Some(self.tell_name(name.as_str()))
         };
+        let Some(written) = written else { return Ok(()) };
         self.listed += 1;
         written.map_err(|error| Failure::of_stdout(&error))
+    }
+
+    /// Tells everything of an item; nothing of one that is not wanted, or whose failure was told.
+    fn tell_record(&mut self, name: &RepositoryName) -> Result<Option<Written>, Failure> {
+        match self.collection.item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
+            Ok((sidecar, item)) => Ok(self
+                .is_wanted(sidecar.state)
+                .then(|| self.context.printer.record(&record::described(&item, &sidecar)))),
+            // One bad item does not end the list; its name is still one.
+            Err(error) => self.tell_unreadable(name, error).map(|()| None),
+        }
+    }
+
+    /// The same in one line. What the index knows is as good as the sidecar.
+    fn tell_described(&mut self, name: &RepositoryName) -> Result<Option<Written>, Failure> {
+        let found = match self.known.of(name) {
+            Some(found) => found,
+            None => match self.collection.item(name).and_then(|item| item.sidecar()) {
+                Ok((sidecar, _)) => Found::in_sidecar(name.clone(), &sidecar),
+                Err(error) => return self.tell_unreadable(name, error).map(|()| None),
+            },
+        };
+        if !found.state.is_some_and(|state| self.is_wanted(state)) {
+            return Ok(None);
+        }
+        Ok(Some(if self.list.long {
+            self.context.printer.line(&in_columns(&found))
+        } else {
+            self.tell_name(name.as_str())
+        }))
+    }
+
+    fn is_wanted(&self, state: State) -> bool {
+        self.list.state.is_none_or(|wanted| wanted == state)
     }
 
     fn tell_name(&self, name: &str) -> std::io::Result<()> {
@@ -113,28 +167,6 @@ impl Listing<'_> {
             return self.context.printer.bytes(format!("{name}\0").as_bytes());
         }
         self.context.printer.line(name)
-    }
-
-    fn tell_described(
-        &self,
-        item: &urepo::collection::StoredItem,
-        sidecar: &Sidecar,
-    ) -> std::io::Result<()> {
-        if self.context.printer.json {
-            return self.context.printer.record(&record::described(item, sidecar));
-        }
-        if !self.list.long {
-            return self.tell_name(item.name().as_str());
-        }
-        let title = escape::one_line(sidecar.metadata.title().unwrap_or_default());
-        let line = format!(
-            "{:<8}  {:>9}  {:>6}  {}  {title}",
-            sidecar.state,
-            human::bytes(sidecar.payload.bytes),
-            sidecar.payload.files,
-            item.name()
-        );
-        self.context.printer.line(line.trim_end())
     }
 
     fn tell_unreadable(&mut self, name: &RepositoryName, error: CollectionError) -> Done {

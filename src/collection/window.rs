@@ -1,0 +1,135 @@
+//! A bounded number of names of one year, in order, without an allocation for each.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::disk::{Dir, PathError};
+
+/// Names with the directory each was found in, in the order of their bytes, which within a year is the
+/// order of dates.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// Where a name is in the bytes, and which directory it is from.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    length: u16,
+    dir: u16,
+}
+
+/// A name and the number of its directory.
+pub(super) type Named<'a> = (&'a OsStr, usize);
+
+impl Window {
+    /// The first `limit` entries of `dirs` that come after `after`. An error says of which directory.
+    pub(super) fn of(
+        dirs: &[Option<Dir>],
+        after: Option<(&OsStr, usize)>,
+        limit: usize,
+    ) -> Result<Window, (usize, PathError)> {
+        let mut window = Window::default();
+        for (at, dir) in dirs.iter().enumerate() {
+            let Some(dir) = dir else { continue };
+            for entry in dir.entries().map_err(|error| (at, error))? {
+                let entry = entry.map_err(|error| (at, error))?;
+                if after.is_none_or(|after| (&*entry.name, at) > after) {
+                    window.push(&entry.name, at);
+                }
+                if window.spans.len() == 2 * limit {
+                    window.keep_first(limit);
+                }
+            }
+        }
+        window.keep_first(limit);
+        window.sort();
+        Ok(window)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = Named<'_>> {
+        self.spans.iter().map(|span| named(&self.bytes, span))
+    }
+
+    fn push(&mut self, name: &OsStr, dir: usize) {
+        // No file system has longer names, and no name has so many spellings in one place.
+        let (Ok(start), Ok(length), Ok(dir)) =
+            (self.bytes.len().try_into(), name.len().try_into(), dir.try_into())
+        else {
+            return;
+        };
+        self.bytes.extend_from_slice(name.as_bytes());
+        self.spans.push(Span { start, length, dir });
+    }
+
+    fn sort(&mut self) {
+        let Window { bytes, spans } = self;
+        spans.sort_unstable_by(|a, b| named(bytes, a).cmp(&named(bytes, b)));
+    }
+
+    /// Forgets all but the first `limit` in order.
+    fn keep_first(&mut self, limit: usize) {
+        let Window { bytes, spans } = self;
+        if spans.len() <= limit {
+            return;
+        }
+        spans.select_nth_unstable_by(limit, |a, b| named(bytes, a).cmp(&named(bytes, b)));
+        spans.truncate(limit);
+        let mut kept = Window::default();
+        for span in &*spans {
+            let (name, dir) = named(bytes, span);
+            kept.push(name, dir);
+        }
+        *self = kept;
+    }
+}
+
+fn named<'a>(bytes: &'a [u8], span: &Span) -> Named<'a> {
+    let start = span.start as usize;
+    (OsStr::from_bytes(&bytes[start..start + usize::from(span.length)]), usize::from(span.dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_over_several_spellings_miss_nothing_and_repeat_nothing() {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let root = Dir::open(scratch.path(), crate::disk::Watcher::default()).expect("it is there");
+        let dirs = ["a", "b", "gone"].map(|name| {
+            root.make_dir(name).expect(name);
+            root.open_dir(name).expect(name)
+        });
+        let mut all = Vec::new();
+        for (at, dir) in dirs.iter().take(2).enumerate() {
+            // Each has some that the other has too.
+            for leaf in (0..9).filter(|leaf| leaf % 3 != at) {
+                dir.make_dir(format!("{leaf:02}")).expect("a directory");
+                all.push((std::ffi::OsString::from(format!("{leaf:02}")), at));
+            }
+        }
+        all.sort();
+        let [first, second, _] = dirs;
+        let dirs = [Some(first), Some(second), None];
+        for limit in 1..6 {
+            let (mut listed, mut after) = (Vec::new(), None::<(std::ffi::OsString, usize)>);
+            loop {
+                let last = after.as_ref().map(|(name, dir)| (&**name, *dir));
+                let window = Window::of(&dirs, last, limit).expect("it can be listed");
+                listed.extend(window.iter().map(|(name, dir)| (name.to_owned(), dir)));
+                if window.len() < limit {
+                    break;
+                }
+                after = listed.last().cloned();
+            }
+            assert_eq!(listed, all, "{limit} at a time");
+        }
+    }
+}
