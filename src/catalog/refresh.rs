@@ -56,7 +56,7 @@ impl Refresh<'_> {
             let mut years = Years::new(collection);
             for (name, writer) in tables.announced()? {
                 if let Ok((item, _)) = RepositoryName::parse_as_found(&name) {
-                    collection.take_in_named(tables, &lookup, &mut years, &item)?;
+                    collection.take_in_named(tables, &lookup, &mut years, (&item, None))?;
                 }
                 // Who is still at work withdraws it when the change is done.
                 if !collection.has_stage(&writer)? {

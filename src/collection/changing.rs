@@ -7,16 +7,16 @@
 //!
 //! A new item also changes the directory it comes to lie in, by which those who use the index notice
 //! what others have done. The marks of these directories are carried over a short change, so that they
-//! need not be listed again. A change in the same moment by others than urepo would be missed: so for
-//! a group of many items, which takes longer, they are not.
+//! need not be listed again ([`Changing::begins`]). A change in the same moment by others than urepo
+//! would be missed: so for a group of many items, which takes longer, they are not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::{Collection, Lookup, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
-use crate::index::{IndexError, Mark, Tables};
+use crate::index::{IndexError, Mark, Record, Tables};
 use crate::layout;
 
 /// For larger groups the marks of directories are not carried over.
@@ -33,7 +33,9 @@ pub(crate) struct Changing<'a> {
 struct Announced {
     writer: String,
     names: Vec<RepositoryName>,
-    /// The marks of the directories above the items, where there are such.
+    /// What the writer knows that items have become, by their names.
+    expected: HashMap<String, Record>,
+    /// The marks that the directories above the items had, if they are to be carried over.
     before: BTreeMap<PathBuf, Option<Mark>>,
 }
 
@@ -52,8 +54,8 @@ impl Writer {
         let announced = match told {
             Ok(None) => None,
             Ok(Some(())) => {
-                let before = collection.marks_above(&names);
-                Some(Announced { writer: self.name().to_owned(), names, before })
+                let (expected, before) = (HashMap::new(), BTreeMap::new());
+                Some(Announced { writer: self.name().to_owned(), names, expected, before })
             }
             Err(_) => {
                 collection.note_stale();
@@ -61,6 +63,27 @@ impl Writer {
             }
         };
         Changing { collection, announced }
+    }
+}
+
+impl Changing<'_> {
+    /// Whether there is an index that hears of the change.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.announced.is_some()
+    }
+
+    /// Says that the new items are put in place now, which takes a moment only.
+    pub(crate) fn begins(&mut self) {
+        if let Some(announced) = &mut self.announced {
+            announced.before = self.collection.marks_above(&announced.names);
+        }
+    }
+
+    /// Says what an item will have become when the change is done, so that it need not be read.
+    pub(crate) fn will_be(&mut self, name: &RepositoryName, record: Option<Record>) {
+        if let (Some(announced), Some(record)) = (&mut self.announced, record) {
+            announced.expected.insert(name.folded(), record);
+        }
     }
 }
 
@@ -80,13 +103,14 @@ impl Collection {
     fn take_in_changed(
         &self,
         tables: Tables<'_>,
-        Announced { writer, names, before }: &Announced,
+        Announced { writer, names, expected, before }: &Announced,
     ) -> Result<(), IndexError> {
         let lookup = Lookup::new(self);
         let mut years = Years::new(self);
         for name in names {
-            self.take_in_named(tables, &lookup, &mut years, name)?;
-            tables.withdraw(&name.folded(), writer)?;
+            let folded = name.folded();
+            self.take_in_named(tables, &lookup, &mut years, (name, expected.get(&folded)))?;
+            tables.withdraw(&folded, writer)?;
         }
         for (path, mark) in before {
             let Some(text) = path.to_str() else { continue };
@@ -103,13 +127,14 @@ impl Collection {
         Ok(())
     }
 
-    /// Reads the item called `name` into the index, in every spelling it has on disk.
+    /// Reads the item called `name` into the index, in every spelling it has on disk; one with the
+    /// sidecar that is expected need not be read.
     pub(crate) fn take_in_named(
         &self,
         tables: Tables<'_>,
         lookup: &Lookup<'_>,
         years: &mut Years<'_>,
-        name: &RepositoryName,
+        (name, expected): (&RepositoryName, Option<&Record>),
     ) -> Result<(), IndexError> {
         let [.., leaf] = name.components();
         let mut found = Vec::new();
@@ -119,7 +144,10 @@ impl Collection {
             let Some(text) = path.to_str() else { continue };
             let Some(dir) = years.dir(&path)? else { continue };
             let (place, _) = tables.place(text)?;
-            self.take_in(tables, place, (text, dir), leaf)?;
+            match expected {
+                Some(record) if record.is_of(dir, leaf)? => tables.put(place, leaf, record)?,
+                _ => self.take_in(tables, place, (text, dir), leaf)?,
+            }
             found.push(place);
         }
         let path = layout::item_directory(name);

@@ -13,6 +13,7 @@ use crate::collection::{Collection, Event, EventKind, Issuer, Label, Lookup, Wri
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
 use crate::identity::{Instant, SECOND};
+use crate::index::Record;
 use crate::item::{Content, Shape, State, Totals, content};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, Sidecar};
@@ -70,11 +71,16 @@ impl Publisher<'_, '_> {
         let mut results = Vec::new();
         let (group, withheld) = self.withhold(group, &mut results);
         let (named, mut fatal) = self.name(group, notices, &mut results);
-        let written = self.write_sidecars(&named);
+        let names = named.iter().map(|named| named.label.name.clone()).collect();
+        let mut changing = self.writer.changing(self.collection, names);
+        let written = self.write_sidecars(&named, changing.is_heard());
         let mut ready = Vec::new();
         for (named, written) in named.into_iter().zip(written) {
             match written {
-                Ok(()) => ready.push(named),
+                Ok(record) => {
+                    changing.will_be(&named.label.name, record);
+                    ready.push(named);
+                }
                 Err(error) => results.push((named.staged, Err(error))),
             }
         }
@@ -84,8 +90,10 @@ impl Publisher<'_, '_> {
             results.extend(spoilt);
             fatal.get_or_insert(error.into());
         } else {
+            changing.begins();
             fatal = self.place_all(ready, &mut results).or(fatal);
         }
+        drop(changing);
         withheld::settle(withheld, &mut results);
         results.sort_by_key(|(staged, _)| staged.number);
         self.note(&results);
@@ -152,8 +160,13 @@ impl Publisher<'_, '_> {
     }
 
     /// Writes all sidecars, several at a time: creating files is most of the work on small items.
-    fn write_sidecars(&self, named: &[Named]) -> Vec<Result<(), DepositError>> {
-        let writing = SidecarWriter { stage: self.writer.stage(), now: self.clock.now() };
+    fn write_sidecars(
+        &self,
+        named: &[Named],
+        is_indexed: bool,
+    ) -> Vec<Result<Option<Record>, DepositError>> {
+        let now = self.clock.now();
+        let writing = SidecarWriter { stage: self.writer.stage(), now, is_indexed };
         let share = named.len().div_ceil(self.jobs).max(LEAST_SHARE);
         if named.len() <= share {
             return named.iter().map(|named| writing.write(named)).collect();
@@ -173,8 +186,6 @@ impl Publisher<'_, '_> {
 
     /// Puts synced items in place and syncs the directories that got them.
     fn place_all(&self, ready: Vec<Named>, results: &mut Vec<Published>) -> Option<DepositError> {
-        let names = ready.iter().map(|named| named.label.name.clone()).collect();
-        let _changing = self.writer.changing(self.collection, names);
         let mut by_year: BTreeMap<PathBuf, Vec<Named>> = BTreeMap::new();
         for named in ready {
             match self.year_of(&named) {
@@ -251,10 +262,12 @@ impl Publisher<'_, '_> {
 struct SidecarWriter<'a> {
     stage: &'a Dir,
     now: Instant,
+    /// Whether the index is to know what is written.
+    is_indexed: bool,
 }
 
 impl SidecarWriter<'_> {
-    fn write(&self, named: &Named) -> Result<(), DepositError> {
+    fn write(&self, named: &Named) -> Result<Option<Record>, DepositError> {
         let Named { staged, label } = named;
         let path = staged.item.join(layout::SIDECAR);
         let sidecar = Sidecar {
@@ -282,7 +295,10 @@ impl SidecarWriter<'_> {
         if bytes > MAX_BYTES {
             return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
         }
-        Ok(())
+        if !self.is_indexed {
+            return Ok(None);
+        }
+        Ok(Some(Record::of(&sidecar, &staged.done.entries, &file.stamp()?)))
     }
 }
 

@@ -1,12 +1,15 @@
 //! What is kept of an item.
 
+use std::path::Path;
+
 use toml::Value;
 
 use super::Mark;
 use crate::digest::Digest;
-use crate::disk::Stamp;
+use crate::disk::{Dir, PathError, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, State};
+use crate::layout;
 use crate::sidecar::Sidecar;
 
 /// What is kept of an item.
@@ -76,6 +79,12 @@ impl Record {
             keys,
             paths,
         }
+    }
+
+    /// Whether the item `leaf` in `year` has the sidecar that this was made from.
+    pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
+        let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR))?;
+        Ok(self.mark == stamp.as_ref().map(Mark::of))
     }
 
     /// What is kept of an item whose sidecar is missing or can not be read.

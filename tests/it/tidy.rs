@@ -19,7 +19,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("disk", &["identity", "digest", "clock", "interrupt", "progress"]),
     ("agent", &["identity", "clock", "disk"]),
     ("distributor", &["identity", "digest", "clock", "layout", "disk", "agent"]),
-    ("index", &["identity", "digest", "item", "sidecar", "disk"]),
+    ("index", &["identity", "digest", "item", "sidecar", "disk", "layout"]),
     ("collection", BELOW_COLLECTION),
     ("catalog", COLLECTION_AND_BELOW),
     ("adopt", COLLECTION_AND_BELOW),
