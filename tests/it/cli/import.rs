@@ -113,3 +113,17 @@ fn overlaps_with_itself() {
     }
     assert_eq!(whole_items(&open(&world)).len(), 300);
 }
+
+/// The digests of a bag are kept: `show` says which, and not those of each file.
+#[test]
+fn keeps_the_digests_of_bags() {
+    let world = World::with_collection();
+    let bag = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/bags/bagit-python");
+    world.run_args(["-c", "archive", "import", bag]).succeeded();
+    let names = whole_items(&open(&world));
+    let shown = world.run(&format!("-c archive show {}", names[0]));
+    let is_said = |line: &str| line.split_whitespace().eq(["digests", "md5,", "sha1,", "sha512"]);
+    assert_eq!(shown.succeeded().lines().filter(|line| is_said(line)).count(), 1);
+    let record = &records(&world.run(&format!("--json -c archive show {}", names[0])))[0];
+    assert_eq!(record["origin"]["digests"]["sha1"].as_object().unwrap().len(), 11);
+}
