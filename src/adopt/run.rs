@@ -210,6 +210,8 @@ impl Side<'_> {
                 Ok(draft) => self.read(number, draft, scope),
                 Err(error) => self.tell(number, refused(error)),
             },
+            // Another thread tells why.
+            Err(AdoptError::GroupFailed) => self.tell(number, refused(AdoptError::GroupFailed)),
             Err(error) => {
                 self.flow.stop();
                 let failed = Prepared::Failed(plan.directory().to_owned(), error);
