@@ -210,6 +210,8 @@ impl Side<'_> {
                 Ok(draft) => self.read(number, draft, scope),
                 Err(error) => self.tell(number, refused(error)),
             },
+            // Another thread tells why.
+            Err(AdoptError::GroupFailed) => self.tell(number, refused(AdoptError::GroupFailed)),
             Err(error) => {
                 self.flow.stop();
                 let failed = Prepared::Failed(plan.directory().to_owned(), error);
@@ -371,10 +373,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
     }
 
     fn stop(&mut self, error: AdoptError) {
-        // Of those that fail for one reason the first to be told need not be the one that knows it.
-        if matches!(self.summary.fatal, None | Some(AdoptError::GroupFailed)) {
-            self.summary.fatal = Some(error);
-        }
+        self.summary.fatal.get_or_insert(error);
         self.side.flow.stop();
     }
 }

@@ -3,21 +3,23 @@
 //! `metadata/item.toml` is the sidecar: it says what a bag can not, the times, modes, links and empty
 //! directories. The payload keeps its modes and times on disk all the same.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use super::metadata::terms::Terms;
 use super::outline::{Outline, descriptions};
 use super::part::Parts;
 use super::{ExportError, Options};
-use crate::digest::Digest;
+use crate::digest::{Algorithm, Digest};
 use crate::identity::Instant;
-use crate::item::bagit;
-use crate::sidecar::{Sidecar, TERMS};
-
-const DECLARATION: &[u8] = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+use crate::item::bagit::Rules;
+use crate::sidecar::{Sidecar, TERMS, brought};
 
 /// Where the payload is, in a bag.
 const DATA: &str = "data";
+
+/// What is said of this bag, and not of one from which the item was made.
+const OF_EACH_BAG: [&str; 4] = ["Bag-Size", "Bag-Software-Agent", "Bagging-Date", "Payload-Oxum"];
 
 /// Where the descriptions are: a tag directory.
 const METADATA: &str = "metadata";
@@ -39,30 +41,54 @@ impl Outline<'_> {
             tags.push((format!("{METADATA}/{file}"), text));
         }
         tags.push(("bag-info.txt".to_owned(), info(self.source.sidecar(), parts, now)));
-        tags.push(("bagit.txt".to_owned(), DECLARATION.to_vec()));
-        tags.push(("manifest-sha256.txt".to_owned(), manifest(parts)));
+        let paths: Vec<_> = parts.files().map(|(path, _)| utf8(path)).collect();
+        let rules = Rules::fit_for(paths.iter().map(AsRef::as_ref));
+        tags.push(("bagit.txt".to_owned(), declaration(rules)));
+        tags.extend(manifests(self.source.sidecar(), parts, rules));
         self.own_directory(&top.join(METADATA))?;
         let mut of_tags = Vec::new();
         for (path, text) in &tags {
             self.text(&top.join(path), text)?;
-            append_line(&mut of_tags, Digest::of(text), path);
+            append_line(&mut of_tags, Digest::of(text), &rules.escape(path));
         }
         self.text(&top.join("tagmanifest-sha256.txt"), &of_tags)?;
         self.sink.finish()
     }
 }
 
-/// The digests of the payload: those of the sidecar, with which every byte was compared.
-fn manifest(parts: &Parts<'_>) -> Vec<u8> {
+fn declaration(rules: Rules) -> Vec<u8> {
+    let version = rules.version();
+    format!("BagIt-Version: {version}\nTag-File-Character-Encoding: UTF-8\n").into_bytes()
+}
+
+/// The digests of the payload: those of the sidecar, with which every byte was compared, and those that
+/// the payload had when it came as a bag.
+fn manifests(sidecar: &Sidecar, parts: &Parts<'_>, rules: Rules) -> Vec<(String, Vec<u8>)> {
+    let files: Vec<_> = parts.files().map(|(_, file)| file.from).collect();
+    let mut manifests = brought::of_all(&sidecar.origin, &files)
+        .into_iter()
+        .map(|(algorithm, checksums)| (algorithm, manifest(parts, checksums, rules)))
+        .collect::<Vec<_>>();
+    let digests = parts.files().map(|(_, file)| file.digest);
+    manifests.push((Algorithm::Sha256, manifest(parts, digests, rules)));
+    let name = |algorithm: Algorithm| format!("manifest-{}.txt", algorithm.key());
+    manifests.into_iter().map(|(algorithm, text)| (name(algorithm), text)).collect()
+}
+
+fn manifest<T: Display>(
+    parts: &Parts<'_>,
+    digests: impl IntoIterator<Item = T>,
+    rules: Rules,
+) -> Vec<u8> {
     let mut text = Vec::new();
-    for (path, file) in parts.files() {
-        append_line(&mut text, file.digest, &format!("{DATA}/{}", utf8(path)));
+    for ((path, _), digest) in parts.files().zip(digests) {
+        append_line(&mut text, digest, &format!("{DATA}/{}", rules.escape(&utf8(path))));
     }
     text
 }
 
-fn append_line(text: &mut Vec<u8>, digest: Digest, path: &str) {
-    text.extend_from_slice(format!("{digest}  {}\n", bagit::escape(path)).as_bytes());
+fn append_line(text: &mut Vec<u8>, digest: impl Display, path: &str) {
+    text.extend_from_slice(format!("{digest}  {path}\n").as_bytes());
 }
 
 /// The text of a path, which was found to be UTF-8 before.
@@ -70,7 +96,8 @@ fn utf8(path: &Path) -> std::borrow::Cow<'_, str> {
     path.to_string_lossy()
 }
 
-/// `bag-info.txt`: what the RFC has a label for, then the terms of Dublin Core as `DC-Title` and so on.
+/// `bag-info.txt`: what the RFC has a label for, then the terms of Dublin Core as `DC-Title` and so on,
+/// then keys of one's own; of an item that came as a bag these are its other labels.
 fn info(sidecar: &Sidecar, parts: &Parts<'_>, now: Instant) -> Vec<u8> {
     let mut text = String::new();
     let mut add = |label: &str, value: &str| {
@@ -99,6 +126,11 @@ fn info(sidecar: &Sidecar, parts: &Parts<'_>, now: Instant) -> Vec<u8> {
     for term in TERMS {
         for value in terms.values(term) {
             add(&label(term), &value);
+        }
+    }
+    for (key, value) in terms.own() {
+        if !OF_EACH_BAG.contains(&key.as_str()) {
+            add(&key, &value);
         }
     }
     text.into_bytes()

@@ -19,8 +19,8 @@ use crate::disk::PathError;
 use crate::flow::{Gathered, Size};
 use crate::identity::RepositoryName;
 
-/// Directories and files of ours that an item takes, in inodes.
-const INODES_OF_AN_ITEM: u64 = 12;
+/// Directories and files of ours that a described item or a bag takes at most, in inodes.
+const INODES_OF_DESCRIPTIONS: u64 = 16;
 
 /// An item that is whole in the stage, or has failed.
 struct Ready {
@@ -142,7 +142,8 @@ impl IntoDirectory<'_, '_> {
             Place::new(path, watcher, exporter.agent)?
         };
         let place = self.place.insert(place);
-        check_room(place, &source, &parts)?;
+        let inodes = exporter.inodes(&parts, format);
+        check_room(place, &source, &parts, inodes)?;
         let staged = PathBuf::from(number.to_string());
         if let Err(error) = exporter.make(&source, &parts, format, place, &staged) {
             // What can not be removed now goes with the stage.
@@ -201,6 +202,17 @@ fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
 }
 
 impl Exporter<'_> {
+    /// How many inodes an item takes, at most.
+    fn inodes(&self, parts: &Parts<'_>, format: Format) -> u64 {
+        let is_described = self.options.sidecar || !self.options.metadata.is_empty();
+        match format {
+            Format::Tar => 1,
+            // The directory of the payload itself.
+            Format::Plain if !is_described => parts.count() + 1,
+            Format::Plain | Format::Bag => parts.count() + INODES_OF_DESCRIPTIONS,
+        }
+    }
+
     /// Makes an item at `staged` in the stage of `place`.
     fn make(
         &self,
@@ -220,9 +232,14 @@ impl Exporter<'_> {
     }
 }
 
-fn check_room(place: &Place, source: &Source<'_>, parts: &Parts<'_>) -> Result<(), ExportError> {
+fn check_room(
+    place: &Place,
+    source: &Source<'_>,
+    parts: &Parts<'_>,
+    inodes: u64,
+) -> Result<(), ExportError> {
     let room = place.dir.room()?;
-    let (bytes, inodes) = (parts.size().1, parts.count() + INODES_OF_AN_ITEM);
+    let bytes = parts.size().1;
     let (needed, unit, free) = if bytes > room.bytes {
         (bytes, "bytes", room.bytes)
     } else if inodes > room.inodes {

@@ -106,7 +106,12 @@ pub(super) fn release(
             remove(looker, place, payload, &entries, interrupt)
         }),
     };
-    released.err().iter().map(ToString::to_string).collect()
+    released.err().map(|error| with_causes(&error)).into_iter().collect()
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// What the item holds, read back from the disk.

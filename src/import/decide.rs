@@ -18,7 +18,7 @@ use crate::digest::{Algorithm, Checksum};
 use crate::disk::Kind;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, escape};
-use crate::sidecar::Metadata;
+use crate::sidecar::{Metadata, brought};
 
 /// What is done with a candidate.
 #[derive(Debug)]
@@ -117,15 +117,22 @@ impl<'a> Judge<'a> {
             let counted = bag.check_counts(look.bytes, look.files);
             counted.map_err(|cause| wrong_bag(candidate, cause))?;
         }
+        let mut origin = toml::Table::new();
+        origin.insert(SOURCE.to_owned(), escape(key).into_owned().into());
+        origin.insert(IMPORTED.to_owned(), self.begun.to_string().into());
         let (checks, mut metadata) = match bag {
-            Some(bag) => (bag.checks, bag.metadata),
+            Some(bag) => {
+                let files = bag.checks.files.iter().flatten();
+                let digests = brought::table_of(files);
+                if !digests.is_empty() {
+                    origin.insert(brought::DIGESTS.to_owned(), digests.into());
+                }
+                (bag.checks, bag.metadata)
+            }
             None => (checks(candidate, &look), Metadata::default()),
         };
         metadata.override_with(self.rules.metadata.clone());
         metadata.override_with(candidate.metadata.clone());
-        let mut origin = toml::Table::new();
-        origin.insert(SOURCE.to_owned(), escape(key).into_owned().into());
-        origin.insert(IMPORTED.to_owned(), self.begun.to_string().into());
         let given = Given {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),

@@ -1,40 +1,77 @@
-//! Paths as the manifests of BagIt bags write them [RFC 8493, 2.1.3]: a line has one path, so a line
-//! end in it is written `%0A` or `%0D`, and so that these can be told from names, `%` as `%25`.
+//! Paths as the manifests of BagIt bags write them: a line has one path, so a line end in it is written
+//! `%0A` or `%0D`.
 
 use std::borrow::Cow;
 
-/// The path as a manifest has it.
-pub fn escape(path: &str) -> Cow<'_, str> {
-    if !path.contains(['%', '\n', '\r']) {
-        return Cow::Borrowed(path);
-    }
-    Cow::Owned(path.replace('%', "%25").replace('\n', "%0A").replace('\r', "%0D"))
+/// What is escaped, which differs between the versions of bags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Line ends, and `%` as `%25` so that these can be told from names [RFC 8493, 2.1.3].
+    Rfc,
+    /// Line ends alone, as the drafts before the RFC have it.
+    Draft,
 }
 
-/// The path that a manifest means by `text`.
-///
-/// Only the three escapes of the RFC are read, in either case. Any other `%` stands for itself: there
-/// are programs that write it bare. Such a one also writes a file called `50%25` as it is, so whoever
-/// reads a bag looks for the name as it stands where there is none of this one.
-pub fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
+impl Rules {
+    /// The rules for a bag with these paths.
+    ///
+    /// There are readers that know only those of the drafts, `bagit.py` among them: a path with `%` is
+    /// no file for them in a bag of version 1.0. So a bag that has one is of the version before, unless
+    /// the name looks like an escape.
+    pub fn fit_for<'a>(mut paths: impl Iterator<Item = &'a str> + Clone) -> Rules {
+        let is_ambiguous = |path: &str| Rules::Draft.unescape(path) != path;
+        if !paths.clone().any(|path| path.contains('%')) || paths.any(is_ambiguous) {
+            Rules::Rfc
+        } else {
+            Rules::Draft
+        }
     }
-    let mut path = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((plain, escaped)) = rest.split_once('%') {
-        path.push_str(plain);
-        let meant = match escaped.get(..2).map(str::to_ascii_uppercase).as_deref() {
-            Some("25") => Some('%'),
-            Some("0A") => Some('\n'),
-            Some("0D") => Some('\r'),
-            _ => None,
+
+    /// The version of a bag that is written by them.
+    pub fn version(self) -> &'static str {
+        match self {
+            Rules::Rfc => "1.0",
+            Rules::Draft => "0.97",
+        }
+    }
+
+    /// The path as a manifest has it.
+    pub fn escape(self, path: &str) -> Cow<'_, str> {
+        if !path.contains(['%', '\n', '\r']) {
+            return Cow::Borrowed(path);
+        }
+        let path = match self {
+            Rules::Rfc => path.replace('%', "%25"),
+            Rules::Draft => path.to_owned(),
         };
-        path.push(meant.unwrap_or('%'));
-        rest = if meant.is_some() { &escaped[2..] } else { escaped };
+        Cow::Owned(path.replace('\n', "%0A").replace('\r', "%0D"))
     }
-    path.push_str(rest);
-    Cow::Owned(path)
+
+    /// The path that a manifest means by `text`.
+    ///
+    /// The escapes are read in either case. Any other `%` stands for itself: there are programs that
+    /// write it bare. Such a one also writes a file called `50%25` as it is, so whoever reads a bag looks
+    /// for the name as it stands where there is none of this one.
+    pub fn unescape(self, text: &str) -> Cow<'_, str> {
+        if !text.contains('%') {
+            return Cow::Borrowed(text);
+        }
+        let mut path = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((plain, escaped)) = rest.split_once('%') {
+            path.push_str(plain);
+            let meant = match escaped.get(..2).map(str::to_ascii_uppercase).as_deref() {
+                Some("25") if self == Rules::Rfc => Some('%'),
+                Some("0A") => Some('\n'),
+                Some("0D") => Some('\r'),
+                _ => None,
+            };
+            path.push(meant.unwrap_or('%'));
+            rest = if meant.is_some() { &escaped[2..] } else { escaped };
+        }
+        path.push_str(rest);
+        Cow::Owned(path)
+    }
 }
 
 #[cfg(test)]
@@ -43,16 +80,23 @@ mod tests {
 
     #[test]
     fn every_path_comes_back() {
-        for (path, text) in [
-            ("data/a b.txt", "data/a b.txt"),
-            ("data/100%", "data/100%25"),
-            ("data/a\nb\r\nc", "data/a%0Ab%0D%0Ac"),
-            ("data/%0A", "data/%250A"),
-            ("data/ação%", "data/ação%25"),
+        for (path, text, rules) in [
+            ("data/a b.txt", "data/a b.txt", Rules::Rfc),
+            ("data/100%", "data/100%", Rules::Draft),
+            ("data/50%25", "data/50%25", Rules::Draft),
+            ("data/a\nb\r\nc", "data/a%0Ab%0D%0Ac", Rules::Rfc),
+            ("data/5%\n", "data/5%%0A", Rules::Draft),
+            ("data/%0A", "data/%250A", Rules::Rfc),
+            ("data/50%25\n%0d", "data/50%2525%0A%250d", Rules::Rfc),
+            ("data/ação%", "data/ação%", Rules::Draft),
         ] {
-            assert_eq!(escape(path), text);
-            assert_eq!(unescape(text), path);
+            assert_eq!(Rules::fit_for([path].into_iter()), rules, "{path}");
+            assert_eq!(rules.escape(path), text);
+            assert_eq!(rules.unescape(text), path);
+            assert_eq!(Rules::Rfc.unescape(&Rules::Rfc.escape(path)), path);
         }
+        let both = ["data/100%", "data/%0A"].into_iter();
+        assert_eq!(Rules::fit_for(both), Rules::Rfc);
     }
 
     #[test]
@@ -60,7 +104,8 @@ mod tests {
         for (text, path) in
             [("a%0ab%0d", "a\nb\r"), ("100%", "100%"), ("5%é", "5%é"), ("a%20b", "a%20b")]
         {
-            assert_eq!(unescape(text), path);
+            assert_eq!(Rules::Rfc.unescape(text), path);
+            assert_eq!(Rules::Draft.unescape(text), path);
         }
     }
 }

@@ -4,6 +4,7 @@ mod bags;
 mod drop_folder;
 mod faults;
 mod manifests;
+mod properties;
 mod reruns;
 mod sources;
 

@@ -5,6 +5,7 @@ mod hostile;
 mod power;
 mod resume;
 mod states;
+mod stops;
 mod support;
 
 use urepo::collection::Collection;

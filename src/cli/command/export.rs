@@ -72,7 +72,7 @@ enum FormatRule {
     Plain,
     /// A tar file, or stream
     Tar,
-    /// A bag of BagIt 1.0
+    /// A bag of BagIt 1.0; of 0.97 where a name has a percent sign, which many readers take only there
     Bagit,
 }
 

@@ -42,8 +42,9 @@ mod tell;
 /// identifier or row:PATH, another row, as value. A column may occur several times. In JSON Lines and
 /// TOML ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
 ///
-/// A bag is found by its bagit.txt. Its tag files and the digests of all its files are checked; its
-/// payload becomes the item, bag-info.txt its description.
+/// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
+/// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and a bag
+/// that is exported has them again.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
 #[command(after_long_help = "\

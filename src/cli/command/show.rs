@@ -142,6 +142,13 @@ fn describe(text: &mut String, prefix: &str, table: &toml::Table) {
                     line(text, &key, value.as_str().unwrap_or(&value.to_string()));
                 }
             }
+            // A line a file; `--json` and the sidecar have them.
+            toml::Value::Table(kinds)
+                if key == "digests" && kinds.values().all(toml::Value::is_table) =>
+            {
+                let kinds: Vec<_> = kinds.keys().map(String::as_str).collect();
+                line(text, &key, &kinds.join(", "));
+            }
             toml::Value::Table(inner) => describe(text, &format!("{key}."), inner),
             other => line(text, &key, &other.to_string()),
         }

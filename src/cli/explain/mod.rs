@@ -333,7 +333,7 @@ impl Room<'_> {
     fn lacking(&self, exit: Exit) -> Failure {
         let amount = |count| match self.unit {
             "bytes" => human::bytes(count),
-            unit => format!("{count} {unit}"),
+            unit => human::count(count, unit.trim_end_matches('s')),
         };
         let (path, collection) = (self.path.display(), self.collection.display());
         let (needed, free) = (amount(self.needed), amount(self.free));

@@ -34,6 +34,17 @@ impl<'a> Terms<'a> {
         terms.iter().flat_map(|term| self.values(term)).collect()
     }
 
+    /// Keys of one's own, below `x`, with their values.
+    pub(crate) fn own(&self) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        for (key, value) in self.table.get("x").and_then(Value::as_table).into_iter().flatten() {
+            let mut values = Vec::new();
+            collect(value, &mut values);
+            pairs.extend(values.into_iter().map(|value| (key.clone(), value)));
+        }
+        pairs
+    }
+
     /// The identifiers of related items.
     pub(crate) fn related(&self) -> Vec<String> {
         let mut values = Vec::new();

@@ -11,7 +11,7 @@ pub enum BagError {
     #[error("`bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8")]
     Declaration,
     /// There are no digests, or none of a kind that can be checked.
-    #[error("it has no manifest of SHA-256, SHA-512 or MD5")]
+    #[error("it has no manifest of SHA-2, SHA-1 or MD5")]
     NoManifest,
     /// There is nothing in it.
     #[error("it has no directory `data`")]

@@ -9,6 +9,7 @@ use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::BUFFER_BYTES;
 use crate::disk::{Dir, Kind};
 use crate::item::PayloadPath;
+use crate::item::bagit::Rules;
 
 /// One list: the file it is, and what it says.
 struct List {
@@ -103,18 +104,29 @@ fn read(
         let checksum = Checksum::new(algorithm, digest).ok_or_else(wrong)?;
         // Two blanks, or one and a star, stand between them where `md5sum` wrote it.
         let path = path.trim_start_matches([' ', '\t']);
-        let path = decoded(path.strip_prefix('*').unwrap_or(path), version);
-        let path = path.strip_prefix("./").unwrap_or(&path);
-        let path = PayloadPath::new(Path::new(path))
-            .map_err(|_| BagError::Outside { file: file.to_owned(), line: at + 1 })?;
+        let path = path.strip_prefix('*').unwrap_or(path);
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let path = meant(dir, path, version)?
+            .ok_or_else(|| BagError::Outside { file: file.to_owned(), line: at + 1 })?;
         lines.push((path, checksum));
     }
     Ok(lines)
 }
 
-/// A path with the line ends that are in it.
-fn decoded(path: &str, version: Version) -> String {
-    let path = path.replace("%0A", "\n").replace("%0a", "\n").replace("%0D", "\r");
-    let path = path.replace("%0d", "\r");
-    if version >= (1, 0) { path.replace("%25", "%") } else { path }
+/// The path that is meant by `text`; nothing if it leads out of the bag.
+///
+/// There are programs that escape less than they should: where there is nothing of the name that is
+/// meant, `text` is the name.
+fn meant(dir: &Dir, text: &str, version: Version) -> Result<Option<PayloadPath>, BagError> {
+    let path_of = |text: &str| PayloadPath::new(Path::new(text)).ok();
+    if !text.contains('%') {
+        return Ok(path_of(text));
+    }
+    let rules = if version >= (1, 0) { Rules::Rfc } else { Rules::Draft };
+    let (meant, bare) = (path_of(&rules.unescape(text)), path_of(text));
+    let (Some(meant), Some(bare)) = (meant, bare) else { return Ok(None) };
+    let is_bare = meant != bare
+        && dir.stamp(meant.as_path())?.is_none()
+        && dir.stamp(bare.as_path())?.is_some();
+    Ok(Some(if is_bare { bare } else { meant }))
 }

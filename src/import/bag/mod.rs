@@ -2,7 +2,8 @@
 //!
 //! What can be told without reading the payload is checked first: the declaration, the manifests, the
 //! tag files with their digests. The digests of the payload are handed to the deposit, which checks them
-//! on the way: each byte is read once, and nothing is published that differs.
+//! on the way: each byte is read once, and nothing is published that differs. They are kept in the
+//! sidecar ([`brought`](crate::sidecar::brought)), and an exported bag has them again.
 
 mod error;
 mod lists;

@@ -9,6 +9,9 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 const INFO: &str = "bag-info.txt";
 
+/// Labels that may repeat what a term says.
+const REPEATS: [&str; 3] = ["External-Description", "External-Identifier", "Source-Organization"];
+
 /// Labels of `bag-info.txt` that have a term of Dublin Core under another name.
 const TERMS: [(&str, &str); 2] =
     [("External-Description", "description"), ("External-Identifier", "identifier")];
@@ -50,7 +53,10 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
     if dir.stamp(INFO)?.is_none() {
         return Ok((metadata, oxum));
     }
-    for (at, label, value) in pairs(&text_of(dir, INFO)?)? {
+    let mut pairs = pairs(&text_of(dir, INFO)?)?;
+    // What the bags of `urepo export` say twice is taken once, as the term that it is.
+    pairs.sort_by_key(|(_, label, _)| term_of(label).is_none());
+    for (at, label, value) in pairs {
         match label.as_str() {
             "Payload-Oxum" => {
                 let numbers = value.split_once('.');
@@ -62,6 +68,8 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
             // It says the same for people.
             "Bag-Size" => {}
             _ if value.is_empty() => {}
+            _ if REPEATS.iter().any(|it| it.eq_ignore_ascii_case(&label))
+                && says(&metadata, &value) => {}
             _ => add(&mut metadata, &label, &value)?,
         }
     }
@@ -71,8 +79,8 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
 /// Takes what is a term of Dublin Core as that, everything else as a key of its own.
 fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), MetadataError> {
     let known = TERMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(label));
-    let term = known.map_or(label, |(_, term)| term);
-    if metadata.add(term, value).is_ok() {
+    let term = known.map(|(_, term)| (*term).to_owned()).or_else(|| term_of(label));
+    if metadata.add(term.as_deref().unwrap_or(label), value).is_ok() {
         return Ok(());
     }
     let own: String = label
@@ -80,6 +88,20 @@ fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), Metadata
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
         .collect();
     metadata.add(&format!("x.{own}"), value)
+}
+
+/// The term that a label such as `DC-Bibliographic-Citation` spells.
+fn term_of(label: &str) -> Option<String> {
+    let (prefix, term) = label.split_once('-')?;
+    prefix.eq_ignore_ascii_case("DC").then(|| term.replace('-', ""))
+}
+
+/// Whether a value of `metadata` is `text`.
+fn says(metadata: &Metadata, text: &str) -> bool {
+    metadata.table().values().any(|value| match value {
+        toml::Value::Array(values) => values.iter().any(|value| value.as_str() == Some(text)),
+        value => value.as_str() == Some(text),
+    })
 }
 
 /// Labels and values with their lines; a value goes on in lines that begin with a blank.

@@ -73,6 +73,8 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -93,5 +95,22 @@ mod tests {
             assert_eq!(Entry::read(&text.as_bytes()[..end]), None, "{end}");
         }
         assert_eq!(Entry::read(text.replace("\t7\t", "\t8\t").as_bytes()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_source_comes_back_on_one_line(
+            source in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'\\'), Just(b'\n')], 0..64),
+            kind in prop::sample::select(Kind::ALL.map(|(kind, _)| kind).to_vec()),
+            bytes: u64,
+            shape: [u8; 4],
+        ) {
+            let name = "example.org/archive/2026/11.21.02.13".parse().unwrap();
+            let (shape, content) = (Digest::of(&shape), Digest::of(&source));
+            let entry = Entry { kind, name, shape, content, bytes, source };
+            let line = entry.to_line();
+            prop_assert_eq!(line.find('\n'), Some(line.len() - 1));
+            prop_assert_eq!(Entry::read(line.trim_end_matches('\n').as_bytes()), Some(entry));
+        }
     }
 }

@@ -163,7 +163,12 @@ fn split(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, RowFault> {
         .buffer_capacity(bytes.len().clamp(64, 64 * 1024))
         .from_reader(text.as_bytes());
     let mut records = reader.records();
-    match records.next() {
+    let first = records.next();
+    // It takes a bare CR for the end of a row, and what follows would be lost.
+    if records.next().is_some() {
+        return Err(RowFault::CarriageReturn);
+    }
+    match first {
         Some(Ok(record)) => Ok(record.iter().map(str::to_owned).collect()),
         Some(Err(error)) => Err(RowFault::Syntax(error.to_string())),
         None => Ok(Vec::new()),

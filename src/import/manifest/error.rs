@@ -26,6 +26,9 @@ pub enum RowFault {
     /// A quoted value has no end.
     #[error("a quote begins on it and does not end")]
     OpenQuote,
+    /// What ends lines of old programs is in the middle of one.
+    #[error("it has a carriage return before its end; lines end with LF or CRLF")]
+    CarriageReturn,
     /// There are more or fewer values than columns.
     #[error("it has {found} values, and there are {expected} columns")]
     Values {

@@ -70,6 +70,21 @@ fn a_full_disk_at_any_operation() {
     every_operation(Fault::Once(rustix::io::Errno::NOSPC));
 }
 
+/// Whichever thread meets it, the failure that ends a run is told as what it is.
+#[test]
+fn a_failure_met_by_several_threads_keeps_its_cause() {
+    for at in 1..60 {
+        let world = World::urlib();
+        drop(world.collection(&Watcher::default()));
+        let faults = Arc::new(Faults::new(&world.root(), at, Fault::Killed));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let Ok(collection) = Collection::open(&world.root(), &watcher) else { continue };
+        let fatal = adopt(&collection, None, 4).summary.fatal;
+        let is_cause = !matches!(fatal, Some(AdoptError::GroupFailed));
+        assert!(is_cause, "{:?} became {fatal:?}", faults.struck());
+    }
+}
+
 /// No sidecar is in place before its bytes are on the disk, none is told before it is.
 #[test]
 fn a_power_cut_takes_nothing_that_was_told() {

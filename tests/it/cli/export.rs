@@ -222,7 +222,7 @@ mod bags {
         assert_eq!(tagged, tags);
     }
 
-    /// By the program of the Library of Congress, which knows no `%25` and strips spaces.
+    /// By the program of the Library of Congress, which knows no `%25` and strips spaces at the end.
     #[test]
     fn are_valid_for_others() {
         if !Command::new("bagit.py").arg("--version").output().is_ok_and(|o| o.status.success()) {
@@ -230,7 +230,7 @@ mod bags {
             return;
         }
         let world = World::with_collection();
-        for name in ["new\nline", "plain", "dir/ação", "cr\rlf\n"] {
+        for name in ["new\nline", "plain", "dir/ação", "cr\rlf\n", "100%", "50%25"] {
             world.write(&format!("source/{name}"), name);
         }
         symlink("plain", world.path("source/link")).unwrap();

@@ -113,3 +113,44 @@ fn overlaps_with_itself() {
     }
     assert_eq!(whole_items(&open(&world)).len(), 300);
 }
+
+/// The digests of a bag are kept: `show` says which, and not those of each file.
+#[test]
+fn keeps_the_digests_of_bags() {
+    let world = World::with_collection();
+    let bag = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/bags/bagit-python");
+    world.run_args(["-c", "archive", "import", bag]).succeeded();
+    let names = whole_items(&open(&world));
+    let shown = world.run(&format!("-c archive show {}", names[0]));
+    let is_said = |line: &str| line.split_whitespace().eq(["digests", "md5,", "sha1,", "sha512"]);
+    assert_eq!(shown.succeeded().lines().filter(|line| is_said(line)).count(), 1);
+    let record = &records(&world.run(&format!("--json -c archive show {}", names[0])))[0];
+    assert_eq!(record["origin"]["digests"]["sha1"].as_object().unwrap().len(), 11);
+}
+
+/// What stays in a drop folder though it was to go is said to a cron job, as it makes the run fail.
+#[test]
+fn says_what_is_still_there_even_if_it_is_to_be_quiet() {
+    let world = world_with_sources();
+    let bag = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/bags/bagit-python");
+    let line = ["-q", "-c", "archive", "import", "--remove", "in/a.txt", bag];
+    let ran = world.run_args(line);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    let lines: Vec<_> = ran.stderr.lines().collect();
+    let reason = "a bag is more than its payload; it can be moved, and not removed";
+    assert!(lines[0].ends_with(&format!("was imported and is still there: {reason}")), "{lines:?}");
+    assert_eq!(lines[1], "error: 1 of 2 sources are still where they were");
+    assert!(!world.path("in/a.txt").exists());
+}
+
+#[test]
+fn says_what_was_not_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = world_with_sources();
+    let special = std::fs::Permissions::from_mode(0o4755);
+    std::fs::set_permissions(world.path("in/a.txt"), special).unwrap();
+    let ran = world.run("-c archive import in");
+    assert_eq!(ran.code, 0);
+    let said = "warning: special permission bits of 1 file not kept\n";
+    assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
+}

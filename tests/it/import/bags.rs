@@ -1,5 +1,11 @@
 //! Bags: taken when they are valid, to the last byte, and refused when they are not.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use urepo::export::{self, Destination, Exporter};
+use urepo::identity::RepositoryName;
+
 use super::*;
 use crate::support::{make_collection, scratch};
 
@@ -107,4 +113,148 @@ fn are_all_there_may_be_if_that_is_asked_for() {
     let found = tree(&sources, Units::default());
     let (_, summary) = import(&collection, found, options, &clock).unwrap();
     assert_eq!((summary.imported, summary.failed), (1, 2));
+}
+
+/// A bag as `bagit.py` makes it, with all digests of its manifests: see `fixtures/bags/README.md`.
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/bags/bagit-python")
+}
+
+/// Imports one bag, and gives its sidecar.
+fn import_bag(collection: &Collection, bag: &Path) -> Sidecar {
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let found = tree(bag, Units::default());
+    let (events, summary) = import(collection, found, import_options(), &clock).unwrap();
+    assert_eq!(summary.imported, 1, "{:?}", words(&events));
+    origins(collection).pop().unwrap().1
+}
+
+/// Exports an item as a bag into `to`, and gives its place.
+fn export_bag(collection: &Collection, name: &RepositoryName, to: &Path) -> PathBuf {
+    let (clock, agent) = (TestClock::at("2026-11-22T00:00:00Z"), agent());
+    let exporter = Exporter {
+        collection,
+        options: export::Options::default(),
+        agent: &agent,
+        clock: &clock,
+        progress: &NoProgress,
+        interrupt: &Interrupt::default(),
+    };
+    let watcher = Watcher::default();
+    let destination = Destination { path: to, format: export::Format::Bag, watcher: &watcher };
+    let feed = |take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>| {
+        let _ = take(name.clone());
+        Ok(())
+    };
+    let mut places = Vec::new();
+    let summary = exporter.to_directory(&destination, Box::new(feed), &mut |outcomes| {
+        places.extend(outcomes.into_iter().map(|outcome| outcome.result.unwrap().place));
+        Ok(())
+    });
+    assert!(summary.fatal.is_none() && places.len() == 1, "{summary:?}");
+    places.remove(0)
+}
+
+/// The files of the payload, and the manifests, each with its bytes.
+fn payload_and_manifests(bag: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = walkdir::WalkDir::new(bag).into_iter().map(Result::unwrap);
+    let files = files.filter(|entry| entry.file_type().is_file()).map(|entry| {
+        let path = entry.path().strip_prefix(bag).unwrap().to_owned();
+        (path, std::fs::read(entry.path()).unwrap())
+    });
+    let is_wanted =
+        |path: &Path| path.starts_with("data") || path.to_string_lossy().starts_with("manifest-");
+    files.filter(|(path, _)| is_wanted(path)).collect()
+}
+
+#[test]
+fn that_others_made_keep_every_byte_and_digest() {
+    let scratch = scratch();
+    let mut bag = fixture();
+    let original = payload_and_manifests(&bag);
+    assert_eq!(original.len(), 11 + 4);
+    // And what comes out goes in again.
+    for round in ["first", "second"] {
+        let collection = make_collection(&scratch.path().join(round));
+        let sidecar = import_bag(&collection, &bag);
+        assert_eq!(sidecar.files.len(), 11);
+        let digests = sidecar.origin["digests"].as_table().unwrap();
+        let kinds = digests.iter().map(|(key, of)| (&**key, of.as_table().unwrap().len()));
+        assert_eq!(kinds.collect::<Vec<_>>(), [("md5", 11), ("sha1", 11), ("sha512", 11)]);
+        let own = sidecar.metadata.table()["x"].as_table().unwrap();
+        assert_eq!(own["Contact-Name"].as_str(), Some("Ana: Silva"), "{round}");
+        assert_eq!(own["Source-Organization"].as_str(), Some("INPE, São José dos Campos"));
+        let described = sidecar.metadata.table()["description"].as_str();
+        assert_eq!(described, Some("Names and digests that are easily lost"), "{round}");
+        bag = export_bag(
+            &collection,
+            &sidecar.repository,
+            &scratch.path().join(format!("{round}-bags")),
+        );
+        let again = payload_and_manifests(&bag);
+        assert_eq!(again.keys().collect::<Vec<_>>(), original.keys().collect::<Vec<_>>());
+        for (path, bytes) in &again {
+            if path.starts_with("data") {
+                assert_eq!(*bytes, original[path], "{}, {round}", path.display());
+            } else {
+                assert_eq!(lines(bytes), lines(&original[path]), "{}, {round}", path.display());
+            }
+        }
+    }
+}
+
+/// The order of lines in a manifest means nothing.
+fn lines(manifest: &[u8]) -> Vec<&[u8]> {
+    let mut lines: Vec<_> = manifest.split(|byte| *byte == b'\n').collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn of_which_any_digest_is_wrong_are_refused() {
+    for algorithm in ["md5", "sha1", "sha256", "sha512"] {
+        let scratch = scratch();
+        let bag = scratch.path().join("bag");
+        for (path, bytes) in payload_and_manifests(&fixture()) {
+            write(&bag, path.to_str().unwrap(), bytes);
+        }
+        std::fs::copy(fixture().join("bagit.txt"), bag.join("bagit.txt")).unwrap();
+        let manifest = bag.join(format!("manifest-{algorithm}.txt"));
+        let mut text = std::fs::read(&manifest).unwrap();
+        text[0] = if text[0] == b'0' { b'1' } else { b'0' };
+        std::fs::write(&manifest, text).unwrap();
+        let collection = make_collection(&scratch.path().join("archive"));
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let found = tree(&bag, Units::default());
+        let (events, summary) = import(&collection, found, import_options(), &clock).unwrap();
+        assert_eq!((summary.imported, summary.failed), (0, 1), "{algorithm}");
+        let said = words(&events)[0].replace('-', "").to_lowercase();
+        assert!(said.contains(&format!("{algorithm} that was given")), "{said}");
+        assert!(whole_items(&collection).is_empty());
+    }
+}
+
+/// A name with what looks like an escape can not be told from one by the rules of old versions; the
+/// name that is there is meant.
+#[test]
+fn with_names_that_look_escaped_are_read_as_they_were_meant() {
+    for (version, written, name) in [
+        ("0.97", "x%0Ay", "x%0Ay"),
+        ("0.97", "x%0Ay", "x\ny"),
+        ("0.97", "50%25", "50%25"),
+        ("1.0", "50%25", "50%"),
+        ("1.0", "50%25", "50%25"),
+        ("1.0", "%250A", "%0A"),
+    ] {
+        let scratch = scratch();
+        let bag = scratch.path().join("bag");
+        write(&bag, &format!("data/{name}"), "x");
+        let tag = format!("BagIt-Version: {version}\nTag-File-Character-Encoding: UTF-8\n");
+        write(&bag, "bagit.txt", tag);
+        let manifest = format!("{}  data/{written}\n", Digest::of(b"x"));
+        write(&bag, "manifest-sha256.txt", manifest);
+        let collection = make_collection(&scratch.path().join("archive"));
+        let sidecar = import_bag(&collection, &bag);
+        assert_eq!(sidecar.files[0].path.as_path(), Path::new(name), "{version} {written}");
+    }
 }

@@ -140,3 +140,23 @@ fn stops_when_the_time_is_up() {
     assert!(!second.out_of_time);
     assert_eq!((first.imported + second.imported, second.there), (52, first.imported));
 }
+
+/// Why a source could not be moved is said to its cause: a directory on another file system takes none.
+#[test]
+fn says_why_it_can_not_move() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = Folder::new();
+    std::fs::remove_dir(folder.path("drop/done")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let device = |path: &Path| std::fs::metadata(path).unwrap().dev();
+    if device(elsewhere.path()) == device(folder.scratch.path()) {
+        eprintln!("SKIPPED: there is no second file system");
+        return;
+    }
+    let done = DoneDirectory::open(elsewhere.path(), &Watcher::default()).unwrap();
+    let (events, summary) = folder.run(After::Move(done));
+    assert_eq!((summary.imported, summary.left), (2, 2));
+    let reason = &events[0].left[0];
+    assert!(reason.contains("cannot put in place") && reason.contains("ross-device"), "{reason}");
+    assert!(folder.path("drop/a.txt").exists() && folder.path("drop/dir").exists());
+}

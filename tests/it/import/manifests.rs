@@ -141,9 +141,17 @@ fn are_refused_as_a_whole_if_their_columns_are_not_understood() {
         ("title\na\n", "line 1: there is no column `path`"),
         ("\npath,box\na,17\n", "line 2: the column `box` means nothing"),
         ("path,\"open\na\n", "line 1: a quote begins on it and does not end"),
+        // As programs of old wrote it: all rows are one line, and none may get lost.
+        (
+            "path,title\ra,A\rb,B\r",
+            "line 1: it has a carriage return before its end; lines end with LF or CRLF",
+        ),
     ] {
         assert_eq!(rows(Format::Csv, text).0, [expected]);
     }
+    let (words, items) = rows(Format::Csv, "path\r\na\rb\r\nc\r\n");
+    let expected = "line 2: it has a carriage return before its end; lines end with LF or CRLF";
+    assert_eq!((words, items.len()), (vec!["c imported".to_owned(), expected.to_owned()], 1));
     let (words, _) = rows(Format::Toml, "[[item]]\npath = 'a'\n[[item]]\npath = \n");
     assert!(words[0].starts_with("line 4: it can not be read"), "{words:?}");
     let (words, _) = rows(Format::Jsonl, "{\"path\": \"a\", \"box\": 1}\n[1]\n{\"path\": 7,\n");

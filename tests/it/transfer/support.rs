@@ -30,6 +30,8 @@ pub(super) struct Pair {
     turned: AtomicBool,
     /// Items of so many bytes are taken up again; none unless a test wants that.
     pub resume_bytes: AtomicU64,
+    /// Whether the first failure ends a run.
+    pub stops: AtomicBool,
     pub clock: TestClock,
 }
 
@@ -71,6 +73,7 @@ impl Pair {
             sources,
             turned: AtomicBool::new(false),
             resume_bytes: AtomicU64::new(u64::MAX),
+            stops: AtomicBool::new(false),
             clock,
         }
     }
@@ -173,7 +176,7 @@ impl Pair {
         }
     }
 
-    fn transfer(
+    pub(super) fn transfer(
         &self,
         from: &Collection,
         to: &Collection,
@@ -199,7 +202,11 @@ impl Pair {
                 state: None,
                 tombstones: Tombstones::Refuse,
                 jobs: 1,
-                on_error: OnError::Continue,
+                on_error: if self.stops.load(Ordering::Relaxed) {
+                    OnError::Stop
+                } else {
+                    OnError::Continue
+                },
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             agent: &agent,

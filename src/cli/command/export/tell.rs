@@ -133,6 +133,10 @@ impl<'a> Teller<'a> {
         if self.context.global.dry_run || printer.verbosity == Verbosity::Quiet {
             return;
         }
+        if summary.exported == 0 {
+            printer.note("exported nothing");
+            return;
+        }
         let items = human::count(summary.exported, "item");
         let files = human::count(summary.files, "file");
         printer.note(&format!("exported {items}, {files}, {}", human::bytes(summary.bytes)));

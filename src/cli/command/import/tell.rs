@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use urepo::collection::Collection;
+use urepo::deposit::Lost;
 use urepo::disk::PathError;
 use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
 
@@ -19,6 +20,8 @@ pub(super) struct Teller<'a> {
     context: &'a Context,
     collection: &'a Collection,
     failed: Option<FailedFile>,
+    /// What of all items was not kept.
+    lost: Lost,
 }
 
 impl Tell for Teller<'_> {
@@ -29,6 +32,10 @@ impl Tell for Teller<'_> {
         }
         let mut text = String::new();
         for event in events {
+            if let Became::Item(deposited) = &event.became {
+                self.lost.special_modes += deposited.lost.special_modes;
+                self.lost.extended_attributes += deposited.lost.extended_attributes;
+            }
             let line = if self.context.printer.json {
                 Some(self.record(event).to_string())
             } else {
@@ -51,7 +58,7 @@ impl<'a> Teller<'a> {
         collection: &'a Collection,
         failed: Option<FailedFile>,
     ) -> Teller<'a> {
-        Teller { context, collection, failed }
+        Teller { context, collection, failed, lost: Lost::default() }
     }
 
     /// The line of an event on stdout; what else there is to say goes to stderr.
@@ -99,7 +106,8 @@ impl<'a> Teller<'a> {
             }
         };
         for left in left {
-            printer.warning(&format!("`{source}` was imported and is still there: {left}"));
+            // Also to those who asked for quiet: it makes the run fail.
+            printer.error(&format!("`{source}` was imported and is still there: {left}"));
         }
         line
     }
@@ -153,6 +161,15 @@ impl<'a> Teller<'a> {
         let printer = &self.context.printer;
         for notice in &summary.notices {
             printer.warning(&notice.to_string());
+        }
+        let Lost { special_modes, extended_attributes } = self.lost;
+        for (count, what) in [
+            (special_modes, "special permission bits"),
+            (extended_attributes, "extended attributes"),
+        ] {
+            if count > 0 {
+                printer.warning(&format!("{what} of {} not kept", human::count(count, "file")));
+            }
         }
         if let Some(file) = self.failed {
             file.finish()?;

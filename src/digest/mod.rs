@@ -1,0 +1,120 @@
+//! SHA-256 digests: the fixity of everything stored. Others are checked where a source brings them, and
+//! kept beside what it came from.
+
+mod checksum;
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::Digest as _;
+
+pub use checksum::{Algorithm, Checker, Checksum};
+
+/// A SHA-256 digest, written as 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of `bytes`.
+    pub fn of(bytes: &[u8]) -> Digest {
+        let mut hasher = Hasher::default();
+        hasher.update(bytes);
+        hasher.finish()
+    }
+
+    /// The first of its bytes: evenly spread over whatever is digested.
+    pub fn first_byte(&self) -> u8 {
+        self.0[0]
+    }
+
+    /// The number in its first 64 bits, as evenly spread.
+    pub(crate) fn leading_number(&self) -> i64 {
+        let mut leading = [0; 8];
+        leading.copy_from_slice(&self.0[..8]);
+        i64::from_be_bytes(leading)
+    }
+
+    /// Its 32 bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// Takes bytes piece by piece and gives their digest.
+#[derive(Clone, Default)]
+pub struct Hasher(sha2::Sha256);
+
+impl Hasher {
+    /// Adds the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes added.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0_u8; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        f.pad(std::str::from_utf8(&text).expect("because hexadecimal digits are ASCII"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is not 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a SHA-256 digest of 64 hexadecimal digits")]
+pub struct NotADigest;
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+
+    fn from_str(text: &str) -> Result<Digest, NotADigest> {
+        let text = text.as_bytes();
+        if text.len() != 64 {
+            return Err(NotADigest);
+        }
+        let mut bytes = [0_u8; 32];
+        for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Ok(Digest(bytes))
+    }
+}
+
+fn digit(character: u8) -> Result<u8, NotADigest> {
+    match character {
+        b'0'..=b'9' => Ok(character - b'0'),
+        b'a'..=b'f' => Ok(character - b'a' + 10),
+        b'A'..=b'F' => Ok(character - b'A' + 10),
+        _ => Err(NotADigest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_and_reads_the_published_example() {
+        let digest = Digest::of(b"abc");
+        let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest.to_string(), text);
+        assert_eq!(text.to_uppercase().parse(), Ok(digest));
+        assert_eq!(text[1..].parse::<Digest>(), Err(NotADigest));
+        assert_eq!(text.replace('b', "g").parse::<Digest>(), Err(NotADigest));
+    }
+}

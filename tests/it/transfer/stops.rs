@@ -1,0 +1,82 @@
+//! The first failure ends a run that was told so: nothing more is begun.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use urepo::identity::RepositoryName;
+use urepo::transfer::{Feed, Outcome, Rules, Summary, Verb};
+
+use super::support::Pair;
+use crate::support::{staged, whole_items};
+
+/// The sidecar of an item at the source.
+fn sidecar(pair: &Pair, name: &RepositoryName) -> PathBuf {
+    pair.from().item(name).unwrap().dir().path().join("item.toml")
+}
+
+/// Hands on the last item only when it has been told what became of the second, and says whether it
+/// was taken then.
+fn run(pair: &Pair, verb: Verb, names: &[RepositoryName]) -> (Summary, Vec<Outcome>, bool) {
+    let (told, taken) = (AtomicBool::new(false), AtomicBool::new(false));
+    let feed: Box<Feed<'_>> = Box::new(|take| {
+        for name in &names[..2] {
+            assert!(take(name.clone()).is_continue());
+        }
+        // Not for ever: a run that ends in another way is to fail the test, and not to hang it.
+        let mut patience = 0..10_000_000;
+        while !told.load(Ordering::SeqCst) && patience.next().is_some() {
+            std::thread::yield_now();
+        }
+        let answer = take(names[2].clone());
+        taken.store(answer == ControlFlow::Continue(()), Ordering::SeqCst);
+        Ok(())
+    });
+    let mut outcomes = Vec::new();
+    let mut each = |outcome: Outcome| {
+        told.fetch_or(outcome.name == names[1], Ordering::SeqCst);
+        outcomes.push(outcome);
+    };
+    let (from, to) = (pair.from(), pair.to());
+    let summary = pair.transfer(&from, &to, verb, Rules::default(), feed, &mut each).unwrap();
+    assert!(summary.fatal.is_none(), "{summary:?}");
+    (summary, outcomes, taken.into_inner())
+}
+
+#[test]
+fn at_the_first_failure_or_not() {
+    for verb in [Verb::Copy, Verb::Migrate] {
+        for make in [Pair::new, Pair::across] {
+            for stops in [true, false] {
+                let pair = make();
+                let names: Vec<_> = (0..3).map(|_| pair.deposit_tree()).collect();
+                let good = std::fs::read_to_string(sidecar(&pair, &names[1])).unwrap();
+                let bad = good.replace("files = 2", "files = 3");
+                std::fs::write(sidecar(&pair, &names[1]), bad).unwrap();
+                pair.stops.store(stops, Ordering::Relaxed);
+                let (summary, outcomes, taken) = run(&pair, verb, &names);
+                let context = format!("{verb:?}, stops: {stops}, {outcomes:?}");
+                assert_eq!(taken, !stops, "{context}");
+                let counts = (summary.transferred, summary.failed, summary.skipped);
+                assert_eq!(counts, if stops { (1, 1, 0) } else { (2, 1, 0) }, "{context}");
+                assert!(outcomes[1].name == names[1] && outcomes[1].result.is_err(), "{context}");
+                let mut there = vec![names[0].to_string(), names[2].to_string()];
+                there.truncate(if stops { 1 } else { 2 });
+                assert_eq!(whole_items(&pair.to()), there, "{context}");
+                assert_eq!(pair.journals(), 0, "{context}");
+
+                // Mended, the same run goes on where it stopped.
+                std::fs::write(sidecar(&pair, &names[1]), good).unwrap();
+                let (from, to) = (pair.from(), pair.to());
+                let rules = Rules::default();
+                let summary = pair.try_between(&from, &to, verb, rules, |_| ());
+                assert!(summary.fatal.is_none() && summary.failed == 0, "{summary:?}");
+                let all: Vec<_> = names.iter().map(ToString::to_string).collect();
+                assert_eq!(whole_items(&to), all, "{context}");
+                for root in [0, 1] {
+                    assert_eq!(staged(pair.root(root)), [""; 0], "{context}");
+                }
+            }
+        }
+    }
+}
