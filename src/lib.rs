@@ -17,7 +17,9 @@
 //! | `flow` | many small jobs in two stages | nothing |
 //! | [`disk`] | descriptors, locks, syncs: the only user of the file system | identity, digest |
 //! | [`distributor`] | dates that are never given twice | disk |
+//! | [`index`] | records of items in a database, and queries | sidecar, disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
+//! | [`catalog`] | the index brought up to what is there, and its answers | collection |
 //! | [`adopt`] | a tree that is there already becomes a collection | collection |
 //! | [`deposit`] | files become items | collection |
 //! | [`import`] | many sources become items, each once | deposit |
@@ -43,6 +45,9 @@
 //!     trash/                                what was deleted or mended, until it is purged
 //!     import/ledger                         which source became which item
 //!     log/YYYY-MM.jsonl                     what happened; may be removed
+//!     index.sqlite                          what is known of all items; may be removed
+//!     index.lock  index.making              for who uses it, and who makes it
+//!     index.stale                           it has missed something
 //!     verified/<prefix>+<year>              when each item was last verified; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
 //!     item.toml                             its sidecar

@@ -41,7 +41,7 @@ impl Tables<'_> {
         let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
         let text = format!(
             "SELECT place.path, item.leaf, {metadata}, {KEPT} FROM item
-             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.id",
+             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.place, item.leaf",
             clauses.text
         );
         let mut select = self.0.prepare_cached(&text).map_err(IndexError::from)?;
