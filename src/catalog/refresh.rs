@@ -141,11 +141,15 @@ impl Refresh<'_> {
         let place = index.write::<_, IndexError>(|tables| Ok(tables.place(path)?.0))?;
         let year = Year { path, dir: &dir, place };
         let (mut new, mut known) = (Vec::new(), 0);
+        if self.means.progress.is_shown() {
+            self.means.progress.expect(dir.entries()?.count() as u64, 0);
+        }
         for entry in dir.entries()? {
             let entry = entry?;
             let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) else { continue };
             if index.tables().has(place, leaf)? {
                 known += 1;
+                self.means.progress.finish_item(leaf);
             } else if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() {
                 new.push(leaf.to_owned());
             }
@@ -172,7 +176,6 @@ impl Refresh<'_> {
             return Ok(0);
         }
         let (collection, progress) = (self.collection, self.means.progress);
-        progress.expect(leaves.len() as u64, 0);
         let read = index.write::<_, CatalogError>(|tables| {
             let read = |leaf: &String| {
                 let record = collection.record_of(year.path, year.dir, leaf);
@@ -231,7 +234,11 @@ impl Refresh<'_> {
                 let leaves = index.tables().names_in(place, &after, AT_A_TIME)?;
                 let Some(last) = leaves.last() else { break };
                 after.clone_from(last);
-                let changed = year.changed(index.tables(), leaves)?;
+                self.means.progress.expect(leaves.len() as u64, 0);
+                let changed = year.changed(index.tables(), &leaves)?;
+                for _ in changed.len()..leaves.len() {
+                    self.means.progress.finish_item(path.as_str());
+                }
                 self.read(index, &year, &changed)?;
             }
         }
@@ -253,16 +260,12 @@ pub(super) struct Year<'a> {
 
 impl Year<'_> {
     /// Those of `leaves` whose sidecars are not as they were.
-    fn changed(
-        &self,
-        tables: Tables<'_>,
-        leaves: Vec<String>,
-    ) -> Result<Vec<String>, CatalogError> {
+    fn changed(&self, tables: Tables<'_>, leaves: &[String]) -> Result<Vec<String>, CatalogError> {
         let mut changed = Vec::new();
         for leaf in leaves {
-            let kept = tables.kept(self.place, &leaf)?;
-            if kept.is_some_and(|kept| kept.mark != mark_of(self.dir, &leaf).unwrap_or(None)) {
-                changed.push(leaf);
+            let kept = tables.kept(self.place, leaf)?;
+            if kept.is_some_and(|kept| kept.mark != mark_of(self.dir, leaf).unwrap_or(None)) {
+                changed.push(leaf.clone());
             }
         }
         Ok(changed)

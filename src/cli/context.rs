@@ -19,7 +19,7 @@ use super::config::{self, Config, Given};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::printer::{Printer, Verbosity};
-use super::progress::{Bar, Lines};
+use super::progress::{Bar, Lines, Unit};
 
 /// What every command needs.
 pub(crate) struct Context {
@@ -106,12 +106,17 @@ impl Context {
 
     /// Progress as it was asked for, or as suits where stderr goes.
     pub(crate) fn progress(&self) -> Box<dyn Progress> {
+        self.progress_in(Unit::Bytes)
+    }
+
+    /// The same, in items or bytes.
+    pub(crate) fn progress_in(&self, unit: Unit) -> Box<dyn Progress> {
         let terminal = std::io::stderr().is_terminal();
         let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
         if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
             Box::new(NoProgress)
         } else if terminal && !dumb && !self.printer.json {
-            Box::new(Bar::new())
+            Box::new(Bar::new(unit))
         } else if self.global.progress {
             Box::new(Lines::new())
         } else {

@@ -4,42 +4,65 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use urepo::progress::Progress;
 
 use super::{escape, human};
 
+/// What a long run has many of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Bytes are copied or read, of many items.
+    Bytes,
+    /// Items are looked at, no byte of their payload is read.
+    Items,
+}
+
 /// A line on the terminal that is drawn anew.
 pub(crate) struct Bar {
+    unit: Unit,
     shown: ProgressBar,
     expected: AtomicU64,
     finished: AtomicU64,
 }
 
 impl Bar {
-    pub(crate) fn new() -> Bar {
+    pub(crate) fn new(unit: Unit) -> Bar {
         let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template(
-            "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec} {eta} left  {msg}",
-        )
-        .expect("because the template is a constant that was tried");
+        let style = ProgressStyle::with_template(match unit {
+            Unit::Bytes => "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec} {eta} left  {msg}",
+            Unit::Items => "{human_pos} of {human_len} items {wide_bar} {rate} {eta} left",
+        })
+        .expect("because the templates are constants that were tried")
+        .with_key("rate", |state: &ProgressState, line: &mut dyn std::fmt::Write| {
+            // A line that can not be drawn is not worth an error.
+            let _ = write!(line, "{:.0}/s", state.per_sec());
+        });
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar { shown: bar, expected: AtomicU64::new(0), finished: AtomicU64::new(0) }
+        Bar { unit, shown: bar, expected: AtomicU64::new(0), finished: AtomicU64::new(0) }
     }
 }
 
 impl Progress for Bar {
     fn expect(&self, items: u64, bytes: u64) {
         self.expected.fetch_add(items, Ordering::Relaxed);
-        self.shown.inc_length(bytes);
+        self.shown.inc_length(match self.unit {
+            Unit::Bytes => bytes,
+            Unit::Items => items,
+        });
     }
 
     fn advance(&self, bytes: u64) {
-        self.shown.inc(bytes);
+        if self.unit == Unit::Bytes {
+            self.shown.inc(bytes);
+        }
     }
 
     fn finish_item(&self, name: &str) {
+        if self.unit == Unit::Items {
+            return self.shown.inc(1);
+        }
         let finished = self.finished.fetch_add(1, Ordering::Relaxed) + 1;
         let expected = self.expected.load(Ordering::Relaxed);
         let name = escape::one_line(name.rsplit('/').next().unwrap_or(name));
@@ -87,13 +110,13 @@ impl Lines {
         change(&mut state);
         if state.last.elapsed() >= INTERVAL {
             state.last = Instant::now();
-            eprintln!(
-                "{} of {}, {} of {}",
-                human::count(state.items, "item"),
-                state.expected_items,
-                human::bytes(state.bytes),
-                human::bytes(state.expected_bytes)
-            );
+            let items = human::count(state.items, "item");
+            let mut line = format!("{items} of {}", state.expected_items);
+            if state.expected_bytes > 0 {
+                let [done, all] = [state.bytes, state.expected_bytes].map(human::bytes);
+                line += &format!(", {done} of {all}");
+            }
+            eprintln!("{line}");
         }
     }
 }

@@ -71,6 +71,11 @@ impl Collection {
         Index::open(&path, self.id(), footing)
     }
 
+    /// Whether there is an index, good or not.
+    pub fn has_index(&self) -> Result<bool, PathError> {
+        Ok(self.own.stamp(layout::INDEX)?.is_some())
+    }
+
     /// Where the index is, without links on the way.
     pub(crate) fn index_path(&self) -> Result<std::path::PathBuf, PathError> {
         Ok(resolved(self.own.path())?.join(layout::INDEX))

@@ -8,6 +8,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
+use crate::cli::progress::Unit;
 
 /// Make the index, or bring it up to what is there
 ///
@@ -68,7 +69,11 @@ impl Context {
         collection: &'a Collection,
         look: Look,
     ) -> Result<Catalog<'a>, Failure> {
-        let progress = self.progress();
+        // It can take minutes where there are many items, and whoever asked did not ask for that.
+        if look == Look::Quick && !collection.has_index()? {
+            self.printer.note("making the index first; this is done once");
+        }
+        let progress = self.progress_in(Unit::Items);
         let means = Means {
             agent: &self.agent,
             clock: &self.clock,
@@ -80,10 +85,6 @@ impl Context {
         let catalog = Catalog::open(collection, look, &means)?;
         drop(progress);
         let news = catalog.news();
-        if news.made && look == Look::Quick {
-            let read = human::count(news.read, "item");
-            self.printer.detail(&format!("made the index: {read}"));
-        }
         if news.temporary {
             self.printer
                 .warning("the index cannot be kept here: it was made for this answer alone");
