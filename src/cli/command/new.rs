@@ -298,9 +298,8 @@ fn deposit(
         interrupt: &context.interrupt,
     };
     let broken = requests.failure();
-    let mut teller = tell::Teller { context, collection, single, alone: None };
+    let mut teller = tell::Teller { context, collection, single, alone: None, left: 0 };
     let summary = depositor.run(requests, |outcomes| teller.tell_all(outcomes));
     drop(progress);
-    let alone = teller.alone;
-    tell::finish(context, summary, alone, broken.take(), single)
+    tell::finish(context, summary, teller, broken.take())
 }

@@ -15,6 +15,8 @@ pub(super) struct Teller<'a> {
     pub(super) single: bool,
     /// The failure of the one item that was asked for: it is told at the end, in full.
     pub(super) alone: Option<Failure>,
+    /// Items whose source is still there, though it was to go.
+    pub(super) left: u64,
 }
 
 impl Teller<'_> {
@@ -24,7 +26,7 @@ impl Teller<'_> {
         for Outcome { source, result, .. } in outcomes {
             let line = match result {
                 Ok(deposited) => {
-                    self.warn(&source, &deposited);
+                    self.tell_what_was_not_done(&source, &deposited);
                     if self.context.printer.json {
                         self.record(&source, &deposited).to_string()
                     } else {
@@ -65,7 +67,7 @@ impl Teller<'_> {
         record
     }
 
-    fn warn(&self, source: &str, deposited: &Deposited) {
+    fn tell_what_was_not_done(&mut self, source: &str, deposited: &Deposited) {
         let printer = &self.context.printer;
         let lost = deposited.lost;
         if lost.special_modes > 0 {
@@ -76,8 +78,9 @@ impl Teller<'_> {
             let count = human::count(lost.extended_attributes, "file");
             printer.warning(&format!("extended attributes of {count} in `{source}` not kept"));
         }
+        self.left += u64::from(!deposited.left.is_empty());
         for left in &deposited.left {
-            printer.warning(&format!("`{source}` was deposited but not removed: {left}"));
+            printer.error(&format!("`{source}` was deposited but not removed: {left}"));
         }
     }
 
@@ -100,9 +103,8 @@ impl Teller<'_> {
 pub(super) fn finish(
     context: &Context,
     summary: Summary,
-    alone: Option<Failure>,
+    Teller { alone, left, single, .. }: Teller<'_>,
     broken: Option<Failure>,
-    single: bool,
 ) -> Done {
     let printer = &context.printer;
     for notice in &summary.notices {
@@ -119,6 +121,10 @@ pub(super) fn finish(
         Err(explain_fatal(error, deposited))
     } else if let Some(failure) = alone {
         Err(failure)
+    } else if failed == 0 && left > 0 {
+        let items = human::count(left, "item");
+        Err(Failure::new(Exit::Partial, format!("the sources of {items} are still there"))
+            .hint("what is named above is in the collection as well, and can be removed by hand"))
     } else if failed > 0 {
         let of = deposited + failed;
         Err(Failure::new(Exit::Partial, format!("{failed} of {of} items were not deposited"))
@@ -130,7 +136,7 @@ pub(super) fn finish(
         let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
         let record = serde_json::json!({
             "type": "summary", "version": 1, "deposited": deposited, "failed": failed,
-            "bytes": bytes, "exit_code": code,
+            "left": left, "bytes": bytes, "exit_code": code,
         });
         printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
     } else if !single {
