@@ -1,0 +1,1 @@
+//! What others than urepo have done is noticed.
