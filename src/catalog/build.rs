@@ -16,32 +16,35 @@ impl Catalog<'_> {
     ///
     /// It is not seen before it is whole. What is changed meanwhile is told to the old index, or to
     /// none: so at the end every sidecar is looked at again.
-    pub(super) fn make(&mut self, means: &Means<'_>) -> Result<(), CatalogError> {
+    ///
+    /// With [`Look::Anew`] in any case; or else only if nobody else has made it while this waited.
+    pub(super) fn make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
         let own = self.collection.own();
         let new = format!("{}.new", layout::INDEX);
         let holder = means.agent.holder(means.clock);
         let mode = LockMode::Exclusive;
-        let making =
-            Lock::take(own, layout::INDEX_MAKING, mode, means.wait, &holder, means.clock);
+        let making = Lock::take(own, layout::INDEX_MAKING, mode, means.wait, &holder, means.clock);
         let _making = making.map_err(|error| match error {
             LockError::Disk(error) => CatalogError::Disk(error),
             held @ LockError::Held { .. } => CatalogError::BeingMade(held),
         })?;
+        if look != Look::Anew && matches!(self.refresh(look, means), Ok(Some(()))) {
+            return Ok(());
+        }
         for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{new}{ending}")))?;
         }
         let path = self.collection.index_path()?.with_file_name(&new);
         let mut index = Index::create(Some(&path), self.collection.id())?;
+        if let Some(stamp) = own.stamp(&new)? {
+            index.is_made_as(stamp.identity.1)?;
+        }
         self.fill(&mut index, means)?;
         drop(index);
         own.open_file(&new)?.sync()?;
         self.put_in_place(&path, &new)?;
         self.news.made = true;
-        let (collection, news) = (self.collection, &mut self.news);
-        let looked = collection.with_index(|index| {
-            Refresh { collection, means, news }.bring_up(index, Look::Full)
-        });
-        looked?.ok_or(CatalogError::Gone)
+        self.refresh(Look::Full, means)?.ok_or(CatalogError::Gone)
     }
 
     /// Makes an index for one use.
@@ -69,8 +72,9 @@ impl Catalog<'_> {
                 announced.iter().try_for_each(|(name, writer)| tables.announce(name, writer))
             })?;
         }
-        // A log of the old one must never be taken for one of the new.
-        for ending in BESIDE {
+        // A log of the old one must never be taken for one of the new, nor the old one be left
+        // without it: whoever is killed here leaves none.
+        for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{}{ending}", layout::INDEX)))?;
         }
         Ok(own.replace_with(new, layout::INDEX)?)

@@ -107,7 +107,7 @@ impl<'a> Years<'a> {
     fn is_as_kept(&mut self, name: &RepositoryName, kept: &Kept) -> Result<bool, PathError> {
         let (path, leaf) = split(name);
         match self.dir(path)? {
-            Some(dir) => Ok(mark_of(dir, leaf)? == kept.mark),
+            Some(dir) => Ok(mark_of(dir, leaf) == kept.mark),
             None => Ok(false),
         }
     }

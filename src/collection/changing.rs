@@ -7,8 +7,9 @@
 //!
 //! A new item also changes the directory it comes to lie in, by which those who use the index notice
 //! what others have done. The marks of these directories are carried over a short change, so that they
-//! need not be listed again. A change in the same moment by others than urepo would be missed: so for
-//! a group of many items, which takes longer, they are not.
+//! need not be listed again. What others than urepo add in that very moment is missed until somebody
+//! has a full look, or adds something else there. So after a change of many items, which takes longer,
+//! they are listed again; but what was known in them before need not be looked at.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,25 +17,23 @@ use std::path::{Path, PathBuf};
 use super::{Collection, Lookup, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
-use crate::index::{IndexError, Mark, Tables};
+use crate::index::{IndexError, Mark, Seen, Tables};
 use crate::layout;
 
-/// For larger groups the marks of directories are not carried over.
+/// After a change of more items the directories are listed again.
 const BRIEF: usize = 16;
 
 /// A change of some items that is going on.
 #[must_use]
 pub(crate) struct Changing<'a> {
     collection: &'a Collection,
-    /// Nothing if there is no index.
-    announced: Option<Announced>,
-}
-
-struct Announced {
     writer: String,
     names: Vec<RepositoryName>,
     /// The marks of the directories above the items, where there are such.
     before: BTreeMap<PathBuf, Option<Mark>>,
+    /// Whether the index can be told when it is done. It may be that there was none to be told at
+    /// first: one that is made meanwhile may have read the items before they were changed.
+    can_be_told: bool,
 }
 
 impl Writer {
@@ -44,43 +43,62 @@ impl Writer {
         collection: &'a Collection,
         names: Vec<RepositoryName>,
     ) -> Changing<'a> {
+        let writer = self.name().to_owned();
+        let before = BTreeMap::new();
+        let mut changing = Changing { collection, writer, names, before, can_be_told: false };
+        if collection.index.is_given_up() {
+            return changing;
+        }
         let told = collection.with_index(|index| {
-            index.write::<(), IndexError>(|tables| {
-                names.iter().try_for_each(|name| tables.announce(&name.folded(), self.name()))
+            // An item that is changed in place leaves no other trace: after a power cut the index
+            // may be as it was a while ago, but has to know of this.
+            index.write_durably::<(), IndexError>(|tables| {
+                let mut names = changing.names.iter();
+                names.try_for_each(|name| tables.announce(&name.folded(), &changing.writer))
             })
         });
-        let announced = match told {
-            Ok(None) => None,
+        match told {
+            Ok(None) => changing.can_be_told = true,
             Ok(Some(())) => {
-                let before = collection.marks_above(&names);
-                Some(Announced { writer: self.name().to_owned(), names, before })
+                changing.can_be_told = true;
+                changing.before = collection.marks_above(&changing.names);
             }
-            Err(_) => {
-                collection.note_stale();
-                None
-            }
-        };
-        Changing { collection, announced }
+            Err(error) => collection.miss(&error),
+        }
+        changing
     }
 }
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        let Some(announced) = self.announced.take() else { return };
+        // The note of before may have been seen, and removed, before the change.
+        if !self.can_be_told {
+            return self.collection.note_stale();
+        }
         let told = self.collection.with_index(|index| {
-            index.write(|tables| self.collection.take_in_changed(tables, &announced))
+            index.write(|tables| self.collection.take_in_changed(tables, self))
         });
-        if !matches!(told, Ok(Some(()))) {
-            self.collection.note_stale();
+        match told {
+            Ok(Some(())) => {}
+            Ok(None) => self.collection.note_stale(),
+            Err(error) => self.collection.miss(&error),
         }
     }
 }
 
 impl Collection {
+    /// Notes that the index could not be told of a change.
+    fn miss(&self, error: &IndexError) {
+        if error.is_busy() {
+            self.index.give_up();
+        }
+        self.note_stale();
+    }
+
     fn take_in_changed(
         &self,
         tables: Tables<'_>,
-        Announced { writer, names, before }: &Announced,
+        Changing { writer, names, before, .. }: &Changing<'_>,
     ) -> Result<(), IndexError> {
         let lookup = Lookup::new(self);
         let mut years = Years::new(self);
@@ -96,8 +114,10 @@ impl Collection {
             }
             let (place, known) = tables.place(text)?;
             // Only if nobody else has changed it: then its list was as true before as it is now.
-            if known == *mark {
-                tables.mark_place(place, after)?;
+            if known.mark == *mark {
+                let is_brief = names.len() <= BRIEF;
+                let listed = is_brief && (known.listed || mark.is_none());
+                tables.mark_place(place, Seen { mark: after, listed })?;
             }
         }
         Ok(())
@@ -132,12 +152,9 @@ impl Collection {
         Ok(())
     }
 
-    /// The marks of the directories above `names`, as far as these can be told; none of many.
+    /// The marks of the directories above `names`, as far as these can be told.
     fn marks_above(&self, names: &[RepositoryName]) -> BTreeMap<PathBuf, Option<Mark>> {
         let mut marks = BTreeMap::new();
-        if names.len() > BRIEF {
-            return marks;
-        }
         let lookup = Lookup::new(self);
         for name in names {
             let Ok((year, _)) = lookup.place_of(name) else { continue };

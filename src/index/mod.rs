@@ -10,8 +10,13 @@
 //!
 //! A record carries the [`Mark`] of the sidecar it was made from, a place (a directory above items)
 //! that of the directory when it was last listed. Whoever answers compares the marks with the disk: a
-//! record whose mark is another is read anew, a place whose mark is another is listed anew. So an
-//! index that is old, or that came with a copied collection, costs time and never truth.
+//! record whose mark is another is read anew, a place whose mark is another is listed anew, and the
+//! marks of all items in it are compared. An index that is old, or that came with a copied collection,
+//! is told by the inode of its file, one that has lost its log by that: then every item is looked at
+//! once. So these cost time and never truth.
+//!
+//! Two things are not noticed before a full look: sidecars that others edit in place, and what others
+//! add to a directory in the very moment of a short change by urepo there, whose mark is carried over.
 //!
 //! A writer announces the items it is about to change, and forgets the announcement in the same
 //! transaction that takes the change in. What a killed writer announced is read anew by who comes next.
@@ -37,9 +42,10 @@ use rusqlite::Connection;
 
 pub use count::{Count, Counts};
 pub use error::IndexError;
+pub(crate) use error::has_no_place;
 pub(crate) use mark::Mark;
-pub(crate) use open::Footing;
-pub(crate) use places::Place;
+pub(crate) use open::{Footing, Opening};
+pub(crate) use places::{Place, Seen};
 pub use query::{Query, QueryError};
 pub(crate) use record::Record;
 pub(crate) use rows::Kept;
@@ -49,4 +55,6 @@ pub(crate) use rows::Tables;
 #[derive(Debug)]
 pub struct Index {
     connection: Connection,
+    /// The file it is in; none: a place of its own.
+    inode: Option<u64>,
 }

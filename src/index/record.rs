@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::Mark;
-use crate::digest::Digest;
+use crate::digest::{Digest, Hasher};
 use crate::disk::Stamp;
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, State};
@@ -64,7 +64,7 @@ impl Record {
         Record {
             mark: Some(Mark::of(stamp)),
             state: Some(sidecar.state),
-            created: seconds(sidecar.created),
+            created: seconds(sidecar.repository.instant()),
             updated: seconds(sidecar.timestamp),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
@@ -76,6 +76,20 @@ impl Record {
             keys,
             paths,
         }
+    }
+
+    /// Stands for all that the item can be found by: the digest of a payload says nothing of links,
+    /// and who edits a sidecar need not make it anew.
+    pub(super) fn finders(&self) -> i64 {
+        let mut hasher = Hasher::default();
+        for key in &self.keys {
+            hasher.update(&key.to_be_bytes());
+        }
+        for text in self.paths.iter().chain(&self.ibip) {
+            hasher.update(text.as_bytes());
+            hasher.update(b"\0");
+        }
+        hasher.finish().leading_number()
     }
 
     /// What is kept of an item whose sidecar is missing or can not be read.

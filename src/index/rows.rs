@@ -33,6 +33,20 @@ impl Index {
         act(self)
     }
 
+    /// As [`Index::write`], and it outlasts a power cut.
+    pub(crate) fn write_durably<T, E: From<IndexError>>(
+        &mut self,
+        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let set = |index: &Index, how| {
+            index.connection.pragma_update(None, "synchronous", how).map_err(IndexError::from)
+        };
+        set(self, "FULL")?;
+        let done = self.write(act);
+        set(self, "NORMAL")?;
+        done
+    }
+
     /// Changes the tables, all or nothing, with no other writer beside.
     ///
     /// What is taken in has to be read from the disk within `act`: so the last one to write is the last
@@ -67,27 +81,26 @@ impl Kept {
 }
 
 impl Tables<'_> {
-    /// What is kept of the item called `leaf` in `place`.
-    pub(crate) fn kept(&self, place: Place, leaf: &str) -> Result<Option<Kept>, IndexError> {
-        let text = const_format(KEPT);
-        let mut select = self.0.prepare_cached(&text)?;
-        Ok(select.query_row((place.0, leaf), |row| Kept::read(row, 0)).optional()?)
-    }
-
-    /// Whether there is a record of the item called `leaf` in `place`.
-    pub(crate) fn has(&self, place: Place, leaf: &str) -> Result<bool, IndexError> {
-        let text = "SELECT 1 FROM item WHERE place = ?1 AND leaf = ?2";
-        Ok(self.0.prepare_cached(text)?.exists((place.0, leaf))?)
+    /// The mark in the record of the item called `leaf` in `place`, if there is a record.
+    pub(crate) fn mark_in(
+        &self,
+        place: Place,
+        leaf: &str,
+    ) -> Result<Option<Option<Mark>>, IndexError> {
+        let text = "SELECT mark FROM item WHERE place = ?1 AND leaf = ?2";
+        let mut select = self.0.prepare_cached(text)?;
+        Ok(select.query_row((place.0, leaf), |row| row.get(0)).optional()?)
     }
 
     /// Keeps `record` of the item called `leaf` in `place`, in place of what was kept of it.
     pub(crate) fn put(&self, place: Place, leaf: &str, record: &Record) -> Result<(), IndexError> {
         let digest = record.digest.as_ref().map(|digest| &digest.as_bytes()[..]);
+        let finders = record.finders();
         let mut same = self.0.prepare_cached(
-            "SELECT id, digest IS ?3 AND ibip IS ?4 AND metadata IS ?5
+            "SELECT id, finders = ?3 AND digest IS ?4 AND metadata IS ?5
              FROM item WHERE place = ?1 AND leaf = ?2",
         )?;
-        let described = (place.0, leaf, digest, &record.ibip, &record.metadata);
+        let described = (place.0, leaf, finders, digest, &record.metadata);
         let before = same
             .query_row(described, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?)))
             .optional()?;
@@ -100,9 +113,9 @@ impl Tables<'_> {
         self.0
             .prepare_cached(
                 "INSERT INTO item (place, leaf, mark, state, created, updated, files, bytes, digest,
-                   ibip, title, metadata)
+                   ibip, title, metadata, finders)
                  VALUES (:place, :leaf, :mark, :state, :created, :updated, :files, :bytes, :digest,
-                   :ibip, :title, :metadata)",
+                   :ibip, :title, :metadata, :finders)",
             )?
             .execute(named_params! {
                 ":place": place.0,
@@ -117,6 +130,7 @@ impl Tables<'_> {
                 ":ibip": record.ibip,
                 ":title": record.title,
                 ":metadata": record.metadata,
+                ":finders": finders,
             })?;
         self.put_what_finds_it(self.0.last_insert_rowid(), record)
     }
@@ -196,10 +210,6 @@ impl Tables<'_> {
         let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-}
-
-fn const_format(columns: &str) -> String {
-    format!("SELECT {columns} FROM item WHERE place = ?1 AND leaf = ?2")
 }
 
 /// How a state is kept.

@@ -36,7 +36,8 @@ impl Tables<'_> {
     ) -> Result<(), E> {
         let clauses = self.clauses(query, only)?;
         // Few rows of many are sorted sooner than many are looked through in order.
-        let order = if query.is_narrow() || only.is_some() { "+item.created" } else { "item.created" };
+        let order =
+            if query.is_narrow() || only.is_some() { "+item.created" } else { "item.created" };
         let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
         let text = format!(
             "SELECT place.path, item.leaf, {metadata}, {KEPT} FROM item

@@ -138,20 +138,17 @@ mod tests {
     fn words_become_expressions_that_can_not_be_anything_else() {
         assert_eq!(all_of("deep  sea"), ["\"deep\"", "\"sea\""]);
         assert_eq!(all_of("\"deep sea\" amazo*"), ["\"deep sea\"", "\"amazo\"*"]);
-        assert_eq!(all_of("title:rain Creator:\"da Silva\""), [
-            "title : \"rain\"",
-            "creator : \"da Silva\""
-        ]);
+        assert_eq!(
+            all_of("title:rain Creator:\"da Silva\""),
+            ["title : \"rain\"", "creator : \"da Silva\""]
+        );
         assert_eq!(all_of("NEAR(a) OR b:c ' ^"), ["\"NEAR(a)\"", "\"OR\"", "\"b:c\""]);
         let wanted = Wanted::read("rain -snow publisher:INPE").unwrap();
         assert_eq!(wanted.none_of, ["\"snow\""]);
         assert_eq!(wanted.all_of, ["\"rain\"", "other : \"INPE\""]);
         assert_eq!(wanted.terms, [("publisher".to_owned(), "INPE".to_owned())]);
         assert_eq!(Wanted::read("\"deep"), Err(QueryError::OpenQuote("deep".into())));
-        assert_eq!(
-            Wanted::read("-publisher:x"),
-            Err(QueryError::UnwantedTerm("publisher".into()))
-        );
+        assert_eq!(Wanted::read("-publisher:x"), Err(QueryError::UnwantedTerm("publisher".into())));
         // A URL is no term, and a quote within a word stays in it.
         assert_eq!(all_of("http://a.b/c 5\"disk"), ["\"http://a.b/c\"", "\"5\"\"disk\""]);
     }

@@ -98,7 +98,10 @@ impl Shared<'_> {
         let mut leaving = [named(handovers), named(moves), named(drops)].concat();
         let arriving = [named(copies), named(handovers), named(moves)].concat();
         leaving.extend(
-            copies.iter().filter(|(_, it)| it.step == Step::MoveCopy).map(|(_, it)| it.name.clone()),
+            copies
+                .iter()
+                .filter(|(_, it)| it.step == Step::MoveCopy)
+                .map(|(_, it)| it.name.clone()),
         );
         let sides = [(self.writer, self.to, arriving), (self.source_writer, self.from, leaving)];
         sides

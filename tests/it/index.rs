@@ -6,5 +6,5 @@
 mod support;
 
 mod behind;
+mod faults;
 mod operations;
-

@@ -85,7 +85,8 @@ impl Context {
             self.printer.detail(&format!("made the index: {read}"));
         }
         if news.temporary {
-            self.printer.warning("the index cannot be kept here: it was made for this answer alone");
+            self.printer
+                .warning("the index cannot be kept here: it was made for this answer alone");
         }
         for error in &news.unlisted {
             self.printer.error(&Failure::of(Exit::Partial, error).in_one_line());
@@ -99,9 +100,9 @@ pub(super) fn judge(news: &News) -> Done {
     match news.unlisted.len() {
         0 => Ok(()),
         unlisted => {
-            let count = human::count(unlisted as u64, "directory");
-            Err(Failure::new(Exit::Partial, format!("{count} cannot be listed"))
-                .hint("what is known of the items in them may be old"))
+            let count = human::count(unlisted as u64, "place");
+            Err(Failure::new(Exit::Partial, format!("{count} cannot be read"))
+                .hint("what is known of the items there may be old"))
         }
     }
 }

@@ -36,10 +36,7 @@ impl Stats {
             let exit = if news.unlisted.is_empty() { Exit::Success } else { Exit::Partial };
             let mut fields = self.record(&counts);
             record::add_path(&mut fields, "path", collection.path());
-            record::extend(
-                &mut fields,
-                json!({ "id": collection.id(), "exit_code": exit.code() }),
-            );
+            record::extend(&mut fields, json!({ "id": collection.id(), "exit_code": exit.code() }));
             context.printer.record(&fields)
         } else {
             context.printer.lines(&self.table(&counts))
@@ -92,9 +89,7 @@ impl Stats {
     }
 
     fn record(&self, counts: &Counts) -> Value {
-        let count = |count: &Count| {
-            json!({ "items": count.items, "files": count.files, "bytes": count.bytes })
-        };
+        let count = |count: &Count| json!({ "items": count.items, "files": count.files, "bytes": count.bytes });
         let formats = self.frequent(counts).into_iter();
         json!({
             "type": "stats", "version": 1,

@@ -51,7 +51,8 @@ fn new_ones() {
     let few = world.run("-c archive new --each many/00.dat many/01.dat many/02.dat");
     assert_eq!(lines(few.succeeded()).len(), 3);
     know(&world);
-    let mut line = vec!["-c".to_owned(), "archive".to_owned(), "new".to_owned(), "--each".to_owned()];
+    let mut line =
+        vec!["-c".to_owned(), "archive".to_owned(), "new".to_owned(), "--each".to_owned()];
     line.extend((0..40).map(|at| format!("many/{at:02}.dat")));
     assert_eq!(lines(world.run_args(&line).succeeded()).len(), 40);
     know(&world);
@@ -121,7 +122,8 @@ fn relate(world: &World) {
 
 #[test]
 fn migrations() {
-    for (rest, copied) in [("", false), ("--leave-copy", false), ("", true), ("--leave-copy", true)] {
+    for (rest, copied) in [("", false), ("--leave-copy", false), ("", true), ("--leave-copy", true)]
+    {
         let world = world();
         let names = new(&world);
         if copied {

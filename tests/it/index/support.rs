@@ -42,11 +42,7 @@ pub(crate) fn try_catalog<T>(
     Ok(act(&mut Catalog::open(collection, look, &means)?))
 }
 
-pub(crate) fn catalog<T>(
-    root: &Path,
-    look: Look,
-    act: impl FnOnce(&mut Catalog<'_>) -> T,
-) -> T {
+pub(crate) fn catalog<T>(root: &Path, look: Look, act: impl FnOnce(&mut Catalog<'_>) -> T) -> T {
     try_catalog(&open(root), look, act).unwrap()
 }
 
@@ -72,6 +68,21 @@ pub(crate) fn settle(root: &Path) {
     let before = tick();
     while tick() == before {}
     std::fs::remove_file(probe).unwrap();
+}
+
+/// Copies a file or a directory, with all that is in it.
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    for entry in walkdir::WalkDir::new(from) {
+        let entry = entry.unwrap();
+        let path = to.join(entry.path().strip_prefix(from).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(path).unwrap();
+        } else {
+            let path = if from == entry.path() { to.to_path_buf() } else { path };
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::copy(entry.path(), path).unwrap();
+        }
+    }
 }
 
 pub(crate) fn found(catalog: &mut Catalog<'_>, query: &Query) -> Vec<Found> {
@@ -176,7 +187,10 @@ fn queries(items: &Items) -> Vec<(Query, BTreeSet<String>)> {
         let expected = which(&has);
         // A path with directories is a whole one.
         if !file.contains('/') {
-            queries.push((Query::default().file(&format!("[{}]{}", &file[..1], &file[1..])), expected.clone()));
+            queries.push((
+                Query::default().file(&format!("[{}]{}", &file[..1], &file[1..])),
+                expected.clone(),
+            ));
         }
         queries.push((Query::default().file(&file), expected));
     }
