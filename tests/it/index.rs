@@ -8,3 +8,5 @@ mod support;
 mod behind;
 mod faults;
 mod operations;
+
+pub(crate) use support::{agrees_after, with_index};
