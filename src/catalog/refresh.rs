@@ -51,7 +51,6 @@ impl Refresh<'_> {
         self.level(index, &marks, "", 0)?;
         if looks_at_all {
             self.look_at_all(index)?;
-            index.vouch()?;
         }
         if let Some(note) = stale {
             self.collection.remove_stale_note(note);

@@ -111,11 +111,7 @@ impl Collection {
             has_log,
             patience: self.index.patience,
         };
-        let (index, can_be_relied_on) = Index::open(&opening)?;
-        if !can_be_relied_on {
-            self.note_stale();
-        }
-        Ok(index)
+        Index::open(&opening)
     }
 
     /// Whether there is a log that begins as one of the database's own. The locks are not on this file.

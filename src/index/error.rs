@@ -35,6 +35,12 @@ pub enum Uselessness {
     /// It was copied with a collection, or put there.
     #[error("it belongs to the collection of id `{0}`")]
     OtherCollection(String),
+    /// It is not the file that it was made as: items may have changed since.
+    #[error("it was copied, or comes out of a backup")]
+    Moved,
+    /// What was written last is gone.
+    #[error("its log is missing or damaged")]
+    LostLog,
     /// Not a regular file.
     #[error("it is no regular file")]
     Kind,

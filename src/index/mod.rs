@@ -11,9 +11,9 @@
 //! A record carries the [`Mark`] of the sidecar it was made from, a place (a directory above items)
 //! that of the directory when it was last listed. Whoever answers compares the marks with the disk: a
 //! record whose mark is another is read anew, a place whose mark is another is listed anew, and the
-//! marks of all items in it are compared. An index that is old, or that came with a copied collection,
-//! is told by the inode of its file, one that has lost its log by that: then every item is looked at
-//! once. So these cost time and never truth.
+//! marks of all items in it are compared. An index that came out of a backup, or with a copied
+//! collection, is told by the inode of its file, one that has lost its log by that: these are of no use,
+//! and made anew. So they cost time and never truth.
 //!
 //! Two things are not noticed before a full look: sidecars that others edit in place, and what others
 //! add to a directory in the very moment of a short change by urepo there, whose mark is carried over.
@@ -23,8 +23,9 @@
 //!
 //! # Hostile files
 //!
-//! A collection may come from anybody, with its index. Links are not followed, what the schema says is
-//! not trusted to run functions, and no answer is more than a hint that the sidecar confirms.
+//! A collection may come from anybody, with its index: that is not the file that it was made as, and not
+//! used. What is used has the very tables that are made here, and nothing else, and no links are
+//! followed to it.
 
 mod count;
 mod error;
@@ -55,6 +56,4 @@ pub(crate) use rows::Tables;
 #[derive(Debug)]
 pub struct Index {
     connection: Connection,
-    /// The file it is in; none: a place of its own.
-    inode: Option<u64>,
 }

@@ -1,6 +1,7 @@
 //! Opening an index, and making one.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -39,8 +40,8 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Index {
-    /// Opens an index, and says whether it can be relied on: not if it may be older than it seems.
-    pub(crate) fn open(opening: &Opening<'_>) -> Result<(Index, bool), IndexError> {
+    /// Opens an index.
+    pub(crate) fn open(opening: &Opening<'_>) -> Result<Index, IndexError> {
         let Opening { path, collection, footing, inode, has_log, patience } = *opening;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -55,6 +56,9 @@ impl Index {
         if number("application_id")? != APPLICATION || number("user_version")? != VERSION {
             return Err(useless(Uselessness::Foreign));
         }
+        if shape(&connection)? != expected_shape()? {
+            return Err(useless(Uselessness::Foreign));
+        }
         let (of, known): (String, Option<i64>) =
             connection.query_row("SELECT collection, inode FROM about", (), |row| {
                 Ok((row.get(0)?, row.get(1)?))
@@ -63,24 +67,23 @@ impl Index {
             return Err(useless(Uselessness::OtherCollection(of)));
         }
         let before: String = connection.pragma_query_value(None, "journal_mode", |it| it.get(0))?;
-        let lacks_log = before == "wal" && !has_log;
+        if known != Some(inode.cast_signed()) {
+            return Err(useless(Uselessness::Moved));
+        }
+        if before == "wal" && !has_log {
+            return Err(useless(Uselessness::LostLog));
+        }
         let journal = match footing {
             Footing::Local => "WAL",
             Footing::Network => "TRUNCATE",
         };
         connection.pragma_update(None, "journal_mode", journal)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let is_that_file = known == Some(inode.cast_signed());
-        Ok((Index { connection, inode: Some(inode) }, is_that_file && !lacks_log))
-    }
-
-    /// Notes that the index is right, as the file that it is now. That is always a change: from then on
-    /// there is a log, and one that has nothing in it has been emptied.
-    pub(crate) fn vouch(&self) -> Result<(), IndexError> {
-        let inode = self.inode.map(u64::cast_signed);
-        let text = "UPDATE about SET inode = ?1, vouched = vouched + 1";
-        self.connection.execute(text, [inode])?;
-        Ok(())
+        if !before.eq_ignore_ascii_case(journal) {
+            // From now on a log that has nothing in it has been emptied.
+            connection.execute("UPDATE about SET logged = logged + 1", ())?;
+        }
+        Ok(Index { connection })
     }
 
     /// Opens an index that this process has made and that is not in its place yet.
@@ -90,7 +93,7 @@ impl Index {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(path, flags)?;
         harden(&connection)?;
-        Ok(Index { connection, inode: None })
+        Ok(Index { connection })
     }
 
     /// Makes an empty index at `path`, where nothing is, for one process to fill; it is not synced.
@@ -108,14 +111,33 @@ impl Index {
         connection.execute("INSERT INTO about (collection) VALUES (?1)", [collection])?;
         connection.pragma_update(None, "application_id", APPLICATION)?;
         connection.pragma_update(None, "user_version", VERSION)?;
-        Ok(Index { connection, inode: None })
+        Ok(Index { connection })
     }
 
     /// Says as which file an index is made, that nobody else sees yet.
     pub(crate) fn is_made_as(&mut self, inode: u64) -> Result<(), IndexError> {
-        self.inode = Some(inode);
-        self.vouch()
+        self.connection.execute("UPDATE about SET inode = ?1", [inode.cast_signed()])?;
+        Ok(())
     }
+}
+
+/// The text of the schema, all of it.
+fn shape(connection: &Connection) -> rusqlite::Result<String> {
+    let text = "SELECT coalesce(group_concat(type || name || sql, ';'), '')
+                FROM (SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name)";
+    connection.query_row(text, (), |row| row.get(0))
+}
+
+/// What [`shape`] is of an index of ours.
+fn expected_shape() -> rusqlite::Result<&'static str> {
+    static EXPECTED: OnceLock<String> = OnceLock::new();
+    if let Some(expected) = EXPECTED.get() {
+        return Ok(expected);
+    }
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch(TABLES)?;
+    let shape = shape(&connection)?;
+    Ok(EXPECTED.get_or_init(|| shape))
 }
 
 /// What holds for any file, whoever made it.

@@ -8,7 +8,7 @@ pub(super) const VERSION: i32 = 2;
 
 /// The tables.
 ///
-/// - `about`: whose index it is, and the inode of the file as which it was found right, so many times.
+/// - `about`: whose index it is, the inode of the file that it was made as, and how many logs were begun.
 /// - `place`: the directories above items. `mark` is that up to which its changes are known, `listed`
 ///   that nothing can be in it that is not. `folded` is what all spellings of its path share.
 /// - `item`: a record each. Identity numbers are not given again, so that a row of `key` that has
@@ -20,7 +20,7 @@ pub(super) const VERSION: i32 = 2;
 ///   could not be read.
 pub(super) const TABLES: &str = "
 CREATE TABLE about (
-  collection TEXT NOT NULL, inode INTEGER, vouched INTEGER NOT NULL DEFAULT 0
+  collection TEXT NOT NULL, inode INTEGER, logged INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE place (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, mark BLOB,

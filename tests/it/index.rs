@@ -7,6 +7,7 @@ mod support;
 
 mod behind;
 mod faults;
+mod files;
 mod operations;
 
 pub(crate) use support::{agrees_after, with_index};

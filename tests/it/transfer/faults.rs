@@ -42,7 +42,7 @@ const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false, c
 fn every_operation(case: Case, mode: Mode) {
     let mut strikes = 0;
     // Asking the indexes takes a while, and more operations are theirs.
-    for at in (1..).step_by(if case.indexed { 5 } else { 1 }) {
+    for at in (1..).step_by(if case.indexed { 3 } else { 1 }) {
         let pair = if case.across { Pair::across() } else { Pair::new() };
         let name = pair.deposit_tree();
         if case.copied {
