@@ -9,5 +9,6 @@ mod behind;
 mod faults;
 mod files;
 mod operations;
+mod sharing;
 
 pub(crate) use support::{agrees_after, with_index};
