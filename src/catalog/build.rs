@@ -77,6 +77,8 @@ impl Catalog<'_> {
         for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{}{ending}", layout::INDEX)))?;
         }
-        Ok(own.replace_with(new, layout::INDEX)?)
+        own.replace_with(new, layout::INDEX)?;
+        // Only one can begin the log, and this is the only one yet.
+        Ok(self.collection.begin_index()?)
     }
 }

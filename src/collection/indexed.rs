@@ -129,6 +129,15 @@ impl Collection {
         Ok(resolved(self.own.path())?.join(layout::INDEX))
     }
 
+    /// Opens an index for the first time that has just been put in its place. Whoever calls this has the
+    /// lock of the index alone.
+    pub(crate) fn begin_index(&self) -> Result<(), IndexError> {
+        if let Some(stamp) = self.own.stamp(layout::INDEX)? {
+            *self.index.slot() = Some((stamp.identity, self.open_index(&stamp)?));
+        }
+        Ok(())
+    }
+
     /// What writers have announced to the index that is there, as far as that can be read. Whoever
     /// calls this has the lock of the index alone.
     pub(crate) fn announced_in_index(&self) -> Vec<(String, String)> {
