@@ -9,6 +9,7 @@ mod behind;
 mod faults;
 mod files;
 mod operations;
+mod property;
 mod sharing;
 
 pub(crate) use support::{agrees_after, with_index};
