@@ -41,7 +41,7 @@ impl Tables<'_> {
         let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
         let text = format!(
             "SELECT place.path, item.leaf, {metadata}, {KEPT} FROM item
-             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.id",
+             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.leaf, item.id",
             clauses.text
         );
         let mut select = self.0.prepare_cached(&text).map_err(IndexError::from)?;
@@ -90,11 +90,13 @@ impl Tables<'_> {
             let found = "item.id IN (SELECT item FROM key WHERE hash = ?)";
             clauses.and(found, [Value::Integer(*key)]);
         }
-        for pattern in &query.patterns {
-            let found =
-                "item.id IN (SELECT item FROM file WHERE lower(path) GLOB ? OR lower(path) GLOB ?)";
-            let at_any_depth = format!("*/{pattern}");
-            clauses.and(found, [Value::Text(pattern.clone()), Value::Text(at_any_depth)]);
+        for (pattern, key) in &query.patterns {
+            let found = "item.id IN (SELECT item FROM file WHERE lower(path) GLOB ?
+                                       OR lower(path) GLOB ?
+                                     UNION ALL SELECT item FROM key WHERE hash = ?)";
+            let whole = Value::Text(pattern.clone());
+            let at_any_depth = Value::Text(format!("*/{pattern}"));
+            clauses.and(found, [whole, at_any_depth, Value::Integer(*key)]);
         }
         if let Some(state) = query.state {
             clauses.and("item.state = ?", [Value::Integer(number_of(state).into())]);

@@ -9,7 +9,9 @@ mod behind;
 mod faults;
 mod files;
 mod operations;
+mod program;
 mod property;
+mod questions;
 mod sharing;
 
 pub(crate) use support::{agrees_after, with_index};
