@@ -42,8 +42,8 @@ mod words;
 use rusqlite::Connection;
 
 pub use count::{Count, Counts};
-pub use error::IndexError;
 pub(crate) use error::has_no_place;
+pub use error::{IndexError, Uselessness};
 pub(crate) use mark::Mark;
 pub(crate) use open::{Footing, Opening};
 pub(crate) use places::{Place, Seen};
