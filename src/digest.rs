@@ -24,8 +24,7 @@ impl Digest {
 
     /// The number in its first 64 bits, as evenly spread.
     pub(crate) fn leading_number(&self) -> i64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0;
-        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+        self.0[..8].iter().fold(0, |number, byte| number << 8 | i64::from(*byte))
     }
 
     /// Its 32 bytes.

@@ -9,7 +9,7 @@ use super::{CatalogError, Look, Means, News};
 use crate::collection::{Collection, Lookup, Years, belongs};
 use crate::disk::{Dir, Kind};
 use crate::identity::RepositoryName;
-use crate::index::{Index, IndexError, Mark, Place, Record, Seen, Tables};
+use crate::index::{Index, IndexError, Known, Mark, Place, Record, Seen, Tables};
 use crate::layout;
 
 /// So many items are read in one transaction: other writers wait for it.
@@ -46,7 +46,9 @@ impl Refresh<'_> {
         self.take_in_announced(index)?;
         let mut marks: Marks = index.tables().places()?.into_iter().collect();
         if looks_at_all {
-            marks.values_mut().for_each(|seen| seen.listed = false);
+            for seen in marks.values_mut() {
+                seen.listed = false;
+            }
         }
         self.level(index, &marks, "", 0)?;
         if looks_at_all {
@@ -174,7 +176,7 @@ impl Refresh<'_> {
         for entry in dir.entries()? {
             let entry = entry?;
             let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) else { continue };
-            if let Some(mark) = index.tables().mark_in(place, leaf)? {
+            if let Known::With(mark) = index.tables().known(place, leaf)? {
                 if closeness == Closeness::All && mark != mark_of(&dir, leaf) {
                     new.push(leaf.to_owned());
                 } else {
@@ -305,8 +307,9 @@ impl Year<'_> {
     ) -> Result<Vec<String>, CatalogError> {
         let mut changed = Vec::new();
         for leaf in leaves {
-            let kept = tables.mark_in(self.place, &leaf)?;
-            if kept.is_some_and(|mark| mark != mark_of(self.dir, &leaf)) {
+            if let Known::With(mark) = tables.known(self.place, &leaf)?
+                && mark != mark_of(self.dir, &leaf)
+            {
                 changed.push(leaf);
             }
         }

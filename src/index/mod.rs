@@ -49,8 +49,7 @@ pub(crate) use open::{Footing, Opening};
 pub(crate) use places::{Place, Seen};
 pub use query::{Query, QueryError};
 pub(crate) use record::Record;
-pub(crate) use rows::Kept;
-pub(crate) use rows::Tables;
+pub(crate) use rows::{Kept, Known, Tables};
 
 /// An index, opened.
 #[derive(Debug)]

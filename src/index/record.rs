@@ -138,7 +138,9 @@ fn each_text(value: Option<&Value>, visit: &mut dyn FnMut(&str)) {
     match value {
         Some(Value::String(text)) => visit(text),
         Some(Value::Array(values)) => {
-            values.iter().for_each(|value| each_text(Some(value), visit));
+            for value in values {
+                each_text(Some(value), visit);
+            }
         }
         Some(Value::Table(table)) => table.values().for_each(|value| each_text(Some(value), visit)),
         Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Datetime(_))) => {

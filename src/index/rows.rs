@@ -19,6 +19,15 @@ pub(crate) struct Kept {
     pub title: Option<String>,
 }
 
+/// Whether there is a record of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// There is none.
+    Nothing,
+    /// There is one, made from the sidecar of this mark.
+    With(Option<Mark>),
+}
+
 impl Index {
     /// The tables, to be read.
     pub(crate) fn tables(&self) -> Tables<'_> {
@@ -81,15 +90,12 @@ impl Kept {
 }
 
 impl Tables<'_> {
-    /// The mark in the record of the item called `leaf` in `place`, if there is a record.
-    pub(crate) fn mark_in(
-        &self,
-        place: Place,
-        leaf: &str,
-    ) -> Result<Option<Option<Mark>>, IndexError> {
+    /// Whether there is a record of the item called `leaf` in `place`, and its mark.
+    pub(crate) fn known(&self, place: Place, leaf: &str) -> Result<Known, IndexError> {
         let text = "SELECT mark FROM item WHERE place = ?1 AND leaf = ?2";
         let mut select = self.0.prepare_cached(text)?;
-        Ok(select.query_row((place.0, leaf), |row| row.get(0)).optional()?)
+        let mark = select.query_row((place.0, leaf), |row| row.get(0)).optional()?;
+        Ok(mark.map_or(Known::Nothing, Known::With))
     }
 
     /// Keeps `record` of the item called `leaf` in `place`, in place of what was kept of it.

@@ -16,6 +16,7 @@ use crate::support::{Faults, Mode, PATIENCE, agent, staged, whole_items};
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing of a case")]
 struct Case {
     verb: Verb,
     rules: Rules,
@@ -154,7 +155,7 @@ fn with_indexes() {
     every_operation(Case { copied, changed, indexed, ..MIGRATE }, Mode::Killed);
     every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Once(Errno::IO));
     let rules = copy_rules(true, false);
-    every_operation(Case { copied, changed, indexed, rules, ..COPY }, Mode::Once(Errno::NOSPC));
+    every_operation(Case { rules, copied, changed, indexed, ..COPY }, Mode::Once(Errno::NOSPC));
 }
 
 #[test]
