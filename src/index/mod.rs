@@ -50,6 +50,7 @@ pub(crate) use places::{Place, Seen};
 pub use query::{Query, QueryError};
 pub(crate) use record::Record;
 pub(crate) use rows::{Kept, Known, Tables};
+pub(crate) use search::{Position, Which};
 
 /// An index, opened.
 #[derive(Debug)]

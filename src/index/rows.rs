@@ -12,6 +12,8 @@ pub(crate) struct Tables<'a>(pub(super) &'a Connection);
 /// What of a record is told without reading the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
+    pub number: i64,
+    pub created: i64,
     pub mark: Option<Mark>,
     pub state: Option<State>,
     pub files: u64,
@@ -74,17 +76,20 @@ impl Index {
 }
 
 /// The columns of [`Kept`], in its order.
-pub(super) const KEPT: &str = "item.mark, item.state, item.files, item.bytes, item.title";
+pub(super) const KEPT: &str =
+    "item.id, item.created, item.mark, item.state, item.files, item.bytes, item.title";
 
 impl Kept {
     /// Reads the columns of [`KEPT`], of which the first is at `at`.
     pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Kept> {
         Ok(Kept {
-            mark: row.get(at)?,
-            state: row.get::<_, Option<u8>>(at + 1)?.and_then(state_of),
-            files: unsigned(row.get(at + 2)?),
-            bytes: unsigned(row.get(at + 3)?),
-            title: row.get(at + 4)?,
+            number: row.get(at)?,
+            created: row.get(at + 1)?,
+            mark: row.get(at + 2)?,
+            state: row.get::<_, Option<u8>>(at + 3)?.and_then(state_of),
+            files: unsigned(row.get(at + 4)?),
+            bytes: unsigned(row.get(at + 5)?),
+            title: row.get(at + 6)?,
         })
     }
 }

@@ -83,7 +83,7 @@ enum Held {
 
 /// What is at the root.
 enum Found {
-    Collection(Collection),
+    Collection(Box<Collection>),
     /// Settings without urepo's own directory.
     WithoutOwn,
     Tree,
@@ -98,7 +98,7 @@ impl Adopt {
         }
         let dir = Dir::open(&root, Watcher::default())?;
         let found = match Collection::open(&root, &Watcher::default()) {
-            Ok(collection) => Found::Collection(collection),
+            Ok(collection) => Found::Collection(Box::new(collection)),
             Err(CollectionError::NotACollection { .. }) => Found::Tree,
             Err(CollectionError::OwnDirectory { cause: OwnDirectoryError::Missing, .. }) => {
                 Found::WithoutOwn
@@ -139,7 +139,7 @@ impl Adopt {
         root: &std::path::Path,
     ) -> Result<Collection, Failure> {
         let collection = match (found, wanted) {
-            (Found::Collection(collection), _) => return Ok(collection),
+            (Found::Collection(collection), _) => return Ok(*collection),
             (Found::WithoutOwn, wanted) => {
                 restore_own(root, &Watcher::default())?;
                 let collection = Collection::open(root, &Watcher::default())?;

@@ -101,6 +101,29 @@ fn a_change_within_an_answer() {
     assert_eq!(catalog(&root, Look::Quick, |it| names(it, &Query::default())).len(), 6);
 }
 
+/// More than are taken from the index at a time, several in one second, and each once.
+#[test]
+fn many_answers() {
+    let (world, root, _) = world();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let many: Vec<_> =
+        (0..700).map(|at| world.write(&format!("many/{at}.txt"), (at % 7).to_string())).collect();
+    let deposited: BTreeSet<_> = deposit_into(&open(&root), &many, &clock).into_iter().collect();
+    with_index(&root);
+    let in_order = |query: &Query| -> Vec<String> {
+        let found = catalog(&root, Look::Quick, |catalog| super::support::found(catalog, query));
+        let mut dates: Vec<_> = found.iter().map(|found| found.name.instant()).collect();
+        assert!(dates.is_sorted());
+        dates.dedup();
+        assert_eq!(dates.len(), found.len());
+        found.into_iter().map(|found| found.name.to_string()).collect()
+    };
+    let all = in_order(&Query::default());
+    assert_eq!((all.len(), all.into_iter().collect::<BTreeSet<_>>() == deposited), (700, true));
+    assert_eq!(in_order(&Query::default().file("*.txt")).len(), 700);
+    assert_eq!(in_order(&Query::default().digest(&urepo::digest::Digest::of(b"3"))).len(), 100);
+}
+
 #[test]
 fn deposits_deletions_answers_and_rebuilding_at_once() {
     let (world, root, sources) = world();
