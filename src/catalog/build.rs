@@ -44,7 +44,11 @@ impl Catalog<'_> {
         own.open_file(&new)?.sync()?;
         self.put_in_place(&path, &new)?;
         self.news.made = true;
-        self.refresh(Look::Full, means)?.ok_or(CatalogError::Gone)
+        let read = self.news.read;
+        self.refresh(Look::Full, means)?.ok_or(CatalogError::Gone)?;
+        // What was read twice is no more for that.
+        self.news.read = read;
+        Ok(())
     }
 
     /// Makes an index for one use.

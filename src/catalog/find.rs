@@ -8,7 +8,7 @@ use super::{Catalog, CatalogError, News};
 use crate::collection::Collection;
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
-use crate::index::{Index, Kept, Position, Query, Which};
+use crate::index::{Index, IndexError, Kept, Position, Query, Which};
 use crate::item::State;
 
 /// An item that was found.
@@ -63,7 +63,7 @@ impl Catalog<'_> {
                 if self.interrupt.requested() {
                     return Err(CatalogError::Interrupted);
                 }
-                if !years.is_as_kept(&name, &kept)? {
+                if !years.is_as_kept(&name, &kept) {
                     changed.push(name);
                 } else if visit(Found::of(name, kept))?.is_break() {
                     return Ok(());
@@ -131,15 +131,14 @@ impl<'a> Years<'a> {
     }
 
     /// Whether the sidecar of an item is the one that the record was made from.
-    fn is_as_kept(&mut self, name: &RepositoryName, kept: &Kept) -> Result<bool, PathError> {
+    fn is_as_kept(&mut self, name: &RepositoryName, kept: &Kept) -> bool {
         let (path, leaf) = split(name);
-        match self.dir(path)? {
-            Some(dir) => Ok(mark_of(dir, leaf) == kept.mark),
-            None => Ok(false),
-        }
+        let dir = self.dir(path).ok().flatten();
+        dir.is_some_and(|dir| mark_of(dir, leaf) == kept.mark)
     }
 
-    /// Reads items again, and says under which numbers they are kept now.
+    /// Reads items again, and says under which numbers they are kept now. Of those that can not be read
+    /// nothing is said.
     fn read_again(
         &mut self,
         news: &mut News,
@@ -152,13 +151,17 @@ impl<'a> Years<'a> {
             for name in names {
                 let (path, leaf) = split(name);
                 let (place, _) = tables.place(path)?;
-                match self.dir(path)? {
-                    Some(dir) => {
-                        collection.take_in(tables, place, (path, dir), leaf)?;
-                        news.read += 1;
-                    }
-                    None => tables.remove(place, leaf)?,
+                let taken = match self.dir(path) {
+                    Ok(Some(dir)) => collection.take_in(tables, place, (path, dir), leaf),
+                    Ok(None) => tables.remove(place, leaf),
+                    Err(error) => Err(error.into()),
+                };
+                if let Err(IndexError::Disk(error)) = taken {
+                    news.can_not_read(error);
+                    continue;
                 }
+                taken?;
+                news.read += 1;
                 numbers.extend(tables.number_of(path, leaf)?);
             }
             Ok(numbers)

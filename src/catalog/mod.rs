@@ -71,6 +71,15 @@ pub struct News {
     pub unlisted: Vec<PathError>,
 }
 
+impl News {
+    /// Notes what can not be read, once.
+    fn can_not_read(&mut self, error: PathError) {
+        if self.unlisted.iter().all(|known| known.path() != error.path()) {
+            self.unlisted.push(error);
+        }
+    }
+}
+
 /// A collection with an index that knows what is there.
 pub struct Catalog<'a> {
     collection: &'a Collection,

@@ -75,7 +75,7 @@ impl Refresh<'_> {
                 if let Ok((item, _)) = RepositoryName::parse_as_found(&name) {
                     let taken = collection.take_in_named(tables, &lookup, &mut years, &item);
                     if let Err(IndexError::Disk(error)) = taken {
-                        self.news.unlisted.push(error);
+                        self.news.can_not_read(error);
                         continue;
                     }
                     taken?;
@@ -119,7 +119,7 @@ impl Refresh<'_> {
         let seen = match listed {
             Ok(()) => Seen { mark: quiet, listed: quiet.is_some() },
             Err(CatalogError::Disk(error)) if error.path() == root.path_of(path) => {
-                self.news.unlisted.push(error);
+                self.news.can_not_read(error);
                 Seen::default()
             }
             Err(error) => return Err(error),
@@ -209,7 +209,7 @@ impl Refresh<'_> {
         }
         let (collection, progress) = (self.collection, self.means.progress);
         progress.expect(leaves.len() as u64, 0);
-        let unlisted = &mut self.news.unlisted;
+        let news = &mut *self.news;
         let read = index.write::<_, CatalogError>(|tables| {
             let read = |leaf: &String| {
                 let record = collection.record_of(year.path, year.dir, leaf);
@@ -227,7 +227,7 @@ impl Refresh<'_> {
                     Ok(None) => tables.remove(year.place, leaf)?,
                     // It is there, and will be read when that can be done.
                     Err(error) => {
-                        unlisted.push(error);
+                        news.can_not_read(error);
                         let path = below(year.path, leaf);
                         if let Ok((name, _)) = RepositoryName::parse_as_found(&path) {
                             tables.put(year.place, leaf, &Record::unreadable(&name, None))?;
@@ -270,7 +270,14 @@ impl Refresh<'_> {
             if path.split('/').count() != LEVELS {
                 continue;
             }
-            let Some(dir) = self.collection.root().open_dir_if_there(&path)? else { continue };
+            let dir = match self.collection.root().open_dir_if_there(&path) {
+                Ok(Some(dir)) => dir,
+                Ok(None) => continue,
+                Err(error) => {
+                    self.news.can_not_read(error);
+                    continue;
+                }
+            };
             let Some((place, _)) = index.tables().place_if_there(&path)? else { continue };
             let year = Year { path: &path, dir: &dir, place };
             let mut after = String::new();

@@ -136,3 +136,68 @@ fn an_index_made_in_the_moment_of_a_change() {
     assert!(meanwhile.act.lock().unwrap().is_none());
     agrees(&root);
 }
+
+/// Whoever asks is told the truth, or that something could not be read; and who asks next, too.
+#[test]
+fn an_answer_with_errors() {
+    use super::support::{items, names, try_catalog};
+    use urepo::index::Query;
+    let scratch = scratch();
+    let source = scratch.path().join("a.txt");
+    std::fs::write(&source, "alpha").unwrap();
+    for (look, has_index) in [(Look::Quick, true), (Look::Full, true), (Look::Quick, false)] {
+        for mode in [Mode::Killed, Mode::Once(Errno::IO), Mode::Once(Errno::MFILE)] {
+            let mut strikes = 0;
+            for at in 1.. {
+                let root = scratch.path().join("archive");
+                let _ = std::fs::remove_dir_all(&root);
+                make_collection(&root);
+                let clock = TestClock::at("2026-11-21T02:13:00Z");
+                let sources = [source.clone(), source.clone()];
+                deposit_into(&root, &Watcher::default(), &sources, &clock);
+                if has_index {
+                    with_index(&root);
+                }
+                // Noticed by its directory, and by itself.
+                let item = root.join("example.org/archive/2026/11.21.02.13");
+                copy_tree(&item, &root.join("example.org/archive/2026/01.02.03.04"));
+                let text = std::fs::read_to_string(item.join("item.toml")).unwrap();
+                std::fs::write(item.join("item.toml"), text + "# changed\n").unwrap();
+                settle(&root);
+                let faults = Arc::new(Faults::new(&root, at, mode));
+                let opened = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _));
+                let asked = opened.ok().map(|collection| {
+                    try_catalog(&collection, look, |catalog| {
+                        let query = Query::default();
+                        let mut told = Vec::new();
+                        let found = catalog.find(&query, |found| {
+                            told.push((found.name.to_string(), found.state));
+                            Ok(std::ops::ControlFlow::Continue(()))
+                        });
+                        found.is_ok().then_some((told, catalog.news().unlisted.is_empty()))
+                    })
+                });
+                let context = format!("{look:?} {has_index} {mode:?} {at} {:?}", faults.struck());
+                if let Some(Ok(Some((mut told, true)))) = asked {
+                    let states = items(&root).into_iter();
+                    let states = states.map(|(name, sidecar)| (name, sidecar.map(|it| it.state)));
+                    told.sort();
+                    assert_eq!(told, states.collect::<Vec<_>>(), "{context}");
+                } else {
+                    assert!(faults.struck().is_some(), "{asked:?} {context}");
+                }
+                let all = try_catalog(&super::support::open(&root), Look::Quick, |catalog| {
+                    names(catalog, &Query::default()).len()
+                });
+                assert_eq!(all.unwrap(), 3, "{context}");
+                agrees_after(&root, Look::Full, &context);
+                agrees_after(&root, Look::Quick, &context);
+                if faults.struck().is_none() {
+                    break;
+                }
+                strikes += 1;
+            }
+            assert!(strikes > 10, "only {strikes}");
+        }
+    }
+}
