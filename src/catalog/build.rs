@@ -16,7 +16,9 @@ impl Catalog<'_> {
     ///
     /// It is not seen before it is whole. What is changed meanwhile is told to the old index, or to
     /// none: so at the end every sidecar is looked at again.
-    pub(super) fn make(&mut self, means: &Means<'_>) -> Result<(), CatalogError> {
+    ///
+    /// With [`Look::Anew`] in any case; or else only if nobody else has made it while this waited.
+    pub(super) fn make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
         let own = self.collection.own();
         let new = format!("{}.new", layout::INDEX);
         let holder = means.agent.holder(means.clock);
@@ -26,20 +28,27 @@ impl Catalog<'_> {
             LockError::Disk(error) => CatalogError::Disk(error),
             held @ LockError::Held { .. } => CatalogError::BeingMade(held),
         })?;
+        if look != Look::Anew && matches!(self.refresh(look, means), Ok(Some(()))) {
+            return Ok(());
+        }
         for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{new}{ending}")))?;
         }
         let path = self.collection.index_path()?.with_file_name(&new);
         let mut index = Index::create(Some(&path), self.collection.id())?;
+        if let Some(stamp) = own.stamp(&new)? {
+            index.is_made_as(stamp.identity.1)?;
+        }
         self.fill(&mut index, means)?;
         drop(index);
         own.open_file(&new)?.sync()?;
         self.put_in_place(&path, &new)?;
         self.news.made = true;
-        let (collection, news) = (self.collection, &mut self.news);
-        let looked = collection
-            .with_index(|index| Refresh { collection, means, news }.bring_up(index, Look::Full));
-        looked?.ok_or(CatalogError::Gone)
+        let read = self.news.read;
+        self.refresh(Look::Full, means)?.ok_or(CatalogError::Gone)?;
+        // What was read twice is no more for that.
+        self.news.read = read;
+        Ok(())
     }
 
     /// Makes an index for one use.
@@ -53,7 +62,7 @@ impl Catalog<'_> {
 
     fn fill(&mut self, index: &mut Index, means: &Means<'_>) -> Result<(), CatalogError> {
         let (collection, news) = (self.collection, &mut self.news);
-        index.loading(|index| Refresh { collection, means, news }.bring_up(index, Look::Quick))
+        Refresh { collection, means, news }.bring_up(index, Look::Quick)
     }
 
     /// Puts the new index in place of the old one, which nobody uses meanwhile.
@@ -67,10 +76,13 @@ impl Catalog<'_> {
                 announced.iter().try_for_each(|(name, writer)| tables.announce(name, writer))
             })?;
         }
-        // A log of the old one must never be taken for one of the new.
-        for ending in BESIDE {
+        // A log of the old one must never be taken for one of the new, nor the old one be left
+        // without it: whoever is killed here leaves none.
+        for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{}{ending}", layout::INDEX)))?;
         }
-        Ok(own.replace_with(new, layout::INDEX)?)
+        own.replace_with(new, layout::INDEX)?;
+        // Only one can begin the log, and this is the only one yet.
+        Ok(self.collection.begin_index()?)
     }
 }

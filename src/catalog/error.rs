@@ -2,7 +2,7 @@
 
 use crate::collection::CollectionError;
 use crate::disk::{LockError, PathError};
-use crate::index::IndexError;
+use crate::index::{IndexError, has_no_place};
 
 /// Why a collection has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ impl CatalogError {
         match self {
             CatalogError::Index(error) => error.can_not_be_kept(),
             CatalogError::Disk(error) | CatalogError::BeingMade(LockError::Disk(error)) => {
-                error.is_refusal() || error.is_full()
+                has_no_place(error)
             }
             _ => false,
         }

@@ -8,7 +8,7 @@ use super::{Catalog, CatalogError, News};
 use crate::collection::Collection;
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
-use crate::index::{Index, Kept, Query};
+use crate::index::{Index, IndexError, Kept, Position, Query, Which};
 use crate::item::State;
 use crate::sidecar::Sidecar;
 
@@ -27,55 +27,82 @@ pub struct Found {
     pub title: Option<String>,
 }
 
-/// So many numbers go into one statement.
+/// So many changed items are read again in one transaction.
 const AT_A_TIME: usize = 10_000;
+
+/// So many answers are taken from the index at first, before they are told.
+const FIRST_PAGE: usize = 256;
+
+/// Later there are more of them: some questions take as long for one page as for all.
+const LARGEST_PAGE: usize = 65_536;
+
+/// Items as they are kept.
+type Page = Vec<(RepositoryName, Kept)>;
 
 impl Catalog<'_> {
     /// Calls `visit` for each item that `query` finds, in order of the dates of the names, until that
     /// has enough.
     ///
     /// Each is as its sidecar says now: what has been changed since the index has seen it is read again,
-    /// and told at the end if the query still finds it.
+    /// and told at the end if the query still finds it. The index is not in use while `visit` is: it may
+    /// take its time, and change items.
     pub fn find(
         &mut self,
         query: &Query,
         mut visit: impl FnMut(Found) -> Result<ControlFlow<()>, CatalogError>,
     ) -> Result<(), CatalogError> {
-        let (collection, interrupt) = (self.collection, self.interrupt.clone());
-        self.with_index(|news, index| {
-            let mut years = Years::new(collection);
-            let mut changed = Vec::new();
-            let mut enough = false;
-            index.tables().search(query, None, |name, kept| {
-                if interrupt.requested() {
+        let mut years = Years::new(self.collection);
+        let mut changed = Vec::new();
+        let mut last: Option<Position> = None;
+        let mut size = FIRST_PAGE;
+        loop {
+            let which = last.as_ref().map_or(Which::All, Which::After);
+            let page = self.with_index(|_, index| page(index, query, which, size))?;
+            last = page.last().map(|(name, kept)| Position::of(name, kept));
+            let is_full = page.len() == size;
+            for (name, kept) in page {
+                if self.interrupt.requested() {
                     return Err(CatalogError::Interrupted);
                 }
-                if years.is_as_kept(&name, &kept)? {
-                    let flow = visit(Found::of(name, kept))?;
-                    enough = flow.is_break();
-                    return Ok(flow);
+                if !years.is_as_kept(&name, &kept) {
+                    changed.push(name);
+                } else if visit(Found::of(name, kept))?.is_break() {
+                    return Ok(());
                 }
-                changed.push(name);
-                Ok(ControlFlow::Continue(()))
-            })?;
-            if enough {
-                return Ok(());
             }
-            for changed in changed.chunks(AT_A_TIME) {
+            if !is_full {
+                break;
+            }
+            size = LARGEST_PAGE.min(size * 4);
+        }
+        for changed in changed.chunks(AT_A_TIME) {
+            let page = self.with_index(|news, index| {
                 let numbers = years.read_again(news, index, changed)?;
-                let mut visit = |name, kept| {
-                    let flow = visit(Found::of(name, kept))?;
-                    enough = flow.is_break();
-                    Ok::<_, CatalogError>(flow)
-                };
-                index.tables().search(query, Some(&numbers), &mut visit)?;
-                if enough {
-                    break;
+                page(index, query, Which::Only(&numbers), numbers.len())
+            })?;
+            for (name, kept) in page {
+                if visit(Found::of(name, kept))?.is_break() {
+                    return Ok(());
                 }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
+}
+
+/// The first answers, `size` at most.
+fn page(index: &Index, query: &Query, which: Which<'_>, size: usize) -> Result<Page, CatalogError> {
+    let mut page = Page::new();
+    index.tables().search(query, which, |name, kept| {
+        page.push((name, kept));
+        let is_full = page.len() >= size;
+        Ok::<_, CatalogError>(if is_full {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(page)
 }
 
 impl Found {
@@ -112,19 +139,14 @@ impl<'a> Years<'a> {
     }
 
     /// Whether the sidecar of an item is the one that the record was made from.
-    pub(super) fn is_as_kept(
-        &mut self,
-        name: &RepositoryName,
-        kept: &Kept,
-    ) -> Result<bool, PathError> {
+    pub(super) fn is_as_kept(&mut self, name: &RepositoryName, kept: &Kept) -> bool {
         let (path, leaf) = split(name);
-        match self.dir(path)? {
-            Some(dir) => Ok(mark_of(dir, leaf)? == kept.mark),
-            None => Ok(false),
-        }
+        let dir = self.dir(path).ok().flatten();
+        dir.is_some_and(|dir| mark_of(dir, leaf) == kept.mark)
     }
 
-    /// Reads items again, and says under which numbers they are kept now.
+    /// Reads items again, and says under which numbers they are kept now. Of those that can not be read
+    /// nothing is said.
     fn read_again(
         &mut self,
         news: &mut News,
@@ -137,13 +159,17 @@ impl<'a> Years<'a> {
             for name in names {
                 let (path, leaf) = split(name);
                 let (place, _) = tables.place(path)?;
-                match self.dir(path)? {
-                    Some(dir) => {
-                        collection.take_in(tables, place, (path, dir), leaf)?;
-                        news.read += 1;
-                    }
-                    None => tables.remove(place, leaf)?,
+                let taken = match self.dir(path) {
+                    Ok(Some(dir)) => collection.take_in(tables, place, (path, dir), leaf),
+                    Ok(None) => tables.remove(place, leaf),
+                    Err(error) => Err(error.into()),
+                };
+                if let Err(IndexError::Disk(error)) = taken {
+                    news.can_not_read(error);
+                    continue;
                 }
+                taken?;
+                news.read += 1;
                 numbers.extend(tables.number_of(path, leaf)?);
             }
             Ok(numbers)

@@ -6,46 +6,50 @@ use super::CatalogError;
 use super::find::{Found, Years, split};
 use crate::collection::Collection;
 use crate::identity::RepositoryName;
-use crate::index::{Place, Snapshot};
+use crate::index::{Place, Tables};
 
-/// What the index knows of single items: nothing that has changed since it has seen them.
+/// What the index of a collection knows of single items: nothing that has changed since it has seen
+/// them, and nothing at all where there is no index that can be used. It is neither made nor brought up
+/// to anything.
 pub struct Known<'a> {
-    /// Nothing where there is no index.
-    index: Option<(Snapshot<'a>, Years<'a>)>,
-    /// Places by their paths.
-    places: HashMap<String, Option<Place>>,
+    collection: &'a Collection,
+    years: Years<'a>,
 }
 
-/// Calls `act` with what the index of `collection` knows; that is nothing where there is none, or none
-/// that can be used: it is neither made nor brought up to anything.
-pub fn with_known<T>(collection: &Collection, act: impl FnOnce(&mut Known<'_>) -> T) -> T {
-    let mut act = Some(act);
-    let done = collection.with_index(|index| {
-        let index = Some((index.snapshot()?, Years::new(collection)));
-        let mut known = Known { index, places: HashMap::new() };
-        Ok::<_, CatalogError>(act.take().map(|act| act(&mut known)))
-    });
-    match (done, act) {
-        (Ok(Some(Some(done))), _) => done,
-        (_, Some(act)) => act(&mut Known { index: None, places: HashMap::new() }),
-        (_, None) => unreachable!("because it was called, and what it returned is in `done`"),
+impl<'a> Known<'a> {
+    /// What is known of the items of `collection`.
+    pub fn new(collection: &'a Collection) -> Known<'a> {
+        Known { collection, years: Years::new(collection) }
+    }
+
+    /// What is known of each of `names`, spelt as they are on disk: of those whose sidecars could be
+    /// read, and are still the ones that were read.
+    pub fn of(&mut self, names: &[RepositoryName]) -> Vec<Option<Found>> {
+        let years = &mut self.years;
+        let known = self.collection.with_index(|index| {
+            index.read(|tables| {
+                let mut places = HashMap::new();
+                let of = |name| one(tables, &mut places, years, name);
+                names.iter().map(of).collect::<Result<Vec<_>, CatalogError>>()
+            })
+        });
+        known.ok().flatten().unwrap_or_else(|| vec![None; names.len()])
     }
 }
 
-impl Known<'_> {
-    /// What is known of the item `name`, spelt as it is on disk, if its sidecar could be read and is
-    /// the one that was read.
-    pub fn of(&mut self, name: &RepositoryName) -> Option<Found> {
-        let (snapshot, years) = self.index.as_mut()?;
-        let tables = snapshot.tables();
-        let (path, leaf) = split(name);
-        if !self.places.contains_key(path) {
-            let place = tables.place_if_there(path).ok()?.map(|(place, _)| place);
-            self.places.insert(path.to_owned(), place);
-        }
-        let place = self.places.get(path).copied().flatten();
-        let kept = tables.kept(place?, leaf).ok()??;
-        let current = kept.state.is_some() && years.is_as_kept(name, &kept).ok()?;
-        current.then(|| Found::of(name.clone(), kept))
+fn one<'n>(
+    tables: Tables<'_>,
+    places: &mut HashMap<&'n str, Option<Place>>,
+    years: &mut Years<'_>,
+    name: &'n RepositoryName,
+) -> Result<Option<Found>, CatalogError> {
+    let (path, leaf) = split(name);
+    if !places.contains_key(path) {
+        let place = tables.place_if_there(path)?;
+        places.insert(path, place.map(|(place, _)| place));
     }
+    let Some(place) = places.get(path).copied().flatten() else { return Ok(None) };
+    let Some(kept) = tables.kept(place, leaf)? else { return Ok(None) };
+    let current = kept.state.is_some() && years.is_as_kept(name, &kept);
+    Ok(current.then(|| Found::of(name.clone(), kept)))
 }

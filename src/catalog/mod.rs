@@ -26,7 +26,7 @@ use crate::progress::Progress;
 
 pub use error::CatalogError;
 pub use find::Found;
-pub use known::{Known, with_known};
+pub use known::Known;
 use refresh::Refresh;
 
 /// How closely what is there is looked at.
@@ -68,8 +68,18 @@ pub struct News {
     pub read: u64,
     /// Items that are not there any more.
     pub gone: u64,
-    /// Directories that could not be listed: nothing new is known of what is in them.
+    /// Directories that could not be listed, and sidecars that could not be read, for a reason that is
+    /// not their own: nothing new is known of them.
     pub unlisted: Vec<PathError>,
+}
+
+impl News {
+    /// Notes what can not be read, once.
+    fn can_not_read(&mut self, error: PathError) {
+        if self.unlisted.iter().all(|known| known.path() != error.path()) {
+            self.unlisted.push(error);
+        }
+    }
 }
 
 /// A collection with an index that knows what is there.
@@ -91,7 +101,7 @@ impl<'a> Catalog<'a> {
         let interrupt = means.interrupt.clone();
         let mut catalog = Catalog { collection, interrupt, temporary: None, news: News::default() };
         let ready = match look {
-            Look::Anew => catalog.make(means),
+            Look::Anew => catalog.make(look, means),
             look => catalog.refresh_or_make(look, means),
         };
         match ready {
@@ -113,15 +123,18 @@ impl<'a> Catalog<'a> {
     }
 
     fn refresh_or_make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
-        let (collection, news) = (self.collection, &mut self.news);
-        let known = collection
-            .with_index(|index| Refresh { collection, means, news }.bring_up(index, look));
-        match known {
+        match self.refresh(look, means) {
             Ok(Some(())) => Ok(()),
-            Ok(None) => self.make(means),
-            Err(error) if error.is_cured_by_rebuilding() => self.make(means),
+            Ok(None) => self.make(look, means),
+            Err(error) if error.is_cured_by_rebuilding() => self.make(look, means),
             Err(error) => Err(error),
         }
+    }
+
+    /// Brings the index up to what is there, if there is an index.
+    fn refresh(&mut self, look: Look, means: &Means<'_>) -> Result<Option<()>, CatalogError> {
+        let (collection, news) = (self.collection, &mut self.news);
+        collection.with_index(|index| Refresh { collection, means, news }.bring_up(index, look))
     }
 
     /// Does something with the index, which is there.

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::{CatalogError, Look, Means, News};
 use crate::collection::{Collection, Lookup, Years, belongs};
-use crate::disk::{Dir, Kind, PathError};
+use crate::disk::{Dir, Kind};
 use crate::identity::RepositoryName;
-use crate::index::{Index, IndexError, Mark, Place, Tables};
+use crate::index::{Index, IndexError, Known, Mark, Place, Record, Seen, Tables};
 use crate::layout;
 
 /// So many items are read in one transaction: other writers wait for it.
@@ -25,24 +25,39 @@ pub(super) struct Refresh<'a> {
     pub news: &'a mut News,
 }
 
-/// What is known of the places: their marks, by path.
-type Marks = BTreeMap<String, Option<Mark>>;
+/// What is known of the places, by path.
+type Marks = BTreeMap<String, Seen>;
+
+/// How closely a directory is looked at that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closeness {
+    /// What is known in it is as it was.
+    New,
+    /// It may be that others have replaced what is in it.
+    All,
+}
 
 impl Refresh<'_> {
     /// Takes in what writers announced and what has changed; with [`Look::Full`], every sidecar that is
     /// not as it was.
     pub(super) fn bring_up(mut self, index: &mut Index, look: Look) -> Result<(), CatalogError> {
         let stale = self.collection.stale_note()?;
+        let looks_at_all = look == Look::Full || stale.is_some();
         self.take_in_announced(index)?;
-        let marks: Marks = index.tables().places()?.into_iter().collect();
+        let mut marks: Marks = index.tables().places()?.into_iter().collect();
+        if looks_at_all {
+            for seen in marks.values_mut() {
+                seen.listed = false;
+            }
+        }
         self.level(index, &marks, "", 0)?;
-        if look == Look::Full || stale.is_some() {
+        if looks_at_all {
             self.look_at_all(index)?;
         }
-        match stale {
-            Some(note) => Ok(self.collection.remove_stale_note(note)?),
-            None => Ok(()),
+        if let Some(note) = stale {
+            self.collection.remove_stale_note(note);
         }
+        Ok(())
     }
 
     /// Reads what writers are about to change, or were when they were killed.
@@ -55,11 +70,18 @@ impl Refresh<'_> {
             let lookup = Lookup::new(collection);
             let mut years = Years::new(collection);
             for (name, writer) in tables.announced()? {
-                if let Ok((item, _)) = RepositoryName::parse_as_found(&name) {
-                    collection.take_in_named(tables, &lookup, &mut years, (&item, None))?;
-                }
                 // Who is still at work withdraws it when the change is done.
-                if !collection.has_stage(&writer)? {
+                let is_at_work = collection.has_stage(&writer)?;
+                if let Ok((item, _)) = RepositoryName::parse_as_found(&name) {
+                    let taken =
+                        collection.take_in_named(tables, &lookup, &mut years, (&item, None));
+                    if let Err(IndexError::Disk(error)) = taken {
+                        self.news.can_not_read(error);
+                        continue;
+                    }
+                    taken?;
+                }
+                if !is_at_work {
                     tables.withdraw(&name, &writer)?;
                 }
             }
@@ -79,10 +101,11 @@ impl Refresh<'_> {
         let root = self.collection.root();
         let stamp = root.stamp(if path.is_empty() { "." } else { path })?;
         let Some(stamp) = stamp.filter(|stamp| stamp.kind == Kind::Directory) else {
-            return Ok(index.write(|tables| tables.remove_place(path))?);
+            return self.forget_place(index, path);
         };
-        let is_as_it_was = marks.get(path).copied().flatten() == Some(Mark::of(&stamp));
-        if is_as_it_was {
+        let seen = marks.get(path).copied().unwrap_or_default();
+        let is_as_it_was = seen.mark == Some(Mark::of(&stamp));
+        if is_as_it_was && seen.listed {
             for below in children(marks, path) {
                 self.level(index, marks, &below, depth + 1)?;
             }
@@ -90,21 +113,21 @@ impl Refresh<'_> {
         }
         let quiet = Mark::of_quiet(&stamp, self.means.clock.now());
         let listed = if depth == LEVELS {
-            self.year(index, path)
+            self.year(index, path, if is_as_it_was { Closeness::New } else { Closeness::All })
         } else {
             self.directories(index, marks, path, depth)
         };
-        let mark = match listed {
-            Ok(()) => quiet,
+        let seen = match listed {
+            Ok(()) => Seen { mark: quiet, listed: quiet.is_some() },
             Err(CatalogError::Disk(error)) if error.path() == root.path_of(path) => {
-                self.news.unlisted.push(error);
-                None
+                self.news.can_not_read(error);
+                Seen::default()
             }
             Err(error) => return Err(error),
         };
         Ok(index.write::<_, IndexError>(|tables| {
             let (place, _) = tables.place(path)?;
-            tables.mark_place(place, mark)
+            tables.mark_place(place, seen)
         })?)
     }
 
@@ -127,7 +150,7 @@ impl Refresh<'_> {
             }
         }
         for gone in children(marks, path).difference(&found) {
-            index.write(|tables| tables.remove_place(gone))?;
+            self.forget_place(index, gone)?;
         }
         for below in found {
             self.level(index, marks, &below, depth + 1)?;
@@ -135,8 +158,18 @@ impl Refresh<'_> {
         Ok(())
     }
 
+    fn forget_place(&mut self, index: &mut Index, path: &str) -> Result<(), CatalogError> {
+        self.news.gone += index.write::<_, IndexError>(|tables| tables.remove_place(path))?;
+        Ok(())
+    }
+
     /// Lists a year.
-    fn year(&mut self, index: &mut Index, path: &str) -> Result<(), CatalogError> {
+    fn year(
+        &mut self,
+        index: &mut Index,
+        path: &str,
+        closeness: Closeness,
+    ) -> Result<(), CatalogError> {
         let dir = self.collection.root().open_dir(path)?;
         let place = index.write::<_, IndexError>(|tables| Ok(tables.place(path)?.0))?;
         let year = Year { path, dir: &dir, place };
@@ -147,9 +180,13 @@ impl Refresh<'_> {
         for entry in dir.entries()? {
             let entry = entry?;
             let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) else { continue };
-            if index.tables().has(place, leaf)? {
-                known += 1;
-                self.means.progress.finish_item(leaf);
+            if let Known::With(mark) = index.tables().known(place, leaf)? {
+                if closeness == Closeness::All && mark != mark_of(&dir, leaf) {
+                    new.push(leaf.to_owned());
+                } else {
+                    known += 1;
+                    self.means.progress.finish_item(leaf);
+                }
             } else if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() {
                 new.push(leaf.to_owned());
             }
@@ -176,6 +213,7 @@ impl Refresh<'_> {
             return Ok(0);
         }
         let (collection, progress) = (self.collection, self.means.progress);
+        let news = &mut *self.news;
         let read = index.write::<_, CatalogError>(|tables| {
             let read = |leaf: &String| {
                 let record = collection.record_of(year.path, year.dir, leaf);
@@ -185,12 +223,22 @@ impl Refresh<'_> {
             let records: Vec<_> = leaves.par_iter().map(read).collect();
             let mut there = 0;
             for (leaf, record) in leaves.iter().zip(records) {
-                match record? {
-                    Some(record) => {
+                match record {
+                    Ok(Some(record)) => {
                         tables.put(year.place, leaf, &record)?;
                         there += 1;
                     }
-                    None => tables.remove(year.place, leaf)?,
+                    Ok(None) => tables.remove(year.place, leaf)?,
+                    // It is there, and will be read when that can be done.
+                    Err(error) => {
+                        news.can_not_read(error);
+                        let path = below(year.path, leaf);
+                        if let Ok((name, _)) = RepositoryName::parse_as_found(&path) {
+                            tables.put(year.place, leaf, &Record::unreadable(&name, None))?;
+                            tables.announce(&path, "")?;
+                            there += 1;
+                        }
+                    }
                 }
             }
             Ok(there)
@@ -226,7 +274,14 @@ impl Refresh<'_> {
             if path.split('/').count() != LEVELS {
                 continue;
             }
-            let Some(dir) = self.collection.root().open_dir_if_there(&path)? else { continue };
+            let dir = match self.collection.root().open_dir_if_there(&path) {
+                Ok(Some(dir)) => dir,
+                Ok(None) => continue,
+                Err(error) => {
+                    self.news.can_not_read(error);
+                    continue;
+                }
+            };
             let Some((place, _)) = index.tables().place_if_there(&path)? else { continue };
             let year = Year { path: &path, dir: &dir, place };
             let mut after = String::new();
@@ -237,7 +292,7 @@ impl Refresh<'_> {
                 self.means.progress.expect(leaves.len() as u64, 0);
                 let changed = year.changed(index.tables(), &leaves)?;
                 for _ in changed.len()..leaves.len() {
-                    self.means.progress.finish_item(path.as_str());
+                    self.means.progress.finish_item(&path);
                 }
                 self.read(index, &year, &changed)?;
             }
@@ -263,8 +318,9 @@ impl Year<'_> {
     fn changed(&self, tables: Tables<'_>, leaves: &[String]) -> Result<Vec<String>, CatalogError> {
         let mut changed = Vec::new();
         for leaf in leaves {
-            let kept = tables.kept(self.place, leaf)?;
-            if kept.is_some_and(|kept| kept.mark != mark_of(self.dir, leaf).unwrap_or(None)) {
+            if let Known::With(mark) = tables.known(self.place, leaf)?
+                && mark != mark_of(self.dir, leaf)
+            {
                 changed.push(leaf.clone());
             }
         }
@@ -272,10 +328,11 @@ impl Year<'_> {
     }
 }
 
-/// The mark that the sidecar of an item has now.
-pub(super) fn mark_of(year: &Dir, leaf: &str) -> Result<Option<Mark>, PathError> {
-    let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR))?;
-    Ok(stamp.map(|stamp| Mark::of(&stamp)))
+/// The mark that the sidecar of an item has now; none where there is none, or it may not be looked at:
+/// whoever reads it learns which.
+pub(super) fn mark_of(year: &Dir, leaf: &str) -> Option<Mark> {
+    let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR));
+    stamp.ok().flatten().map(|stamp| Mark::of(&stamp))
 }
 
 /// The places right below `path` that are known.

@@ -7,8 +7,9 @@
 //!
 //! A new item also changes the directory it comes to lie in, by which those who use the index notice
 //! what others have done. The marks of these directories are carried over a short change, so that they
-//! need not be listed again ([`Changing::begins`]). A change in the same moment by others than urepo
-//! would be missed: so for a group of many items, which takes longer, they are not.
+//! need not be listed again ([`Changing::begins`]). What others than urepo add in that very moment is
+//! missed until somebody has a full look, or adds something else there. So after a change that takes
+//! longer they are listed again; but what was known in them before need not be looked at.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,27 +17,27 @@ use std::path::{Path, PathBuf};
 use super::{Collection, Lookup, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
-use crate::index::{IndexError, Mark, Record, Tables};
+use crate::index::{IndexError, Mark, Record, Seen, Tables};
 use crate::layout;
 
-/// For larger groups the marks of directories are not carried over.
+/// After a change of more items the directories are listed again.
 const BRIEF: usize = 16;
 
 /// A change of some items that is going on.
 #[must_use]
 pub(crate) struct Changing<'a> {
     collection: &'a Collection,
-    /// Nothing if there is no index.
-    announced: Option<Announced>,
-}
-
-struct Announced {
     writer: String,
     names: Vec<RepositoryName>,
     /// What the writer knows that items have become, by their names.
     expected: HashMap<String, Record>,
-    /// The marks that the directories above the items had, if they are to be carried over.
+    /// The marks that the directories above the items had, where there are such.
     before: BTreeMap<PathBuf, Option<Mark>>,
+    /// Whether they were taken a moment ago.
+    is_brief: bool,
+    /// Whether the index can be told when it is done. It may be that there was none to be told at
+    /// first: one that is made meanwhile may have read the items before they were changed.
+    can_be_told: bool,
 }
 
 impl Writer {
@@ -46,64 +47,112 @@ impl Writer {
         collection: &'a Collection,
         names: Vec<RepositoryName>,
     ) -> Changing<'a> {
-        let told = collection.with_index(|index| {
-            index.write::<(), IndexError>(|tables| {
-                names.iter().try_for_each(|name| tables.announce(&name.folded(), self.name()))
-            })
-        });
-        let announced = match told {
-            Ok(None) => None,
-            Ok(Some(())) => {
-                let (expected, before) = (HashMap::new(), BTreeMap::new());
-                Some(Announced { writer: self.name().to_owned(), names, expected, before })
-            }
-            Err(_) => {
-                collection.note_stale();
-                None
-            }
-        };
-        Changing { collection, announced }
+        let mut changing = Changing::new(collection, self.name(), names);
+        if collection.index.is_given_up() {
+            return changing;
+        }
+        // An item that is changed in place leaves no other trace: after a power cut the index may be
+        // as it was a while ago, but has to know of this.
+        let told = collection
+            .with_index(|index| index.write_durably(|tables| changing.announce_to(tables)));
+        changing.was_told(told);
+        changing
+    }
+
+    /// The same of new items, of which the directories they come to lie in tell as well.
+    pub(crate) fn adding<'a>(
+        &self,
+        collection: &'a Collection,
+        names: Vec<RepositoryName>,
+    ) -> Changing<'a> {
+        let mut changing = Changing::new(collection, self.name(), names);
+        if !collection.index.is_given_up() {
+            let told =
+                collection.with_index(|index| index.write(|tables| changing.announce_to(tables)));
+            changing.was_told(told);
+        }
+        changing
     }
 }
 
-impl Changing<'_> {
+impl<'a> Changing<'a> {
+    fn new(collection: &'a Collection, writer: &str, names: Vec<RepositoryName>) -> Changing<'a> {
+        Changing {
+            collection,
+            writer: writer.to_owned(),
+            names,
+            expected: HashMap::new(),
+            before: BTreeMap::new(),
+            is_brief: false,
+            can_be_told: false,
+        }
+    }
+
+    fn announce_to(&self, tables: Tables<'_>) -> Result<(), IndexError> {
+        self.names.iter().try_for_each(|name| tables.announce(&name.folded(), &self.writer))
+    }
+
+    fn was_told(&mut self, told: Result<Option<()>, IndexError>) {
+        match told {
+            Ok(there) => {
+                self.can_be_told = true;
+                if there.is_some() {
+                    self.before = self.collection.marks_above(&self.names);
+                }
+            }
+            Err(error) => self.collection.miss(&error),
+        }
+    }
+
     /// Whether there is an index that hears of the change.
     pub(crate) fn is_heard(&self) -> bool {
-        self.announced.is_some()
+        !self.before.is_empty()
     }
 
     /// Says that the new items are put in place now, which takes a moment only.
     pub(crate) fn begins(&mut self) {
-        if let Some(announced) = &mut self.announced {
-            announced.before = self.collection.marks_above(&announced.names);
+        if self.is_heard() {
+            self.before = self.collection.marks_above(&self.names);
+            self.is_brief = self.names.len() <= BRIEF;
         }
     }
 
     /// Says what an item will have become when the change is done, so that it need not be read.
-    pub(crate) fn will_be(&mut self, name: &RepositoryName, record: Option<Record>) {
-        if let (Some(announced), Some(record)) = (&mut self.announced, record) {
-            announced.expected.insert(name.folded(), record);
-        }
+    pub(crate) fn will_be(&mut self, name: &RepositoryName, record: Record) {
+        self.expected.insert(name.folded(), record);
     }
 }
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        let Some(announced) = self.announced.take() else { return };
+        // The note of before may have been seen, and removed, before the change.
+        if !self.can_be_told {
+            return self.collection.note_stale();
+        }
         let told = self.collection.with_index(|index| {
-            index.write(|tables| self.collection.take_in_changed(tables, &announced))
+            index.write(|tables| self.collection.take_in_changed(tables, self))
         });
-        if !matches!(told, Ok(Some(()))) {
-            self.collection.note_stale();
+        match told {
+            Ok(Some(())) => {}
+            Ok(None) => self.collection.note_stale(),
+            Err(error) => self.collection.miss(&error),
         }
     }
 }
 
 impl Collection {
+    /// Notes that the index could not be told of a change.
+    fn miss(&self, error: &IndexError) {
+        if error.is_busy() {
+            self.index.give_up();
+        }
+        self.note_stale();
+    }
+
     fn take_in_changed(
         &self,
         tables: Tables<'_>,
-        Announced { writer, names, expected, before }: &Announced,
+        Changing { writer, names, expected, before, is_brief, .. }: &Changing<'_>,
     ) -> Result<(), IndexError> {
         let lookup = Lookup::new(self);
         let mut years = Years::new(self);
@@ -115,13 +164,15 @@ impl Collection {
         for (path, mark) in before {
             let Some(text) = path.to_str() else { continue };
             let after = self.root().stamp(or_dot(path))?.map(|stamp| Mark::of(&stamp));
-            if after.is_none() {
+            // An item that is changed in place leaves them as they are.
+            if after.is_none() || after == *mark {
                 continue;
             }
             let (place, known) = tables.place(text)?;
             // Only if nobody else has changed it: then its list was as true before as it is now.
-            if known == *mark {
-                tables.mark_place(place, after)?;
+            if known.mark == *mark {
+                let listed = *is_brief && (known.listed || mark.is_none());
+                tables.mark_place(place, Seen { mark: after, listed })?;
             }
         }
         Ok(())
@@ -160,12 +211,9 @@ impl Collection {
         Ok(())
     }
 
-    /// The marks of the directories above `names`, as far as these can be told; none of many.
+    /// The marks of the directories above `names`, as far as these can be told.
     fn marks_above(&self, names: &[RepositoryName]) -> BTreeMap<PathBuf, Option<Mark>> {
         let mut marks = BTreeMap::new();
-        if names.len() > BRIEF {
-            return marks;
-        }
         let lookup = Lookup::new(self);
         for name in names {
             let Ok((year, _)) = lookup.place_of(name) else { continue };

@@ -6,23 +6,47 @@
 //! database file, which therefore nobody else may open.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::Collection;
 use crate::disk::{Dir, Kind, Lock, PathError, Stamp, resolved};
 use crate::identity::RepositoryName;
-use crate::index::{Footing, Index, IndexError, Place, Record, Tables};
+use crate::index::{Footing, Index, IndexError, Opening, Place, Record, Tables};
 use crate::layout;
 
-/// The index; nothing before it is needed.
-#[derive(Debug, Default)]
-pub(super) struct OpenIndex(Mutex<Option<Box<Opened>>>);
+/// Writers hold the database for the time it takes to read a group of sidecars.
+const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The index, opened when it is needed.
 #[derive(Debug)]
-struct Opened {
-    /// Which file it is.
-    identity: (u64, u64),
-    index: Index,
+pub(super) struct OpenIndex {
+    /// It and which file that is; nothing while it is in use.
+    open: Mutex<Option<((u64, u64), Index)>>,
+    patience: Duration,
+    /// Others had it for too long: this process does not wait for it again.
+    given_up: AtomicBool,
+}
+
+impl Default for OpenIndex {
+    fn default() -> OpenIndex {
+        OpenIndex { open: Mutex::default(), patience: PATIENCE, given_up: AtomicBool::new(false) }
+    }
+}
+
+impl OpenIndex {
+    fn slot(&self) -> MutexGuard<'_, Option<((u64, u64), Index)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
 }
 
 /// Says that an index has missed something, and which note of that it is.
@@ -30,25 +54,35 @@ struct Opened {
 pub(crate) struct StaleNote(Stamp);
 
 impl Collection {
+    /// Waits for others that write the index no longer than `patience`. A change that has waited in vain
+    /// goes on without: then the index is told that it has missed something.
+    #[must_use]
+    pub fn with_index_patience(mut self, patience: Duration) -> Collection {
+        self.index.patience = patience;
+        self
+    }
+
     /// Does something with the index; nothing if there is none.
+    ///
+    /// What `act` calls may use the index too.
     pub(crate) fn with_index<T, E: From<IndexError> + From<PathError>>(
         &self,
         act: impl FnOnce(&mut Index) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
-        let mut open = self.index.0.lock().unwrap_or_else(PoisonError::into_inner);
         if self.own.stamp(layout::INDEX)?.is_none() {
-            *open = None;
+            *self.index.slot() = None;
             return Ok(None);
         }
         let _lock = Lock::wait_to_share_file(self.own.open_lock_file(layout::INDEX_LOCK)?)?;
         // Under the lock it stays the file that it is.
         let Some(stamp) = self.own.stamp(layout::INDEX)? else { return Ok(None) };
-        let mut opened = match open.take() {
-            Some(opened) if opened.identity == stamp.identity => opened,
-            _ => Box::new(Opened { identity: stamp.identity, index: self.open_index(&stamp)? }),
+        let open = self.index.slot().take();
+        let mut index = match open {
+            Some((identity, index)) if identity == stamp.identity => index,
+            _ => self.open_index(&stamp)?,
         };
-        let done = act(&mut opened.index);
-        *open = Some(opened);
+        let done = act(&mut index);
+        *self.index.slot() = Some((stamp.identity, index));
         done.map(Some)
     }
 
@@ -68,7 +102,26 @@ impl Collection {
             Some(_) => Footing::Network,
             None => Footing::Local,
         };
-        Index::open(&path, self.id(), footing)
+        let has_log = self.has_log()?;
+        let opening = Opening {
+            path: &path,
+            collection: self.id(),
+            footing,
+            inode: stamp.identity.1,
+            has_log,
+            patience: self.index.patience,
+        };
+        Index::open(&opening)
+    }
+
+    /// Whether there is a log that begins as one of the database's own. The locks are not on this file.
+    fn has_log(&self) -> Result<bool, PathError> {
+        let Some(log) = self.own.open_file_if_there(format!("{}-wal", layout::INDEX))? else {
+            return Ok(false);
+        };
+        let mut magic = [0; 4];
+        let length = log.read_at(&mut magic, 0)?;
+        Ok(length == magic.len() && matches!(magic, [0x37, 0x7f, 0x06, 0x82 | 0x83]))
     }
 
     /// Whether there is an index, good or not.
@@ -81,11 +134,19 @@ impl Collection {
         Ok(resolved(self.own.path())?.join(layout::INDEX))
     }
 
+    /// Opens an index for the first time that has just been put in its place. Whoever calls this has the
+    /// lock of the index alone.
+    pub(crate) fn begin_index(&self) -> Result<(), IndexError> {
+        if let Some(stamp) = self.own.stamp(layout::INDEX)? {
+            *self.index.slot() = Some((stamp.identity, self.open_index(&stamp)?));
+        }
+        Ok(())
+    }
+
     /// What writers have announced to the index that is there, as far as that can be read. Whoever
     /// calls this has the lock of the index alone.
     pub(crate) fn announced_in_index(&self) -> Vec<(String, String)> {
-        let mut open = self.index.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *open = None;
+        *self.index.slot() = None;
         let Ok(Some(stamp)) = self.own.stamp(layout::INDEX) else { return Vec::new() };
         let index = self.open_index(&stamp);
         index.and_then(|index| index.tables().announced()).unwrap_or_default()
@@ -101,17 +162,29 @@ impl Collection {
         if let Ok(None) = self.own.stamp(layout::INDEX) {
             return;
         }
-        let note = self.own.open_lock_file(layout::INDEX_STALE);
         // Where nothing can be written, nothing was changed, or the full look of `urepo index` is left.
-        let _ = note.and_then(|mut file| file.write_all(b"stale\n"));
+        while let Ok(false) = self.try_note_stale() {}
     }
 
-    /// Removes `note`, unless another one has been made since.
-    pub(crate) fn remove_stale_note(&self, note: StaleNote) -> Result<(), PathError> {
-        if self.stale_note()? == Some(note) {
-            self.own.remove_file_if_there(Path::new(layout::INDEX_STALE))?;
+    /// Adds a line to the note: so it is another one than before. Not if it has just been removed.
+    fn try_note_stale(&self) -> Result<bool, PathError> {
+        let mut lock = Lock::wait_for_file(self.own.open_lock_file(layout::INDEX_STALE)?)?;
+        let stamp = lock.file().stamp()?;
+        let there = self.own.stamp(layout::INDEX_STALE)?;
+        if there.is_none_or(|there| there.identity != stamp.identity) {
+            return Ok(false);
         }
-        Ok(())
+        lock.file().write_all_at(b"stale\n", stamp.bytes)?;
+        Ok(true)
+    }
+
+    /// Removes `note`, unless another one has been made since. One that stays costs time only.
+    pub(crate) fn remove_stale_note(&self, note: StaleNote) {
+        let file = self.own.open_lock_file(layout::INDEX_STALE);
+        let Ok(mut lock) = file.and_then(Lock::wait_for_file) else { return };
+        if lock.file().stamp().is_ok_and(|stamp| StaleNote(stamp) == note) {
+            let _ = self.own.remove_file_if_there(Path::new(layout::INDEX_STALE));
+        }
     }
 
     /// Reads the item `leaf` in `place`, which is `dir` at `path`, into the index; nothing is kept of
@@ -130,6 +203,7 @@ impl Collection {
     }
 
     /// What the index keeps of the item `leaf` in `dir`, which is at `path`; nothing if it is no item.
+    /// An error is one of reading: it says nothing of the item.
     pub(crate) fn record_of(
         &self,
         path: &str,
@@ -150,11 +224,17 @@ impl Collection {
             Err(_) if dir.stamp(leaf)?.is_none_or(|stamp| stamp.kind != Kind::Directory) => {
                 return Ok(None);
             }
-            // A link in place of the sidecar, or one that must not be read.
-            Err(_) => {
-                let stamp = dir.stamp(&sidecar)?;
-                return Ok(Some(Record::unreadable(&name, stamp.as_ref())));
+            // What may not be looked at may be one day: so it has no mark.
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Ok(Some(Record::unreadable(&name, None)));
             }
+            Err(error) => match dir.stamp(&sidecar)? {
+                // A link in place of the sidecar, or a directory.
+                Some(stamp) if stamp.kind != Kind::File => {
+                    return Ok(Some(Record::unreadable(&name, Some(&stamp))));
+                }
+                _ => return Err(error),
+            },
         };
         Ok(Some(super::item::record_of(&name, file)?))
     }

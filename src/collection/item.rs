@@ -216,10 +216,11 @@ impl Collection {
 /// What the index keeps of the item `name`, whose sidecar is `file`.
 pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<Record, PathError> {
     let stamp = file.stamp()?;
-    let Ok(text) = file.read_all(sidecar::MAX_BYTES) else {
-        // Damaged or far too long: that is the sidecar's fault, not the index's.
+    // That is the sidecar's fault, not the index's.
+    if stamp.bytes > sidecar::MAX_BYTES {
         return Ok(Record::unreadable(name, Some(&stamp)));
-    };
+    }
+    let text = file.read_all(sidecar::MAX_BYTES)?;
     Ok(match Sidecar::read(&text) {
         Ok((sidecar, _)) if sidecar.repository == *name => {
             Record::of(&sidecar, &sidecar.files, &stamp)

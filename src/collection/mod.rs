@@ -55,7 +55,7 @@ pub struct Collection {
     root: Dir,
     own: Dir,
     settings: Settings,
-    index: OpenIndex,
+    index: Box<OpenIndex>,
 }
 
 impl Collection {
@@ -89,7 +89,7 @@ impl Collection {
             Durability::None => Dir::open(path, watcher.clone().without_sync())?,
         };
         let own = open_own(&root)?;
-        Ok(Collection { root, own, settings, index: OpenIndex::default() })
+        Ok(Collection { root, own, settings, index: Box::default() })
     }
 
     /// The root directory.

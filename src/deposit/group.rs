@@ -72,13 +72,15 @@ impl Publisher<'_, '_> {
         let (group, withheld) = self.withhold(group, &mut results);
         let (named, mut fatal) = self.name(group, notices, &mut results);
         let names = named.iter().map(|named| named.label.name.clone()).collect();
-        let mut changing = self.writer.changing(self.collection, names);
+        let mut changing = self.writer.adding(self.collection, names);
         let written = self.write_sidecars(&named, changing.is_heard());
         let mut ready = Vec::new();
         for (named, written) in named.into_iter().zip(written) {
             match written {
                 Ok(record) => {
-                    changing.will_be(&named.label.name, record);
+                    if let Some(record) = record {
+                        changing.will_be(&named.label.name, record);
+                    }
                     ready.push(named);
                 }
                 Err(error) => results.push((named.staged, Err(error))),

@@ -35,6 +35,12 @@ pub enum Uselessness {
     /// It was copied with a collection, or put there.
     #[error("it belongs to the collection of id `{0}`")]
     OtherCollection(String),
+    /// It is not the file that it was made as: items may have changed since.
+    #[error("it was copied, or comes out of a backup")]
+    Moved,
+    /// What was written last is gone.
+    #[error("its log is missing or damaged")]
+    LostLog,
     /// Not a regular file.
     #[error("it is no regular file")]
     Kind,
@@ -50,12 +56,28 @@ impl IndexError {
     pub fn is_cured_by_rebuilding(&self) -> bool {
         match self {
             IndexError::Useless { .. } => true,
-            IndexError::Database(error) => matches!(
-                error.sqlite_error_code(),
-                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-            ),
+            // What is not for want of space, time or rights is for what the file has in it.
+            IndexError::Database(error) => match error.sqlite_error_code() {
+                Some(
+                    ErrorCode::DatabaseCorrupt
+                    | ErrorCode::NotADatabase
+                    | ErrorCode::ConstraintViolation
+                    | ErrorCode::TypeMismatch
+                    | ErrorCode::AuthorizationForStatementDenied
+                    | ErrorCode::Unknown,
+                )
+                | None => true,
+                Some(_) => false,
+            },
             IndexError::Disk(_) => false,
         }
+    }
+
+    /// Whether others had it for longer than was waited for.
+    pub fn is_busy(&self) -> bool {
+        let IndexError::Database(error) = self else { return false };
+        let code = error.sqlite_error_code();
+        matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
     /// Whether it can not be written here: the file system, or the file, may only be read, or is full.
@@ -71,7 +93,15 @@ impl IndexError {
                         | ErrorCode::DiskFull
                 )
             ),
-            IndexError::Disk(error) => error.is_refusal() || error.is_full(),
+            IndexError::Disk(error) => has_no_place(error),
         }
     }
+}
+
+/// Whether something else is where a file of the index should be, or it can not be written.
+pub(crate) fn has_no_place(error: &PathError) -> bool {
+    error.is_refusal()
+        || error.is_full()
+        || error.is_link()
+        || error.kind() == std::io::ErrorKind::IsADirectory
 }

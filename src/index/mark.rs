@@ -27,7 +27,9 @@ impl Mark {
     /// The mark of a directory that is about to be listed at `now`; none if what changes right
     /// afterwards could leave it as it is.
     pub(crate) fn of_quiet(stamp: &Stamp, now: crate::identity::Instant) -> Option<Mark> {
-        let quiet = now.nanoseconds() - stamp.modified.nanoseconds() > COARSEST_TIME;
+        // Who sets the first of these back, as a backup that is restored does, changes the second.
+        let last = stamp.modified.max(stamp.changed);
+        let quiet = now.nanoseconds() - last.nanoseconds() > COARSEST_TIME;
         quiet.then(|| Mark::of(stamp))
     }
 }

@@ -10,16 +10,22 @@
 //!
 //! A record carries the [`Mark`] of the sidecar it was made from, a place (a directory above items)
 //! that of the directory when it was last listed. Whoever answers compares the marks with the disk: a
-//! record whose mark is another is read anew, a place whose mark is another is listed anew. So an
-//! index that is old, or that came with a copied collection, costs time and never truth.
+//! record whose mark is another is read anew, a place whose mark is another is listed anew, and the
+//! marks of all items in it are compared. An index that came out of a backup, or with a copied
+//! collection, is told by the inode of its file, one that has lost its log by that: these are of no use,
+//! and made anew. So they cost time and never truth.
+//!
+//! Two things are not noticed before a full look: sidecars that others edit in place, and what others
+//! add to a directory in the very moment of a short change by urepo there, whose mark is carried over.
 //!
 //! A writer announces the items it is about to change, and forgets the announcement in the same
 //! transaction that takes the change in. What a killed writer announced is read anew by who comes next.
 //!
 //! # Hostile files
 //!
-//! A collection may come from anybody, with its index. Links are not followed, what the schema says is
-//! not trusted to run functions, and no answer is more than a hint that the sidecar confirms.
+//! A collection may come from anybody, with its index: that is not the file that it was made as, and not
+//! used. What is used has the very tables that are made here, and nothing else, and no links are
+//! followed to it.
 
 mod count;
 mod error;
@@ -36,14 +42,15 @@ mod words;
 use rusqlite::Connection;
 
 pub use count::{Count, Counts};
-pub use error::IndexError;
+pub(crate) use error::has_no_place;
+pub use error::{IndexError, Uselessness};
 pub(crate) use mark::Mark;
-pub(crate) use open::Footing;
-pub(crate) use places::Place;
+pub(crate) use open::{Footing, Opening};
+pub(crate) use places::{Place, Seen};
 pub use query::{Query, QueryError};
 pub(crate) use record::Record;
-pub(crate) use rows::Tables;
-pub(crate) use rows::{Kept, Snapshot};
+pub(crate) use rows::{Kept, Known, Tables};
+pub(crate) use search::{Position, Which};
 
 /// An index, opened.
 #[derive(Debug)]

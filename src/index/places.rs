@@ -9,25 +9,32 @@ use super::{IndexError, Mark};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(pub(super) i64);
 
+/// What is known of a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// All that was changed before it had this mark is known.
+    pub mark: Option<Mark>,
+    /// Nothing has been added since it was listed but by urepo.
+    pub listed: bool,
+}
+
 impl Tables<'_> {
-    /// The place at `path`, relative to the root, with its mark; noted if it is new.
-    pub(crate) fn place(&self, path: &str) -> Result<(Place, Option<Mark>), IndexError> {
+    /// The place at `path`, relative to the root, and what is known of it; noted if it is new.
+    pub(crate) fn place(&self, path: &str) -> Result<(Place, Seen), IndexError> {
         if let Some(found) = self.place_if_there(path)? {
             return Ok(found);
         }
         let mut insert =
             self.0.prepare_cached("INSERT INTO place (path, folded) VALUES (?1, ?2)")?;
         insert.execute((path, folded(path)))?;
-        Ok((Place(self.0.last_insert_rowid()), None))
+        Ok((Place(self.0.last_insert_rowid()), Seen::default()))
     }
 
     /// The place at `path`, unless nothing is known of it.
-    pub(crate) fn place_if_there(
-        &self,
-        path: &str,
-    ) -> Result<Option<(Place, Option<Mark>)>, IndexError> {
-        let mut select = self.0.prepare_cached("SELECT id, mark FROM place WHERE path = ?1")?;
-        let found = select.query_row([path], |row| Ok((Place(row.get(0)?), row.get(1)?)));
+    pub(crate) fn place_if_there(&self, path: &str) -> Result<Option<(Place, Seen)>, IndexError> {
+        let text = "SELECT id, mark, listed FROM place WHERE path = ?1";
+        let mut select = self.0.prepare_cached(text)?;
+        let found = select.query_row([path], |row| Ok((Place(row.get(0)?), Seen::read(row)?)));
         Ok(found.optional()?)
     }
 
@@ -39,16 +46,17 @@ impl Tables<'_> {
     }
 
     /// Every place, those above before those below.
-    pub(crate) fn places(&self) -> Result<Vec<(String, Option<Mark>)>, IndexError> {
-        let mut select = self.0.prepare_cached("SELECT path, mark FROM place ORDER BY path")?;
-        let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    pub(crate) fn places(&self) -> Result<Vec<(String, Seen)>, IndexError> {
+        let text = "SELECT path, mark, listed FROM place ORDER BY path";
+        let mut select = self.0.prepare_cached(text)?;
+        let rows = select.query_map((), |row| Ok((row.get(0)?, Seen::read(row)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Notes that `place` was listed when it had `mark`; none: that it has to be listed.
-    pub(crate) fn mark_place(&self, place: Place, mark: Option<Mark>) -> Result<(), IndexError> {
-        let mut update = self.0.prepare_cached("UPDATE place SET mark = ?2 WHERE id = ?1")?;
-        update.execute((place.0, mark))?;
+    /// Notes what is known of `place`.
+    pub(crate) fn mark_place(&self, place: Place, seen: Seen) -> Result<(), IndexError> {
+        let text = "UPDATE place SET mark = ?2, listed = ?3 WHERE id = ?1";
+        self.0.prepare_cached(text)?.execute((place.0, seen.mark, seen.listed))?;
         Ok(())
     }
 
@@ -74,8 +82,8 @@ impl Tables<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Forgets the place at `path`, all places below it, and their items.
-    pub(crate) fn remove_place(&self, path: &str) -> Result<(), IndexError> {
+    /// Forgets the place at `path`, all places below it, and their items: so many.
+    pub(crate) fn remove_place(&self, path: &str) -> Result<u64, IndexError> {
         let below = format!("{path}/");
         let mut select = self
             .0
@@ -84,19 +92,22 @@ impl Tables<'_> {
         let places: Vec<i64> = select
             .query_map((path, &below, length), |row| row.get(0))?
             .collect::<Result<_, _>>()?;
+        let mut gone = 0;
         for place in places {
-            loop {
-                let some = self.names_in(Place(place), "", 10_000)?;
-                for leaf in &some {
-                    self.remove(Place(place), leaf)?;
-                }
-                if some.is_empty() {
-                    break;
-                }
-            }
+            let items = "(SELECT id FROM item WHERE place = ?1)";
+            self.0.execute(&format!("DELETE FROM file WHERE item IN {items}"), [place])?;
+            self.0.execute(&format!("DELETE FROM words WHERE rowid IN {items}"), [place])?;
+            gone += self.0.execute("DELETE FROM item WHERE place = ?1", [place])?;
             self.0.execute("DELETE FROM place WHERE id = ?1", [place])?;
         }
-        Ok(())
+        Ok(gone as u64)
+    }
+}
+
+impl Seen {
+    /// Reads the columns after the first.
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Seen> {
+        Ok(Seen { mark: row.get(1)?, listed: row.get(2)? })
     }
 }
 

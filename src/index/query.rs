@@ -11,8 +11,8 @@ use crate::item::State;
 pub struct Query {
     pub(super) wanted: Wanted,
     pub(super) keys: Vec<i64>,
-    /// Patterns of paths, in lower case.
-    pub(super) patterns: Vec<String>,
+    /// Patterns of paths, in lower case, and the keys of files that are called just so.
+    pub(super) patterns: Vec<(String, i64)>,
     pub(super) state: Option<State>,
     pub(super) prefix: Option<Prefix>,
     pub(super) since: Option<Instant>,
@@ -32,6 +32,9 @@ pub enum QueryError {
     #[error("`{0}` is no term of Dublin Core, nor one of your own such as `x.box`")]
     UnknownTerm(String),
 }
+
+/// The database takes no pattern of more than 50,000 bytes, and no path is as long.
+const LONGEST_PATTERN: usize = 32_768;
 
 impl Query {
     /// Descriptions with the words of `text`, whatever their case and accents: all of them, in any
@@ -68,11 +71,11 @@ impl Query {
     }
 
     /// A file of this name or path in the payload, whatever its case; `*` and `?` stand for any
-    /// characters, `[…]` for one of several.
+    /// characters, `[…]` for one of several. A file that is called just so is found too.
     #[must_use]
     pub fn file(mut self, name: &str) -> Query {
-        if name.contains(['*', '?', '[']) {
-            self.patterns.push(name.to_ascii_lowercase());
+        if name.contains(['*', '?', '[']) && name.len() <= LONGEST_PATTERN {
+            self.patterns.push((name.to_ascii_lowercase(), name_key(name)));
         } else {
             self.keys.push(name_key(name));
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Value;
 
 use super::Mark;
-use crate::digest::Digest;
+use crate::digest::{Digest, Hasher};
 use crate::disk::{Dir, PathError, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, State};
@@ -67,7 +67,7 @@ impl Record {
         Record {
             mark: Some(Mark::of(stamp)),
             state: Some(sidecar.state),
-            created: seconds(sidecar.created),
+            created: seconds(sidecar.repository.instant()),
             updated: seconds(sidecar.timestamp),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
@@ -85,6 +85,20 @@ impl Record {
     pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
         let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR))?;
         Ok(self.mark == stamp.as_ref().map(Mark::of))
+    }
+
+    /// Stands for all that the item can be found by: the digest of a payload says nothing of links,
+    /// and who edits a sidecar need not make it anew.
+    pub(super) fn finders(&self) -> i64 {
+        let mut hasher = Hasher::default();
+        for key in &self.keys {
+            hasher.update(&key.to_be_bytes());
+        }
+        for text in self.paths.iter().chain(&self.ibip) {
+            hasher.update(text.as_bytes());
+            hasher.update(b"\0");
+        }
+        hasher.finish().leading_number()
     }
 
     /// What is kept of an item whose sidecar is missing or can not be read.
@@ -137,11 +151,7 @@ fn each_text(value: Option<&Value>, visit: &mut dyn FnMut(&str)) {
                 each_text(Some(value), visit);
             }
         }
-        Some(Value::Table(table)) => {
-            for value in table.values() {
-                each_text(Some(value), visit);
-            }
-        }
+        Some(Value::Table(table)) => table.values().for_each(|value| each_text(Some(value), visit)),
         Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Datetime(_))) => {
             visit(&value.to_string());
         }

@@ -1,8 +1,6 @@
 //! Records in the tables: put, found, forgotten.
 
-use rusqlite::{
-    Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
-};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
 
 use super::{Index, IndexError, Mark, Place, Record};
 use crate::item::State;
@@ -11,23 +9,25 @@ use crate::item::State;
 #[derive(Clone, Copy)]
 pub(crate) struct Tables<'a>(pub(super) &'a Connection);
 
-/// The tables as they were at one moment.
-pub(crate) struct Snapshot<'a>(Transaction<'a>);
-
-impl Snapshot<'_> {
-    pub(crate) fn tables(&self) -> Tables<'_> {
-        Tables(&self.0)
-    }
-}
-
 /// What of a record is told without reading the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
+    pub number: i64,
+    pub created: i64,
     pub mark: Option<Mark>,
     pub state: Option<State>,
     pub files: u64,
     pub bytes: u64,
     pub title: Option<String>,
+}
+
+/// Whether there is a record of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// There is none.
+    Nothing,
+    /// There is one, made from the sidecar of this mark.
+    With(Option<Mark>),
 }
 
 impl Index {
@@ -36,17 +36,27 @@ impl Index {
         Tables(&self.connection)
     }
 
-    /// The tables as they are now, whatever is written meanwhile.
-    pub(crate) fn snapshot(&mut self) -> Result<Snapshot<'_>, IndexError> {
-        Ok(Snapshot(self.connection.transaction()?))
+    /// Reads the tables as they are at one moment, whatever is written meanwhile.
+    pub(crate) fn read<T, E: From<IndexError>>(
+        &mut self,
+        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let transaction = self.connection.transaction().map_err(IndexError::from)?;
+        act(Tables(&transaction))
     }
 
-    /// Fills an index that nobody else sees yet.
-    pub(crate) fn loading<T, E: From<IndexError>>(
+    /// As [`Index::write`], and it outlasts a power cut.
+    pub(crate) fn write_durably<T, E: From<IndexError>>(
         &mut self,
-        act: impl FnOnce(&mut Index) -> Result<T, E>,
+        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        act(self)
+        let set = |index: &Index, how| {
+            index.connection.pragma_update(None, "synchronous", how).map_err(IndexError::from)
+        };
+        set(self, "FULL")?;
+        let done = self.write(act);
+        set(self, "NORMAL")?;
+        done
     }
 
     /// Changes the tables, all or nothing, with no other writer beside.
@@ -67,43 +77,49 @@ impl Index {
 }
 
 /// The columns of [`Kept`], in its order.
-pub(super) const KEPT: &str = "item.mark, item.state, item.files, item.bytes, item.title";
+pub(super) const KEPT: &str =
+    "item.id, item.created, item.mark, item.state, item.files, item.bytes, item.title";
 
 impl Kept {
     /// Reads the columns of [`KEPT`], of which the first is at `at`.
     pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Kept> {
         Ok(Kept {
-            mark: row.get(at)?,
-            state: row.get::<_, Option<u8>>(at + 1)?.and_then(state_of),
-            files: unsigned(row.get(at + 2)?),
-            bytes: unsigned(row.get(at + 3)?),
-            title: row.get(at + 4)?,
+            number: row.get(at)?,
+            created: row.get(at + 1)?,
+            mark: row.get(at + 2)?,
+            state: row.get::<_, Option<u8>>(at + 3)?.and_then(state_of),
+            files: unsigned(row.get(at + 4)?),
+            bytes: unsigned(row.get(at + 5)?),
+            title: row.get(at + 6)?,
         })
     }
 }
 
 impl Tables<'_> {
-    /// What is kept of the item called `leaf` in `place`.
-    pub(crate) fn kept(&self, place: Place, leaf: &str) -> Result<Option<Kept>, IndexError> {
-        let text = const_format(KEPT);
-        let mut select = self.0.prepare_cached(&text)?;
-        Ok(select.query_row((place.0, leaf), |row| Kept::read(row, 0)).optional()?)
+    /// Whether there is a record of the item called `leaf` in `place`, and its mark.
+    pub(crate) fn known(&self, place: Place, leaf: &str) -> Result<Known, IndexError> {
+        let text = "SELECT mark FROM item WHERE place = ?1 AND leaf = ?2";
+        let mut select = self.0.prepare_cached(text)?;
+        let mark = select.query_row((place.0, leaf), |row| row.get(0)).optional()?;
+        Ok(mark.map_or(Known::Nothing, Known::With))
     }
 
-    /// Whether there is a record of the item called `leaf` in `place`.
-    pub(crate) fn has(&self, place: Place, leaf: &str) -> Result<bool, IndexError> {
-        let text = "SELECT 1 FROM item WHERE place = ?1 AND leaf = ?2";
-        Ok(self.0.prepare_cached(text)?.exists((place.0, leaf))?)
+    /// What is kept of the item called `leaf` in `place`.
+    pub(crate) fn kept(&self, place: Place, leaf: &str) -> Result<Option<Kept>, IndexError> {
+        let text = format!("SELECT {KEPT} FROM item WHERE place = ?1 AND leaf = ?2");
+        let mut select = self.0.prepare_cached(&text)?;
+        Ok(select.query_row((place.0, leaf), |row| Kept::read(row, 0)).optional()?)
     }
 
     /// Keeps `record` of the item called `leaf` in `place`, in place of what was kept of it.
     pub(crate) fn put(&self, place: Place, leaf: &str, record: &Record) -> Result<(), IndexError> {
         let digest = record.digest.as_ref().map(|digest| &digest.as_bytes()[..]);
+        let finders = record.finders();
         let mut same = self.0.prepare_cached(
-            "SELECT id, digest IS ?3 AND ibip IS ?4 AND metadata IS ?5
+            "SELECT id, finders = ?3 AND digest IS ?4 AND metadata IS ?5
              FROM item WHERE place = ?1 AND leaf = ?2",
         )?;
-        let described = (place.0, leaf, digest, &record.ibip, &record.metadata);
+        let described = (place.0, leaf, finders, digest, &record.metadata);
         let before = same
             .query_row(described, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?)))
             .optional()?;
@@ -116,9 +132,9 @@ impl Tables<'_> {
         self.0
             .prepare_cached(
                 "INSERT INTO item (place, leaf, mark, state, created, updated, files, bytes, digest,
-                   ibip, title, metadata)
+                   ibip, title, metadata, finders)
                  VALUES (:place, :leaf, :mark, :state, :created, :updated, :files, :bytes, :digest,
-                   :ibip, :title, :metadata)",
+                   :ibip, :title, :metadata, :finders)",
             )?
             .execute(named_params! {
                 ":place": place.0,
@@ -133,6 +149,7 @@ impl Tables<'_> {
                 ":ibip": record.ibip,
                 ":title": record.title,
                 ":metadata": record.metadata,
+                ":finders": finders,
             })?;
         self.put_what_finds_it(self.0.last_insert_rowid(), record)
     }
@@ -212,10 +229,6 @@ impl Tables<'_> {
         let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-}
-
-fn const_format(columns: &str) -> String {
-    format!("SELECT {columns} FROM item WHERE place = ?1 AND leaf = ?2")
 }
 
 /// How a state is kept.

@@ -25,23 +25,52 @@ impl Clauses {
     }
 }
 
+/// Which of the records that a query finds are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Which<'a> {
+    /// All.
+    All,
+    /// Those that come after this one.
+    After(&'a Position),
+    /// Those of these numbers.
+    Only(&'a [i64]),
+}
+
+/// Where a record is in the order of answers.
+#[derive(Clone, Debug)]
+pub(crate) struct Position {
+    created: i64,
+    leaf: String,
+    number: i64,
+}
+
+impl Position {
+    pub(crate) fn of(name: &RepositoryName, kept: &Kept) -> Position {
+        let [.., leaf] = name.components();
+        Position { created: kept.created, leaf: leaf.to_owned(), number: kept.number }
+    }
+}
+
 impl Tables<'_> {
-    /// Calls `visit` for each record that `query` finds, in order of date: its name, what is kept of
-    /// it, until that has enough. `only` restricts it to records of these numbers.
+    /// Calls `visit` for each record of those that `query` finds, in order of date: its name, what is
+    /// kept of it, until that has enough.
     pub(crate) fn search<E: From<IndexError>>(
         &self,
         query: &Query,
-        only: Option<&[i64]>,
+        which: Which<'_>,
         mut visit: impl FnMut(RepositoryName, Kept) -> Result<ControlFlow<()>, E>,
     ) -> Result<(), E> {
-        let clauses = self.clauses(query, only)?;
+        let clauses = self.clauses(query, which)?;
         // Few rows of many are sorted sooner than many are looked through in order.
-        let order =
-            if query.is_narrow() || only.is_some() { "+item.created" } else { "item.created" };
+        let order = if query.is_narrow() || matches!(which, Which::Only(_)) {
+            "+item.created"
+        } else {
+            "item.created"
+        };
         let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
         let text = format!(
             "SELECT place.path, item.leaf, {metadata}, {KEPT} FROM item
-             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.place, item.leaf",
+             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.leaf, item.id",
             clauses.text
         );
         let mut select = self.0.prepare_cached(&text).map_err(IndexError::from)?;
@@ -75,7 +104,7 @@ impl Tables<'_> {
         Ok(select.query_row((path, leaf), |row| row.get(0)).optional()?)
     }
 
-    fn clauses(&self, query: &Query, only: Option<&[i64]>) -> Result<Clauses, IndexError> {
+    fn clauses(&self, query: &Query, which: Which<'_>) -> Result<Clauses, IndexError> {
         let mut clauses = Clauses::default();
         let matching = "(SELECT rowid FROM words WHERE words MATCH ?)";
         if !query.wanted.all_of.is_empty() {
@@ -90,11 +119,13 @@ impl Tables<'_> {
             let found = "item.id IN (SELECT item FROM key WHERE hash = ?)";
             clauses.and(found, [Value::Integer(*key)]);
         }
-        for pattern in &query.patterns {
-            let found =
-                "item.id IN (SELECT item FROM file WHERE lower(path) GLOB ? OR lower(path) GLOB ?)";
-            let at_any_depth = format!("*/{pattern}");
-            clauses.and(found, [Value::Text(pattern.clone()), Value::Text(at_any_depth)]);
+        for (pattern, key) in &query.patterns {
+            let found = "item.id IN (SELECT item FROM file WHERE lower(path) GLOB ?
+                                       OR lower(path) GLOB ?
+                                     UNION ALL SELECT item FROM key WHERE hash = ?)";
+            let whole = Value::Text(pattern.clone());
+            let at_any_depth = Value::Text(format!("*/{pattern}"));
+            clauses.and(found, [whole, at_any_depth, Value::Integer(*key)]);
         }
         if let Some(state) = query.state {
             clauses.and("item.state = ?", [Value::Integer(number_of(state).into())]);
@@ -109,8 +140,14 @@ impl Tables<'_> {
             let places = self.places_of(prefix)?;
             clauses.and(&format!("item.place IN ({})", list(&places)), []);
         }
-        if let Some(only) = only {
-            clauses.and(&format!("item.id IN ({})", list(only)), []);
+        match which {
+            Which::All => {}
+            Which::After(Position { created, leaf, number }) => {
+                let position =
+                    [Value::Integer(*created), Value::Text(leaf.clone()), Value::Integer(*number)];
+                clauses.and("(item.created, item.leaf, item.id) > (?, ?, ?)", position);
+            }
+            Which::Only(only) => clauses.and(&format!("item.id IN ({})", list(only)), []),
         }
         Ok(clauses)
     }

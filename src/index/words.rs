@@ -18,6 +18,7 @@ pub(super) struct Wanted {
 impl Wanted {
     pub(super) fn read(text: &str) -> Result<Wanted, QueryError> {
         let mut wanted = Wanted::default();
+        let text = without_nul(text);
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let (word, after) = Word::take(rest)?;
@@ -42,7 +43,7 @@ impl Wanted {
     pub(super) fn add_term(&mut self, term: &str, text: &str) {
         let word = Word {
             term: Some(term.to_owned()),
-            text: text.to_owned(),
+            text: without_nul(text),
             unwanted: false,
             begins: false,
         };
@@ -54,6 +55,11 @@ impl Wanted {
             self.terms.push((term.to_owned(), text.to_owned()));
         }
     }
+}
+
+/// An expression ends at a NUL, and no description has one.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', " ")
 }
 
 /// Whether the quoted part has anything that can be a word.

@@ -45,7 +45,7 @@ fn leaf(name: &str) -> &str {
 
 /// The JSON records of an answer.
 #[track_caller]
-fn records(ran: &Ran) -> Vec<Value> {
+pub(crate) fn records(ran: &Ran) -> Vec<Value> {
     let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     ran.stdout.lines().map(parse).collect()
 }

@@ -2,6 +2,7 @@
 //! left behind. `SNAPSHOTS=overwrite cargo test` renews the texts.
 
 mod exports;
+mod finding;
 mod transfer;
 
 use std::error::Error;

@@ -13,6 +13,7 @@ mod faults;
 mod holdings;
 mod identity;
 mod import;
+mod index;
 mod log;
 mod manual;
 mod memory;

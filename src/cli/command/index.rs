@@ -56,7 +56,8 @@ impl Index {
             (true, ..) => format!("made the index: {read}"),
             (false, 0, 0) => "the index was as the items are".to_owned(),
             (false, _, 0) => format!("read {read} again"),
-            (false, _, gone) => format!("read {read} again; {gone} are gone"),
+            (false, _, 1) => format!("read {read} again, 1 item is gone"),
+            (false, _, gone) => format!("read {read} again, {gone} items are gone"),
         });
         judge(news)
     }
@@ -101,9 +102,9 @@ pub(super) fn judge(news: &News) -> Done {
     match news.unlisted.len() {
         0 => Ok(()),
         unlisted => {
-            let count = human::count(unlisted as u64, "directory");
-            Err(Failure::new(Exit::Partial, format!("{count} cannot be listed"))
-                .hint("what is known of the items in them may be old"))
+            let count = human::count(unlisted as u64, "place");
+            Err(Failure::new(Exit::Partial, format!("{count} cannot be read"))
+                .hint("what is known of the items there may be old"))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use urepo::catalog::{Found, Known, with_known};
+use urepo::catalog::{Found, Known};
 use urepo::collection::{Collection, CollectionError, Listed, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
@@ -52,49 +52,45 @@ impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let wanted = Names { prefix: self.prefix.clone() };
-        with_known(&collection, |known| self.list(context, &collection, &wanted, known))
-    }
-
-    fn list(
-        &self,
-        context: &Context,
-        collection: &Collection,
-        wanted: &Names,
-        known: &mut Known<'_>,
-    ) -> Done {
         let mut out = Listing {
             list: self,
             context,
-            collection,
-            known,
+            collection: &collection,
+            known: Known::new(&collection),
+            page: Vec::new(),
             unreadable: 0,
             unlisted: 0,
             listed: 0,
         };
-        let visited = collection.visit_all(wanted, |listed| {
+        let visited = collection.visit_all(&wanted, |listed| {
             if context.interrupt.requested() {
                 return Err(Failure::told(Exit::Interrupted));
             }
             match listed {
                 Listed::Item(name) => out.tell(&name)?,
                 Listed::Stray(_) => {}
-                Listed::Unreadable(error) => out.tell_unlisted(error)?,
+                Listed::Unreadable(error) => {
+                    out.tell_page()?;
+                    out.tell_unlisted(error)?;
+                }
             }
             Ok(ControlFlow::Continue(()))
         });
-        visited.and_then(|_| out.finish())
+        visited.and_then(|_| out.tell_page()).and_then(|()| out.finish())
     }
 }
 
-/// Whether a line could be written.
-type Written = std::io::Result<()>;
+/// So many items are looked up in the index at a time.
+const PAGE: usize = 512;
 
-struct Listing<'a, 'k> {
+struct Listing<'a> {
     list: &'a List,
     context: &'a Context,
     collection: &'a Collection,
     /// What need not be read.
-    known: &'a mut Known<'k>,
+    known: Known<'a>,
+    /// Names that are to be told with what is known of them.
+    page: Vec<RepositoryName>,
     /// Items whose sidecars can not be read.
     unreadable: u64,
     /// Directories that can not be listed.
@@ -111,51 +107,66 @@ pub(crate) fn in_columns(found: &Found) -> String {
     line.trim_end().to_owned()
 }
 
-impl Listing<'_, '_> {
+impl Listing<'_> {
     fn tell(&mut self, name: &RepositoryName) -> Done {
         if self.list.since.is_some_and(|since| name.instant() < since) {
             return Ok(());
         }
-        let written = if self.context.printer.json {
-            self.tell_record(name)?
-        } else if self.list.long || self.list.state.is_some() {
-            self.tell_described(name)?
-        } else {
-            Some(self.tell_name(name.as_str()))
-        };
-        let Some(written) = written else { return Ok(()) };
+        if self.context.printer.json {
+            return self.tell_record(name);
+        }
+        if !self.list.long && self.list.state.is_none() {
+            return self.tell_written(self.tell_name(name.as_str()));
+        }
+        self.page.push(name.clone());
+        if self.page.len() < PAGE { Ok(()) } else { self.tell_page() }
+    }
+
+    fn tell_written(&mut self, written: std::io::Result<()>) -> Done {
         self.listed += 1;
         written.map_err(|error| Failure::of_stdout(&error))
     }
 
-    /// Tells everything of an item; nothing of one that is not wanted, or whose failure was told.
-    fn tell_record(&mut self, name: &RepositoryName) -> Result<Option<Written>, Failure> {
+    /// Tells the items that wait for it.
+    fn tell_page(&mut self) -> Done {
+        let names = std::mem::take(&mut self.page);
+        let known = self.known.of(&names);
+        for (name, known) in names.into_iter().zip(known) {
+            self.tell_described(name, known)?;
+        }
+        Ok(())
+    }
+
+    /// Tells everything of an item.
+    fn tell_record(&mut self, name: &RepositoryName) -> Done {
         match self.collection.item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
-            Ok((sidecar, item)) => Ok(self
-                .is_wanted(sidecar.state)
-                .then(|| self.context.printer.record(&record::described(&item, &sidecar)))),
+            Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(()),
+            Ok((sidecar, item)) => {
+                let record = record::described(&item, &sidecar);
+                self.tell_written(self.context.printer.record(&record))
+            }
             // One bad item does not end the list; its name is still one.
-            Err(error) => self.tell_unreadable(name, error).map(|()| None),
+            Err(error) => self.tell_unreadable(name, error),
         }
     }
 
-    /// The same in one line. What the index knows is as good as the sidecar.
-    fn tell_described(&mut self, name: &RepositoryName) -> Result<Option<Written>, Failure> {
-        let found = match self.known.of(name) {
+    /// Tells an item in one line. What the index knows is as good as the sidecar.
+    fn tell_described(&mut self, name: RepositoryName, known: Option<Found>) -> Done {
+        let found = match known {
             Some(found) => found,
-            None => match self.collection.item(name).and_then(|item| item.sidecar()) {
-                Ok((sidecar, _)) => Found::in_sidecar(name.clone(), &sidecar),
-                Err(error) => return self.tell_unreadable(name, error).map(|()| None),
+            None => match self.collection.item(&name).and_then(|item| item.sidecar()) {
+                Ok((sidecar, _)) => Found::in_sidecar(name, &sidecar),
+                Err(error) => return self.tell_unreadable(&name, error),
             },
         };
         if !found.state.is_some_and(|state| self.is_wanted(state)) {
-            return Ok(None);
+            return Ok(());
         }
-        Ok(Some(if self.list.long {
+        self.tell_written(if self.list.long {
             self.context.printer.line(&in_columns(&found))
         } else {
-            self.tell_name(name.as_str())
-        }))
+            self.tell_name(found.name.as_str())
+        })
     }
 
     fn is_wanted(&self, state: State) -> bool {

@@ -15,6 +15,8 @@ impl From<CatalogError> for Failure {
             CatalogError::BeingMade(_) => Failure::of(Exit::Locked, &error)
                 .hint("repeat with `--lock-wait 5m`; what the other process makes is used then"),
             CatalogError::Gone => Failure::of(Exit::Failure, &error).hint("repeat the command"),
+            CatalogError::Index(ref index) if index.is_busy() => Failure::of(Exit::Locked, &error)
+                .hint("repeat the command when the others are done"),
             CatalogError::Index(_) => Failure::of(Exit::Failure, &error)
                 .hint("`urepo index --rebuild` makes it anew from the sidecars"),
         }

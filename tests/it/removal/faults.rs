@@ -2,8 +2,10 @@
 //! ever lost, and a repetition completes.
 
 use rustix::io::Errno;
+use urepo::catalog::Look;
 
 use super::*;
+use crate::index::{agrees_after, with_index};
 use crate::support::{Faults, Mode};
 
 /// Where the bytes of an item are.
@@ -103,6 +105,7 @@ impl Case {
             for at in 1.. {
                 let root = template.root(&format!("archive-{at}"));
                 copy_tree(&template.root("archive"), &root);
+                with_index(&root);
                 let faults = Arc::new(Faults::new(&root, at, mode));
                 let watcher = Watcher::new(Arc::clone(&faults) as _);
                 let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
@@ -110,6 +113,7 @@ impl Case {
                 let struck = faults.struck();
                 let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
                 let found = bytes_of(&root, name);
+                agrees_after(&root, Look::Quick, &told);
                 if outcome.is_ok() {
                     assert_eq!(found, self.end, "{told}");
                 } else {
@@ -119,6 +123,7 @@ impl Case {
                     finished_by_others(&root, name, &told);
                 }
                 self.repeat(&root, name, &told);
+                agrees_after(&root, Look::Quick, &told);
                 std::fs::remove_dir_all(&root).unwrap();
                 if struck.is_none() {
                     assert!(at > self.operations, "only {at} operations were made to fail");

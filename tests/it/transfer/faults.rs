@@ -4,16 +4,19 @@
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use urepo::catalog::Look;
 use urepo::collection::{Collection, recover};
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, records};
+use crate::index::{agrees_after, with_index};
 use crate::support::{Faults, Mode, PATIENCE, agent, staged, whole_items};
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing of a case")]
 struct Case {
     verb: Verb,
     rules: Rules,
@@ -22,16 +25,25 @@ struct Case {
     /// The source is changed after that.
     changed: bool,
     across: bool,
+    /// Both have an index.
+    indexed: bool,
 }
 
-const COPY: Case =
-    Case { verb: Verb::Copy, rules: PLAIN, copied: false, changed: false, across: false };
+const COPY: Case = Case {
+    verb: Verb::Copy,
+    rules: PLAIN,
+    copied: false,
+    changed: false,
+    across: false,
+    indexed: false,
+};
 const MIGRATE: Case = Case { verb: Verb::Migrate, ..COPY };
 const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false, checksum: false };
 
 fn every_operation(case: Case, mode: Mode) {
     let mut strikes = 0;
-    for at in 1.. {
+    // Asking the indexes takes a while, and more operations are theirs.
+    for at in (1..).step_by(if case.indexed { 3 } else { 1 }) {
         let pair = if case.across { Pair::across() } else { Pair::new() };
         let name = pair.deposit_tree();
         if case.copied {
@@ -39,6 +51,9 @@ fn every_operation(case: Case, mode: Mode) {
         }
         if case.changed {
             pair.edit_source(&name, "a.txt", b"changed");
+        }
+        if case.indexed {
+            (0..2).for_each(|at| with_index(pair.root(at)));
         }
         let wanted = pair.sidecar_at_source(&name).files;
         let faults = Arc::new(Faults::new(pair.root(0), at, mode));
@@ -57,7 +72,9 @@ fn every_operation(case: Case, mode: Mode) {
         let context = format!("{case:?} {mode:?} {at}: {struck:?}");
         assert!(reported || told, "a failure was not told: {context}");
         check(&pair, &name, reported && case.verb == Verb::Migrate, &context);
+        check_indexes(&pair, case, &context);
         finish(&pair, case, &context);
+        check_indexes(&pair, case, &context);
         let holder = if case.verb == Verb::Migrate { pair.to() } else { pair.from() };
         let original = holder.item(&name).unwrap().sidecar().unwrap().0;
         assert_eq!((original.state, &original.files), (State::Original, &wanted), "{context}");
@@ -70,6 +87,13 @@ fn every_operation(case: Case, mode: Mode) {
         strikes += 1;
     }
     assert!(strikes > 30, "only {strikes} operations were made to fail");
+}
+
+/// The indexes know what is there.
+fn check_indexes(pair: &Pair, case: Case, context: &str) {
+    for at in (0..2).filter(|_| case.indexed) {
+        agrees_after(pair.root(at), Look::Quick, context);
+    }
 }
 
 /// What holds at any time, however a run ended: every item is whole, and one is the Original.
@@ -119,6 +143,19 @@ fn finish(pair: &Pair, case: Case, context: &str) {
 fn first(from: &Collection, to: &Collection) -> RepositoryName {
     let names = [from, to].map(whole_items).concat();
     names[0].parse().unwrap()
+}
+
+#[test]
+fn with_indexes() {
+    let (copied, changed, indexed) = (true, true, true);
+    let leaving = Rules { leave_copy: true, ..PLAIN };
+    every_operation(Case { indexed, ..COPY }, Mode::Killed);
+    every_operation(Case { indexed, ..MIGRATE }, Mode::Killed);
+    every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Killed);
+    every_operation(Case { copied, changed, indexed, ..MIGRATE }, Mode::Killed);
+    every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Once(Errno::IO));
+    let rules = copy_rules(true, false);
+    every_operation(Case { rules, copied, changed, indexed, ..COPY }, Mode::Once(Errno::NOSPC));
 }
 
 #[test]

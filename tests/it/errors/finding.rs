@@ -1,0 +1,219 @@
+//! What is told when nothing is found, or there is no index to answer from.
+
+use super::*;
+
+/// A world with an item that has an index, and its name.
+fn with_index() -> World {
+    let (world, _) = world_with_item();
+    // The item was deposited on a machine of the tests.
+    world.run("-c archive doctor --adopt-clock").succeeded();
+    world.run("-c archive index").succeeded();
+    world.run("-c archive stats").succeeded();
+    world
+}
+
+#[test]
+fn questions_that_mean_nothing() {
+    let world = with_index();
+    refuses(&world, "-c archive find", 2).tells(str![[r#"
+error: nothing was given to look for
+hint: `urepo find WORD…` looks for descriptions; `urepo list` tells every item
+
+"#]]);
+    refuses(&world, "-c archive find !!!", 2).tells(str![[r#"
+error: nothing was given to look for
+hint: `urepo find WORD…` looks for descriptions; `urepo list` tells every item
+
+"#]]);
+    refuses_args(&world, ["-c", "archive", "find", "\"deep sea"], 2).tells(str![[r#"
+error: the quotation `deep sea` has no end
+hint: close it, or leave its mark out
+
+"#]]);
+    refuses(&world, "-c archive find rain -- -publisher:INPE", 2).tells(str![[r#"
+error: `-` goes with words, not with the term `publisher`
+hint: name what is wanted: `TERM:word`
+
+"#]]);
+    refuses(&world, "-c archive find --where colour=red", 2).tells(str![[r#"
+error: `colour` is no term of Dublin Core, nor one of your own such as `x.box`
+hint: `urepo help new` lists the terms of Dublin Core
+
+"#]]);
+    refuses(&world, "-c archive find --where title", 2).tells(str![[r#"
+error: invalid value 'title' for '--where <TERM=TEXT>': expected TERM=TEXT, such as publisher=INPE
+
+For more information, try '--help'.
+
+"#]]);
+    refuses(&world, "-c archive find --sha256 12ab", 2).tells(str![[r#"
+error: invalid value '12ab' for '--sha256 <DIGEST>': expected 64 hexadecimal digits
+
+For more information, try '--help'.
+
+"#]]);
+    refuses(&world, "-c archive find --content nowhere.txt", 1).tells(str![[r#"
+error: cannot open `[WORLD]/nowhere.txt`
+caused by: No such file or directory (os error 2)
+
+"#]]);
+    refuses(&world, "-c archive find --content archive", 1).tells(str![[r#"
+error: cannot read `[WORLD]/archive`
+caused by: Is a directory (os error 21)
+
+"#]]);
+    refuses(&world, "-c archive index --dry-run", 2).tells(str![[r#"
+error: an index is derived: there is no dry run of making it
+
+"#]]);
+}
+
+#[test]
+fn nothing_like_that() {
+    let world = with_index();
+    refuses(&world, "-c archive find rain", 21).tells(str![[r#"
+error: no item is like that
+hint: fewer words find more; `urepo help find` tells what can be looked for
+
+"#]]);
+    refuses(&world, "-c archive find --prefix example.org/other", 21).tells(str![[r#"
+error: no item is like that
+hint: fewer words find more; `urepo help find` tells what can be looked for
+
+"#]]);
+}
+
+#[test]
+fn an_index_in_the_making() {
+    let (world, _) = world_with_item();
+    let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:00Z"));
+    let own = Dir::open(&world.path("archive/.urepo"), Watcher::default()).unwrap();
+    let lock = Lock::take(
+        &own,
+        "index.making",
+        LockMode::Exclusive,
+        Duration::ZERO,
+        &agent.holder(&clock),
+        &clock,
+    );
+    refuses(&world, "-c archive --lock-wait 0 find a", 11).tells(str![[r#"
+making the index first; this is done once
+error: the index is being made
+caused by: `[WORLD]/archive/.urepo/index.making` is locked
+caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
+hint: repeat with `--lock-wait 5m`; what the other process makes is used then
+
+"#]]);
+    refuses(&world, "-c archive --lock-wait 0 index", 11).tells(str![[r#"
+error: the index is being made
+caused by: `[WORLD]/archive/.urepo/index.making` is locked
+caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
+hint: repeat with `--lock-wait 5m`; what the other process makes is used then
+
+"#]]);
+    drop(lock);
+}
+
+#[test]
+fn an_index_that_can_not_be_kept() {
+    let (world, _) = world_with_item();
+    std::fs::create_dir(world.path("archive/.urepo/index.sqlite")).unwrap();
+    let found = world.run("-c archive find --file a.txt");
+    assert_eq!(found.code, 0);
+    same(
+        &found.stderr,
+        str![[r#"
+warning: the index cannot be kept here: it was made for this answer alone
+
+"#]],
+    );
+    let made = world.run("-c archive index");
+    assert_eq!(made.code, 1);
+    same(
+        &made.stderr,
+        str![[r#"
+warning: the index cannot be kept here: it was made for this answer alone
+error: the index cannot be kept in this collection
+hint: `urepo find` answers all the same, and takes longer
+
+"#]],
+    );
+}
+
+/// Errors that others bring about, in other processes.
+#[test]
+fn of_the_library() {
+    use urepo::catalog::CatalogError;
+    use urepo::index::{IndexError, Uselessness};
+    let useless = |cause| IndexError::Useless { path: "archive/.urepo/index.sqlite".into(), cause };
+    let told = [
+        chain(&CatalogError::Index(useless(Uselessness::Foreign))),
+        chain(&CatalogError::Index(useless(Uselessness::OtherCollection("0123".into())))),
+        chain(&CatalogError::Index(useless(Uselessness::Moved))),
+        chain(&CatalogError::Index(useless(Uselessness::LostLog))),
+        chain(&CatalogError::Index(useless(Uselessness::Kind))),
+        chain(&CatalogError::Gone),
+    ];
+    same(
+        &told.join("\n"),
+        str![[r#"
+`archive/.urepo/index.sqlite` is no index of this collection
+caused by: it was made by another program, or another version of this one
+`archive/.urepo/index.sqlite` is no index of this collection
+caused by: it belongs to the collection of id `0123`
+`archive/.urepo/index.sqlite` is no index of this collection
+caused by: it was copied, or comes out of a backup
+`archive/.urepo/index.sqlite` is no index of this collection
+caused by: its log is missing or damaged
+`archive/.urepo/index.sqlite` is no index of this collection
+caused by: it is no regular file
+the index has just been removed
+"#]],
+    );
+}
+
+/// On disks that may only be read, or are full: answers are the same, and what makes room is done.
+#[test]
+fn on_read_only_and_full_disks() {
+    let script = "
+        ask() {
+            code=0; $UREPO -c mount/archive find $@ >told 2>&1 || code=$?
+            sed 's|/[0-9.]*$|/…|' told >short; mv short told; tell $code
+        }
+        mount -t tmpfs -o size=2m tmpfs mount
+        $UREPO init mount/archive --host archive.example.org 2>told
+        name=$($UREPO -c mount/archive new a.txt)
+        mount -o remount,ro mount; ask --file a.txt; mount -o remount,rw mount
+        $UREPO -c mount/archive index 2>told
+        mount -o remount,ro mount; ask --file a.txt; mount -o remount,rw mount
+        head -c 4m /dev/zero >mount/filler 2>told || true
+        ask --file a.txt
+        rm mount/filler
+        $UREPO -q -c mount/archive delete --force last $name
+        head -c 4m /dev/zero >mount/filler 2>told || true
+        code=0; $UREPO -q -c mount/archive purge -y 2>told || code=$?; tell $code
+        ask --state Deleted
+        rm mount/filler
+        ask --state Deleted";
+    let Some(told) = with_mounts(&World::new(), script) else { return };
+    same(
+        &told,
+        str![[r#"
+exit 0
+making the index first; this is done once
+warning: the index cannot be kept here: it was made for this answer alone
+example.org/archive/2026/…
+exit 0
+warning: the index cannot be kept here: it was made for this answer alone
+example.org/archive/2026/…
+exit 0
+example.org/archive/2026/…
+exit 0
+exit 0
+example.org/archive/2026/…
+exit 0
+example.org/archive/2026/…
+
+"#]],
+    );
+}

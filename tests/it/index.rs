@@ -1,0 +1,17 @@
+//! The index knows what is there, whatever was done, by whom, and however it ended.
+//!
+//! Most tests do something to a collection that has an index, and compare what the index then knows,
+//! after a quick look only, with all sidecars ([`support::agrees`]).
+
+mod support;
+
+mod behind;
+mod faults;
+mod files;
+mod operations;
+mod program;
+mod property;
+mod questions;
+mod sharing;
+
+pub(crate) use support::{agrees_after, with_index};

@@ -1,0 +1,95 @@
+//! `urepo find`, `urepo stats` and `urepo index` as they are typed.
+
+use std::process::Stdio;
+
+use crate::cli::records;
+use crate::support::World;
+
+/// A world with three items, and their names.
+fn world() -> (World, Vec<String>) {
+    let world = World::with_collection();
+    let mut names = Vec::new();
+    for (file, title) in [("a.txt", "Rain"), ("b.txt", "Rain and snow"), ("c.csv", "A table")] {
+        world.write(file, title);
+        names.push(world.run_args(["-c", "archive", "new", file, "--title", title]).line());
+    }
+    let sidecar = world.path(format!("archive/{}/item.toml", names[1]));
+    let text = std::fs::read_to_string(&sidecar).unwrap();
+    std::fs::write(sidecar, text.replace("and snow", "and \\u001B[31m snow")).unwrap();
+    (world, names)
+}
+
+#[test]
+fn finds() {
+    let (world, names) = world();
+    let find =
+        |arguments: &[&str]| world.run_args(["-c", "archive", "find"].iter().chain(arguments));
+    let lines = |ran: crate::support::Ran| -> Vec<String> {
+        ran.succeeded().lines().map(str::to_owned).collect()
+    };
+    assert_eq!(find(&["rain", "-0"]).succeeded(), format!("{}\0{}\0", names[0], names[1]));
+    assert_eq!(find(&["rain", "--limit", "1"]).line(), format!("{}  Rain", names[0]));
+    assert_eq!(find(&["--", "rain", "-snow"]).line(), format!("{}  Rain", names[0]));
+    let escaped = lines(find(&["snow"]));
+    assert!(!escaped[0].contains('\u{1b}'), "{escaped:?}");
+    assert!(find(&["table", "-l"]).line().starts_with("Original"));
+    assert_eq!(lines(find(&["--content", "c.csv"])).len(), 1);
+    assert_eq!(lines(find(&["--file", "*.TXT", "--where", "title=rain"])).len(), 2);
+    assert_eq!(lines(find(&["--state", "Original", "--since", "2020-01-01"])).len(), 3);
+    let told = records(&find(&["rain", "--json"]));
+    assert_eq!(told.len(), 3);
+    assert_eq!((&told[0]["id"], &told[2]["type"]), (&names[0].clone().into(), &"summary".into()));
+    assert_eq!((&told[2]["items"], &told[2]["exit_code"]), (&2.into(), &0.into()));
+    assert_eq!(find(&["rain", "--state", "Deleted"]).code, 21);
+    assert_eq!(find(&["rain", "--until", "2020-01-01"]).code, 21);
+    let told = records(&find(&["nothing", "--json"]));
+    assert_eq!((&told[0]["items"], &told[0]["exit_code"]), (&0.into(), &21.into()));
+    for usage in [
+        &[][..],
+        &["!!!"],
+        &["\"open"],
+        &["--where", "title"],
+        &["--where", "none=1"],
+        &["--sha256", "12"],
+        &["--limit", "0"],
+        &["rain", "-0", "-l"],
+    ] {
+        assert_eq!(find(usage).code, 2, "{usage:?}");
+    }
+    assert_eq!(find(&["--content", "nowhere"]).code, 1);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let (world, _) = world();
+    world.run("-c archive index").succeeded();
+    for line in ["find rain", "find rain --json", "stats", "stats --json"] {
+        let mut command = world.command(format!("-c archive {line}").split(' '));
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        let output = ran.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{line}");
+    }
+}
+
+#[test]
+fn tells_what_was_done() {
+    let (world, names) = world();
+    let index = |rest: &str| world.run(&format!("-c archive index {rest}"));
+    assert_eq!(index("").stderr, "made the index: 3 items\n");
+    assert_eq!(index("").stderr, "the index was as the items are\n");
+    assert_eq!(index("--rebuild").stderr, "made the index: 3 items\n");
+    let sidecar = world.path(format!("archive/{}/item.toml", names[0]));
+    let text = std::fs::read_to_string(&sidecar).unwrap().replace("Rain", "Hail");
+    std::fs::write(&sidecar, text).unwrap();
+    assert_eq!(index("").stderr, "read 1 item again\n");
+    std::fs::remove_dir_all(sidecar.parent().unwrap()).unwrap();
+    assert_eq!(index("").stderr, "read 0 items again, 1 item is gone\n");
+    let told = records(&index("--json"));
+    assert_eq!((&told[0]["read"], &told[0]["made"]), (&0.into(), &false.into()));
+    assert_eq!(index("-n").code, 2);
+    let stats = world.run("-c archive stats --json");
+    assert_eq!(records(&stats)[0]["total"]["items"], 2);
+    assert!(world.run("-c archive stats").succeeded().contains("2 items"));
+}

@@ -1,0 +1,237 @@
+//! What can be asked, and what is found.
+
+use std::path::PathBuf;
+
+use urepo::catalog::Look;
+use urepo::digest::Digest;
+use urepo::index::{Query, QueryError};
+
+use super::support::{catalog, found, with_index};
+use crate::support::World;
+
+/// A collection of items that are named in the answers by their first file.
+fn world() -> (World, PathBuf) {
+    let world = World::new();
+    world.run("init archive --host archive.example.org --ip 192.0.2.7").succeeded();
+    for (file, text) in
+        [("a.TXT", "alpha"), ("b.csv", "beta"), ("c[1].csv", "gamma"), ("d", "delta")]
+    {
+        world.write(&format!("in/{file}"), text);
+    }
+    world.write("in/e/sub/a.txt", "alpha");
+    world.write("in/e/sub/Über.pdf", "epsilon");
+    let rows = [
+        r#"{"path": "a.TXT", "title": "Relatório anual de chuvas", "creator": ["da Silva, João"],
+            "subject": "rain", "x": {"box": 17, "shelf": "A \"b\" c"}, "publisher": "INPE"}"#,
+        r#"{"path": "b.csv", "title": "Rain and snow", "description": "a deep sea", "language": "en"}"#,
+        r#"{"path": "c[1].csv", "title": "Snowfall NEAR(town) AND NOT* rain:", "x": {"box": 170}}"#,
+        r#"{"path": "d"}"#,
+        r#"{"path": "e", "title": "深海 生物", "creator": "O'Neill", "dc.identifier": "alias-7"}"#,
+    ];
+    world.write("in.jsonl", rows.map(|row| row.replace('\n', " ")).join("\n"));
+    world.run("-c archive import --manifest in.jsonl --root in").succeeded();
+    let root = world.path("archive");
+    with_index(&root);
+    (world, root)
+}
+
+/// The first letters of the files of what is found, in order.
+fn ask(root: &std::path::Path, query: &Query) -> String {
+    let mut letters: Vec<_> = catalog(root, Look::Quick, |catalog| found(catalog, query))
+        .into_iter()
+        .map(|found| {
+            let doc = root.join(found.name.as_str()).join("doc");
+            let mut files: Vec<_> =
+                std::fs::read_dir(doc).unwrap().map(|it| it.unwrap().file_name()).collect();
+            files.sort();
+            files[0].to_string_lossy()[..1].replace('s', "e")
+        })
+        .collect();
+    letters.sort();
+    letters.concat()
+}
+
+#[test]
+fn words_of_descriptions() {
+    let (_world, root) = world();
+    for (text, expected) in [
+        ("rain", "abc"),
+        ("RAIN snow", "b"),
+        ("relatorio", "a"),
+        ("RELATÓRIO Anual", "a"),
+        ("chuva", ""),
+        ("chuva*", "a"),
+        ("\"rain and\"", "b"),
+        ("\"and rain\"", ""),
+        ("\"rain an\"*", "b"),
+        ("rain -snow", "ac"),
+        ("-rain", "de"),
+        ("-rain -\"深海\"", "d"),
+        ("title:rain", "bc"),
+        ("subject:rain", "a"),
+        ("Creator:silva", "a"),
+        ("creator:\"da silva\"", "a"),
+        ("creator:o'neill", "e"),
+        ("publisher:inpe", "a"),
+        ("publisher:inp", ""),
+        ("description:sea", "b"),
+        ("language:en", "b"),
+        ("x.box:17", "a"),
+        ("x.shelf:\"A\"", "a"),
+        ("inpe", "a"),
+        ("17", "a"),
+        ("深海", "e"),
+        ("alias-7", "e"),
+        ("NEAR(town)", "c"),
+        ("AND", "bc"),
+        ("NOT*", "c"),
+        ("rain:", "abc"),
+        ("http://rain/", ""),
+        ("sea title:rain", "b"),
+    ] {
+        let query = Query::default().text(text).unwrap();
+        assert_eq!(ask(&root, &query), expected, "{text}");
+    }
+}
+
+#[test]
+fn terms_that_contain() {
+    let (_world, root) = world();
+    for (term, text, expected) in [
+        ("publisher", "inpe", "a"),
+        ("title", "rain", "bc"),
+        ("x.box", "17", "a"),
+        ("x.shelf", "A \"b\" c", "a"),
+        ("X.box", "17", ""),
+        ("Title", "ANUAL DE", "a"),
+    ] {
+        match Query::default().term(term, text) {
+            Ok(query) => assert_eq!(ask(&root, &query), expected, "{term}={text}"),
+            Err(error) => {
+                assert_eq!(error, QueryError::UnknownTerm(term.to_owned()));
+                assert_eq!(term, "X.box");
+            }
+        }
+    }
+}
+
+/// No text is anything else than words.
+#[test]
+fn hostile_texts() {
+    let (_world, root) = world();
+    let long = "a".repeat(64 * 1024);
+    let many = "rain ".repeat(12 * 1024);
+    let unwanted = "-x ".repeat(20 * 1024);
+    let texts = [
+        "\0",
+        "a\0b",
+        "rain\0\" OR \"",
+        "' OR 1 --",
+        "\" \"",
+        "*",
+        "-",
+        "--",
+        "-*",
+        "^rain",
+        "{title}: x",
+        "title:",
+        "title:\"\"",
+        "x.:1",
+        "rain*snow",
+        "+",
+        "a+b",
+        "(",
+        ")",
+        "()",
+        "NEAR(a b, 2)",
+        "%",
+        "_",
+        "\u{301}",
+        "Ⓐ",
+        "ा",
+        "\u{200d}",
+        "\u{feff}rain",
+        "rain\u{a0}snow",
+        "\\",
+        "\";DROP TABLE item;--",
+        &long,
+        &many,
+        &unwanted,
+    ];
+    for text in texts {
+        let shown = text.chars().take(40).collect::<String>();
+        for text in
+            [text.to_owned(), format!("title:{text}"), format!("-{text}"), format!("{text}*")]
+        {
+            match Query::default().text(&text) {
+                Ok(query) => drop(ask(&root, &query)),
+                Err(QueryError::OpenQuote(_) | QueryError::UnwantedTerm(_)) => {}
+                Err(error) => panic!("{error:?} {shown}"),
+            }
+        }
+        for query in [
+            Query::default().term("x.box", text).unwrap(),
+            Query::default().file(text),
+            Query::default().file(&format!("{text}*")),
+            Query::default().file(&format!("[{text}")),
+            Query::default().identifier(text),
+        ] {
+            assert_eq!(ask(&root, &query).replace(['a', 'b', 'c', 'd', 'e'], ""), "", "{shown}");
+        }
+    }
+    // Words of nothing but marks do not matter.
+    for text in ["!!!", "\u{301}", "+-+"] {
+        for (text, expected) in [
+            (format!("rain {text}"), "abc"),
+            (format!("rain -{text}"), "abc"),
+            (format!("{text} \"snow {text}\""), "b"),
+        ] {
+            assert_eq!(ask(&root, &Query::default().text(&text).unwrap()), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn files() {
+    let (_world, root) = world();
+    for (name, expected) in [
+        ("a.txt", "ae"),
+        ("A.TXT", "ae"),
+        ("sub/a.txt", "e"),
+        ("SUB/*", "e"),
+        ("*.csv", "bc"),
+        ("?.csv", "b"),
+        ("c[1].csv", "c"),
+        ("c?1?.csv", "c"),
+        ("[bc]*", "bc"),
+        ("über.pdf", "e"),
+        ("ÜBER.*", "e"),
+        ("*", "abcde"),
+        ("sub", ""),
+        ("", ""),
+    ] {
+        assert_eq!(ask(&root, &Query::default().file(name)), expected, "{name}");
+    }
+    let both = Query::default().file("a.txt").file("*.pdf");
+    assert_eq!(ask(&root, &both), "e");
+}
+
+#[test]
+fn all_else() {
+    let (_world, root) = world();
+    let ask = |query| ask(&root, &query);
+    assert_eq!(ask(Query::default().digest(&Digest::of(b"alpha"))), "ae");
+    assert_eq!(ask(Query::default().digest(&Digest::of(b"nothing"))), "");
+    assert_eq!(ask(Query::default().identifier("ALIAS-7")), "e");
+    for prefix in ["example.org/archive", "EXAMPLE.org./Archive"] {
+        assert_eq!(ask(Query::default().prefix(Some(prefix.parse().unwrap()))), "abcde");
+    }
+    assert_eq!(ask(Query::default().prefix(Some("example.org/other".parse().unwrap()))), "");
+    let all = catalog(&root, Look::Quick, |catalog| found(catalog, &Query::default()));
+    let [first, last] = [&all[0], &all[4]].map(|found| found.name.instant());
+    assert_eq!(ask(Query::default().named(Some(first), Some(last))), "abcd");
+    assert_eq!(ask(Query::default().named(Some(last), None)), "e");
+    assert_eq!(ask(Query::default().named(None, Some(first))), "");
+    let query = Query::default().text("rain").unwrap().file("*.csv").named(Some(first), None);
+    assert_eq!(ask(query), "bc");
+}

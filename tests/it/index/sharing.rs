@@ -1,0 +1,195 @@
+//! Many use the index at once.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use urepo::catalog::{CatalogError, Look};
+use urepo::collection::Collection;
+use urepo::index::Query;
+
+use super::support::{agrees, agrees_after, catalog, names, open, settle, try_catalog, with_index};
+use crate::support::{TestClock, World, deposit, options, request};
+
+fn world() -> (World, PathBuf, Vec<PathBuf>) {
+    let world = World::with_collection();
+    let root = world.path("archive");
+    let sources = (0..3).map(|at| world.write(&format!("in/{at}.txt"), at.to_string())).collect();
+    (world, root, sources)
+}
+
+fn deposit_into(collection: &Collection, sources: &[PathBuf], clock: &TestClock) -> Vec<String> {
+    let requests = sources.iter().map(request).collect();
+    let (outcomes, summary) = deposit(collection, requests, options(), clock, |_| ()).unwrap();
+    assert!(summary.fatal.is_none(), "{summary:?}");
+    outcomes.into_iter().map(|it| it.result.unwrap().label.name.to_string()).collect()
+}
+
+/// Another process has the database, and keeps it.
+fn locked(root: &Path) -> Connection {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let other = Connection::open_with_flags(root.join(".urepo/index.sqlite"), flags).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}
+
+#[test]
+fn a_change_does_not_wait_for_ever() {
+    let (_world, root, sources) = world();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    deposit_into(&open(&root), &sources, &clock);
+    with_index(&root);
+    let other = locked(&root);
+    let impatient = open(&root).with_index_patience(Duration::ZERO);
+    deposit_into(&impatient, &sources, &clock);
+    assert!(root.join(".urepo/index.stale").exists());
+    // Nor does it wait for each of many.
+    let given_up = open(&root).with_index_patience(Duration::from_secs(1));
+    for _ in 0..2 {
+        deposit_into(&given_up, &sources[..1], &clock);
+    }
+    let asked = try_catalog(&impatient, Look::Quick, |_| ());
+    let Err(CatalogError::Index(error)) = asked else { panic!("{asked:?}") };
+    assert!(error.is_busy() && !error.is_cured_by_rebuilding(), "{error:?}");
+    drop(other);
+    agrees(&root);
+    assert!(!root.join(".urepo/index.stale").exists());
+}
+
+/// A change that could not tell the index is noted after it was made, too: the note of before may be
+/// gone by then.
+#[test]
+fn a_note_that_is_seen_too_early() {
+    let (world, root, sources) = world();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let name = deposit_into(&open(&root), &sources[..1], &clock).remove(0);
+    with_index(&root);
+    let other = locked(&root);
+    let impatient = open(&root).with_index_patience(Duration::ZERO);
+    deposit_into(&impatient, &sources[..1], &clock);
+    drop(other);
+    agrees(&root);
+    // By one that has given up: in place, so that no directory tells of it.
+    world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    agrees(&root);
+}
+
+/// Whoever is told of an item may change the collection at once.
+#[test]
+fn a_change_within_an_answer() {
+    let (_world, root, sources) = world();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let collection = open(&root);
+    deposit_into(&collection, &sources, &clock);
+    with_index(&root);
+    let told = try_catalog(&collection, Look::Quick, |catalog| {
+        let mut told = 0;
+        let query = Query::default();
+        let found = catalog.find(&query, |_| {
+            told += 1;
+            deposit_into(&collection, &sources[..1], &clock);
+            Ok(ControlFlow::Continue(()))
+        });
+        found.unwrap();
+        told
+    });
+    assert_eq!(told.unwrap(), 3);
+    agrees(&root);
+    assert_eq!(catalog(&root, Look::Quick, |it| names(it, &Query::default())).len(), 6);
+}
+
+/// More than are taken from the index at a time, several in one second, and each once.
+#[test]
+fn many_answers() {
+    let (world, root, _) = world();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let many: Vec<_> =
+        (0..700).map(|at| world.write(&format!("many/{at}.txt"), (at % 7).to_string())).collect();
+    let deposited: BTreeSet<_> = deposit_into(&open(&root), &many, &clock).into_iter().collect();
+    with_index(&root);
+    let in_order = |query: &Query| -> Vec<String> {
+        let found = catalog(&root, Look::Quick, |catalog| super::support::found(catalog, query));
+        let mut dates: Vec<_> = found.iter().map(|found| found.name.instant()).collect();
+        assert!(dates.is_sorted());
+        dates.dedup();
+        assert_eq!(dates.len(), found.len());
+        found.into_iter().map(|found| found.name.to_string()).collect()
+    };
+    let all = in_order(&Query::default());
+    assert_eq!((all.len(), all.into_iter().collect::<BTreeSet<_>>() == deposited), (700, true));
+    assert_eq!(in_order(&Query::default().file("*.txt")).len(), 700);
+    assert_eq!(in_order(&Query::default().digest(&urepo::digest::Digest::of(b"3"))).len(), 100);
+}
+
+#[test]
+fn deposits_deletions_answers_and_rebuilding_at_once() {
+    let (world, root, sources) = world();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    deposit_into(&open(&root), &sources, &clock);
+    with_index(&root);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let depositing = scope.spawn(|| {
+            let mut all = BTreeSet::new();
+            for round in 0..25 {
+                let count = if round % 5 == 0 { 20 } else { 1 };
+                let many: Vec<_> = sources.iter().cycle().take(count).cloned().collect();
+                all.extend(deposit_into(&open(&root), &many, &clock));
+            }
+            all
+        });
+        let deleting = scope.spawn(|| {
+            for _ in 0..12 {
+                let some = world.run("-c archive list --state Original").stdout;
+                let Some(name) = some.split_whitespace().next() else { continue };
+                world.run(&format!("-c archive delete --force last {name}"));
+            }
+        });
+        let rebuilding = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                try_catalog(&open(&root), Look::Anew, |_| ()).unwrap();
+            }
+        });
+        let asking = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let asked = try_catalog(&open(&root), Look::Quick, |catalog| {
+                    catalog.counts().unwrap();
+                    names(catalog, &Query::default().file("0.txt")).len()
+                });
+                // Two at once may each have it removed beneath the other, as it may be at any time.
+                assert!(matches!(asked, Ok(_) | Err(CatalogError::Gone)), "{asked:?}");
+            }
+        });
+        let deposited = depositing.join().unwrap();
+        deleting.join().unwrap();
+        done.store(true, Ordering::Relaxed);
+        rebuilding.join().unwrap();
+        asking.join().unwrap();
+        settle(&root);
+        let found = catalog(&root, Look::Quick, |it| names(it, &Query::default()));
+        assert!(deposited.is_subset(&found));
+    });
+    agrees_after(&root, Look::Quick, "in the end");
+    agrees(&root);
+}
+
+/// All ask for an index that is not there yet: it is made once.
+#[test]
+fn the_first_question_by_several() {
+    let (_world, root, sources) = world();
+    deposit_into(&open(&root), &sources, &TestClock::at("2026-11-21T02:13:00Z"));
+    let made = std::thread::scope(|scope| {
+        let asking = (0..4).map(|_| {
+            scope.spawn(|| {
+                try_catalog(&open(&root), Look::Quick, |catalog| catalog.news().made).unwrap()
+            })
+        });
+        let asking: Vec<_> = asking.collect();
+        asking.into_iter().map(|it| usize::from(it.join().unwrap())).sum::<usize>()
+    });
+    assert_eq!(made, 1);
+    agrees(&root);
+}
