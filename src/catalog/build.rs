@@ -37,7 +37,7 @@ impl Catalog<'_> {
         let path = self.collection.index_path()?.with_file_name(&new);
         let mut index = Index::create(Some(&path), self.collection.id())?;
         if let Some(stamp) = own.stamp(&new)? {
-            index.is_made_as(stamp.identity.1)?;
+            index.is_made_as(self.collection.index_inode(&stamp)?)?;
         }
         self.fill(&mut index, means)?;
         drop(index);

@@ -107,11 +107,16 @@ impl Collection {
             path: &path,
             collection: self.id(),
             footing,
-            inode: stamp.identity.1,
+            inode: self.index_inode(stamp)?,
             has_log,
             patience: self.index.patience,
         };
         Index::open(&opening)
+    }
+
+    /// By which an index is known as the one that was made here; nothing where inodes do not last.
+    pub(crate) fn index_inode(&self, stamp: &Stamp) -> Result<u64, PathError> {
+        Ok(if self.own.has_lasting_inodes()? { stamp.identity.1 } else { 0 })
     }
 
     /// Whether there is a log that begins as one of the database's own. The locks are not on this file.
