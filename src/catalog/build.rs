@@ -62,7 +62,7 @@ impl Catalog<'_> {
 
     fn fill(&mut self, index: &mut Index, means: &Means<'_>) -> Result<(), CatalogError> {
         let (collection, news) = (self.collection, &mut self.news);
-        Refresh { collection, means, news }.bring_up(index, Look::Quick)
+        Refresh::new(collection, means, news).bring_up(index, Look::Quick)
     }
 
     /// Puts the new index in place of the old one, which nobody uses meanwhile.

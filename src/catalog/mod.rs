@@ -134,7 +134,7 @@ impl<'a> Catalog<'a> {
     /// Brings the index up to what is there, if there is an index.
     fn refresh(&mut self, look: Look, means: &Means<'_>) -> Result<Option<()>, CatalogError> {
         let (collection, news) = (self.collection, &mut self.news);
-        collection.with_index(|index| Refresh { collection, means, news }.bring_up(index, look))
+        collection.with_index(|index| Refresh::new(collection, means, news).bring_up(index, look))
     }
 
     /// Does something with the index, which is there.

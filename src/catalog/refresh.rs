@@ -15,14 +15,19 @@ use crate::layout;
 /// So many items are read in one transaction: other writers wait for it.
 const AT_A_TIME: usize = 4096;
 
+/// So many are read sooner than threads are started.
+const FEW: usize = 64;
+
 /// Levels of directories above the items.
 const LEVELS: usize = 3;
 
 /// Bringing an index up to what is on disk.
 pub(super) struct Refresh<'a> {
-    pub collection: &'a Collection,
-    pub means: &'a Means<'a>,
-    pub news: &'a mut News,
+    collection: &'a Collection,
+    means: &'a Means<'a>,
+    news: &'a mut News,
+    /// Threads that read sidecars, once there are many to be read.
+    pool: Option<rayon::ThreadPool>,
 }
 
 /// What is known of the places, by path.
@@ -35,6 +40,16 @@ enum Closeness {
     New,
     /// It may be that others have replaced what is in it.
     All,
+}
+
+impl<'a> Refresh<'a> {
+    pub(super) fn new(
+        collection: &'a Collection,
+        means: &'a Means<'a>,
+        news: &'a mut News,
+    ) -> Refresh<'a> {
+        Refresh { collection, means, news, pool: None }
+    }
 }
 
 impl Refresh<'_> {
@@ -213,6 +228,11 @@ impl Refresh<'_> {
             return Ok(0);
         }
         let (collection, progress) = (self.collection, self.means.progress);
+        if self.pool.is_none() && leaves.len() > FEW && self.means.jobs > 1 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(self.means.jobs).build();
+            // Without more threads it takes longer, and that is all.
+            self.pool = pool.ok();
+        }
         let news = &mut *self.news;
         let read = index.write::<_, CatalogError>(|tables| {
             let read = |leaf: &String| {
@@ -220,7 +240,10 @@ impl Refresh<'_> {
                 progress.finish_item(leaf);
                 record
             };
-            let records: Vec<_> = leaves.par_iter().map(read).collect();
+            let records: Vec<_> = match &self.pool {
+                Some(pool) => pool.install(|| leaves.par_iter().map(read).collect()),
+                None => leaves.iter().map(read).collect(),
+            };
             let mut there = 0;
             for (leaf, record) in leaves.iter().zip(records) {
                 match record {
