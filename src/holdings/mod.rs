@@ -17,6 +17,8 @@
 //!
 //! - Sidecars are believed as far as their seals are intact: that the payload is as they say is for
 //!   [`verify`](crate::verify) to find out.
+//! - The index is not asked, though it knows states and digests: whether a seal is intact and a hand-over
+//!   is under way is what this is about, and that is read from the sidecars, on all threads.
 //! - No lock is taken: what changes while it is looked at may be told as it was or as it is.
 
 mod concern;
