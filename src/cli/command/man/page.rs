@@ -31,7 +31,8 @@ const FILES: [(&str, &str); 4] = [
     ),
     (
         ".urepo/",
-        "Beside it: locks, the memory of the last name, items in the making. Not to be edited.",
+        "Beside it: locks, the memory of the last name, items in the making, the log, and the index, which \
+         may be removed. Not to be edited.",
     ),
     ("$XDG_CONFIG_HOME/urepo/config.toml", "Settings of the user, and names of collections."),
     ("/etc/urepo/config.toml", "The same for the machine."),
