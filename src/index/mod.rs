@@ -1,14 +1,14 @@
 //! The index: what is known of many items without reading their sidecars. One `SQLite` file, derived
 //! from the sidecars and the tree, that may be deleted at any time.
 //!
-//! This part knows tables, not directories: [`Record`] is what is kept of an item, [`Index`] holds
+//! This part knows tables, not directories: `Record` is what is kept of an item, [`Index`] holds
 //! records by the directory and name of the item, [`Query`] asks for some of them. `collection`
 //! announces what is going to change and takes in what has, `catalog` brings an index up to the tree
 //! and answers from it.
 //!
 //! # What makes an answer true
 //!
-//! A record carries the [`Mark`] of the sidecar it was made from, a place (a directory above items)
+//! A record carries the `Mark` of the sidecar it was made from, a place (a directory above items)
 //! that of the directory when it was last listed. Whoever answers compares the marks with the disk: a
 //! record whose mark is another is read anew, a place whose mark is another is listed anew, and the
 //! marks of all items in it are compared. An index that came out of a backup, or with a copied
