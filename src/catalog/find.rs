@@ -1,12 +1,11 @@
 //! Finding items.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use super::refresh::mark_of;
 use super::{Catalog, CatalogError, News};
-use crate::collection::Collection;
-use crate::disk::{Dir, PathError};
+use crate::collection::{Collection, Years};
 use crate::identity::RepositoryName;
 use crate::index::{Index, IndexError, Kept, Position, Query, Which};
 use crate::item::State;
@@ -51,7 +50,8 @@ impl Catalog<'_> {
         query: &Query,
         mut visit: impl FnMut(Found) -> Result<ControlFlow<()>, CatalogError>,
     ) -> Result<(), CatalogError> {
-        let mut years = Years::new(self.collection);
+        let collection = self.collection;
+        let mut years = Years::new(collection);
         let mut changed = Vec::new();
         let mut last: Option<Position> = None;
         let mut size = FIRST_PAGE;
@@ -64,7 +64,7 @@ impl Catalog<'_> {
                 if self.interrupt.requested() {
                     return Err(CatalogError::Interrupted);
                 }
-                if !years.is_as_kept(&name, &kept) {
+                if !is_as_kept(&mut years, &name, &kept) {
                     changed.push(name);
                 } else if visit(Found::of(name, kept))?.is_break() {
                     return Ok(());
@@ -77,7 +77,7 @@ impl Catalog<'_> {
         }
         for changed in changed.chunks(AT_A_TIME) {
             let page = self.with_index(|news, index| {
-                let numbers = years.read_again(news, index, changed)?;
+                let numbers = read_again((collection, &mut years), news, index, changed)?;
                 page(index, query, Which::Only(&numbers), numbers.len())
             })?;
             for (name, kept) in page {
@@ -119,62 +119,41 @@ impl Found {
     }
 }
 
-/// Directories of years, opened once, by their paths.
-pub(super) struct Years<'a> {
-    collection: &'a Collection,
-    dirs: HashMap<String, Option<Dir>>,
+/// Whether the sidecar of an item is the one that the record was made from.
+pub(super) fn is_as_kept(years: &mut Years<'_>, name: &RepositoryName, kept: &Kept) -> bool {
+    let (path, leaf) = split(name);
+    let dir = years.dir(Path::new(path)).ok().flatten();
+    dir.is_some_and(|dir| mark_of(dir, leaf) == kept.mark)
 }
 
-impl<'a> Years<'a> {
-    pub(super) fn new(collection: &'a Collection) -> Years<'a> {
-        Years { collection, dirs: HashMap::new() }
-    }
-
-    fn dir(&mut self, path: &str) -> Result<Option<&Dir>, PathError> {
-        if !self.dirs.contains_key(path) {
-            let dir = self.collection.root().open_dir_if_there(path)?;
-            self.dirs.insert(path.to_owned(), dir);
-        }
-        Ok(self.dirs.get(path).and_then(Option::as_ref))
-    }
-
-    /// Whether the sidecar of an item is the one that the record was made from.
-    pub(super) fn is_as_kept(&mut self, name: &RepositoryName, kept: &Kept) -> bool {
-        let (path, leaf) = split(name);
-        let dir = self.dir(path).ok().flatten();
-        dir.is_some_and(|dir| mark_of(dir, leaf) == kept.mark)
-    }
-
-    /// Reads items again, and says under which numbers they are kept now. Of those that can not be read
-    /// nothing is said.
-    fn read_again(
-        &mut self,
-        news: &mut News,
-        index: &mut Index,
-        names: &[RepositoryName],
-    ) -> Result<Vec<i64>, CatalogError> {
-        let collection = self.collection;
-        index.write(|tables| {
-            let mut numbers = Vec::new();
-            for name in names {
-                let (path, leaf) = split(name);
-                let (place, _) = tables.place(path)?;
-                let taken = match self.dir(path) {
-                    Ok(Some(dir)) => collection.take_in(tables, place, (path, dir), leaf),
-                    Ok(None) => tables.remove(place, leaf),
-                    Err(error) => Err(error.into()),
-                };
-                if let Err(IndexError::Disk(error)) = taken {
-                    news.can_not_read(error);
-                    continue;
-                }
-                taken?;
-                news.read += 1;
-                numbers.extend(tables.number_of(path, leaf)?);
+/// Reads items again, and says under which numbers they are kept now. Of those that can not be read
+/// nothing is said.
+fn read_again(
+    (collection, years): (&Collection, &mut Years<'_>),
+    news: &mut News,
+    index: &mut Index,
+    names: &[RepositoryName],
+) -> Result<Vec<i64>, CatalogError> {
+    index.write(|tables| {
+        let mut numbers = Vec::new();
+        for name in names {
+            let (path, leaf) = split(name);
+            let (place, _) = tables.place(path)?;
+            let taken = match years.dir(Path::new(path)) {
+                Ok(Some(dir)) => collection.take_in(tables, place, (path, dir), leaf),
+                Ok(None) => tables.remove(place, leaf),
+                Err(error) => Err(error.into()),
+            };
+            if let Err(IndexError::Disk(error)) = taken {
+                news.can_not_read(error);
+                continue;
             }
-            Ok(numbers)
-        })
-    }
+            taken?;
+            news.read += 1;
+            numbers.extend(tables.number_of(path, leaf)?);
+        }
+        Ok(numbers)
+    })
 }
 
 /// The year that an item is in, and its name there.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::CatalogError;
-use super::find::{Found, Years, split};
-use crate::collection::Collection;
+use super::find::{Found, is_as_kept, split};
+use crate::collection::{Collection, Years};
 use crate::identity::RepositoryName;
 use crate::index::{Place, Tables};
 
@@ -50,6 +50,6 @@ fn one<'n>(
     }
     let Some(place) = places.get(path).copied().flatten() else { return Ok(None) };
     let Some(kept) = tables.kept(place, leaf)? else { return Ok(None) };
-    let current = kept.state.is_some() && years.is_as_kept(name, &kept);
+    let current = kept.state.is_some() && is_as_kept(years, name, &kept);
     Ok(current.then(|| Found::of(name.clone(), kept)))
 }

@@ -1,7 +1,6 @@
 //! Bringing an index up to what is on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use rayon::prelude::*;
 
@@ -10,7 +9,6 @@ use crate::collection::{Collection, Lookup, Years, belongs};
 use crate::disk::{Dir, Kind};
 use crate::identity::RepositoryName;
 use crate::index::{Index, IndexError, Known, Mark, Place, Record, Seen, Tables};
-use crate::layout;
 
 /// So many items are read in one transaction: other writers wait for it.
 const AT_A_TIME: usize = 4096;
@@ -354,8 +352,7 @@ impl Year<'_> {
 /// The mark that the sidecar of an item has now; none where there is none, or it may not be looked at:
 /// whoever reads it learns which.
 pub(super) fn mark_of(year: &Dir, leaf: &str) -> Option<Mark> {
-    let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR));
-    stamp.ok().flatten().map(|stamp| Mark::of(&stamp))
+    Mark::of_sidecar(year, leaf).ok().flatten()
 }
 
 /// The places right below `path` that are known.

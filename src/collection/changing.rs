@@ -14,10 +14,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::{Collection, Lookup, Writer};
-use crate::disk::{Dir, PathError};
+use super::{Collection, Lookup, Writer, Years};
 use crate::identity::RepositoryName;
-use crate::index::{IndexError, Mark, Record, Seen, Tables};
+use crate::index::{Index, IndexError, Mark, Record, Seen, Tables};
 use crate::layout;
 
 /// After a change of more items the directories are listed again.
@@ -47,16 +46,10 @@ impl Writer {
         collection: &'a Collection,
         names: Vec<RepositoryName>,
     ) -> Changing<'a> {
-        let mut changing = Changing::new(collection, self.name(), names);
-        if collection.index.is_given_up() {
-            return changing;
-        }
         // An item that is changed in place leaves no other trace: after a power cut the index may be
         // as it was a while ago, but has to know of this.
-        let told = collection
-            .with_index(|index| index.write_durably(|tables| changing.announce_to(tables)));
-        changing.was_told(told);
-        changing
+        Changing::new(collection, self.name(), names)
+            .announced(|index, changing| index.write_durably(|tables| changing.announce_to(tables)))
     }
 
     /// The same of new items, of which the directories they come to lie in tell as well.
@@ -65,13 +58,8 @@ impl Writer {
         collection: &'a Collection,
         names: Vec<RepositoryName>,
     ) -> Changing<'a> {
-        let mut changing = Changing::new(collection, self.name(), names);
-        if !collection.index.is_given_up() {
-            let told =
-                collection.with_index(|index| index.write(|tables| changing.announce_to(tables)));
-            changing.was_told(told);
-        }
-        changing
+        Changing::new(collection, self.name(), names)
+            .announced(|index, changing| index.write(|tables| changing.announce_to(tables)))
     }
 }
 
@@ -92,16 +80,25 @@ impl<'a> Changing<'a> {
         self.names.iter().try_for_each(|name| tables.announce(&name.folded(), &self.writer))
     }
 
-    fn was_told(&mut self, told: Result<Option<()>, IndexError>) {
-        match told {
+    /// The same, once the index has been told by `tell`, if there is one.
+    fn announced(
+        mut self,
+        tell: impl FnOnce(&mut Index, &Changing<'_>) -> Result<(), IndexError>,
+    ) -> Changing<'a> {
+        let collection = self.collection;
+        if collection.index.is_given_up() {
+            return self;
+        }
+        match collection.with_index(|index| tell(index, &self)) {
             Ok(there) => {
                 self.can_be_told = true;
                 if there.is_some() {
-                    self.before = self.collection.marks_above(&self.names);
+                    self.before = collection.marks_above(&self.names);
                 }
             }
-            Err(error) => self.collection.miss(&error),
+            Err(error) => collection.miss(&error),
         }
+        self
     }
 
     /// Whether there is an index that hears of the change.
@@ -226,30 +223,6 @@ impl Collection {
             }
         }
         marks
-    }
-}
-
-/// Directories of years, opened once.
-pub(crate) struct Years<'a> {
-    collection: &'a Collection,
-    dirs: BTreeMap<PathBuf, Option<Dir>>,
-}
-
-impl<'a> Years<'a> {
-    pub(crate) fn new(collection: &'a Collection) -> Years<'a> {
-        Years { collection, dirs: BTreeMap::new() }
-    }
-
-    /// The directory at `path`, if there is one.
-    fn dir(&mut self, path: &Path) -> Result<Option<&Dir>, PathError> {
-        if !self.dirs.contains_key(path) {
-            let dir = match self.collection.root().open_dir_if_there(path) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
-                outcome => outcome?,
-            };
-            self.dirs.insert(path.to_path_buf(), dir);
-        }
-        Ok(self.dirs.get(path).and_then(Option::as_ref))
     }
 }
 

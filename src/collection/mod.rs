@@ -24,6 +24,7 @@ mod trash;
 mod tree;
 mod window;
 mod writer;
+mod years;
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ use crate::disk::{Dir, Watcher};
 use crate::layout;
 
 pub(crate) use bucket::Buckets;
-pub(crate) use changing::{Changing, Years};
+pub(crate) use changing::Changing;
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 use indexed::OpenIndex;
 pub use init::{check_place, init, init_without_names, restore_own};
@@ -48,6 +49,7 @@ pub use stripe::{ItemLocks, lock_items};
 pub use trash::{Held, Trashed};
 pub(crate) use writer::stage_name;
 pub use writer::{LeftOver, Writer, left_overs, recover};
+pub(crate) use years::Years;
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.
 #[derive(Debug)]

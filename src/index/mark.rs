@@ -1,9 +1,12 @@
 //! Marks: what tells without reading whether a file or directory is still as it was.
 
+use std::path::Path;
+
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use crate::disk::Stamp;
+use crate::disk::{Dir, PathError, Stamp};
 use crate::identity::SECOND;
+use crate::layout;
 
 /// Size, times and inode.
 ///
@@ -22,6 +25,12 @@ impl Mark {
         mark[16..24].copy_from_slice(&low_bytes(stamp.changed.nanoseconds()));
         mark[24..].copy_from_slice(&stamp.identity.1.to_be_bytes());
         Mark(mark)
+    }
+
+    /// The mark that the sidecar of the item `leaf` in `year` has now, if it has one.
+    pub(crate) fn of_sidecar(year: &Dir, leaf: &str) -> Result<Option<Mark>, PathError> {
+        let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR))?;
+        Ok(stamp.as_ref().map(Mark::of))
     }
 
     /// The mark of a directory that is about to be listed at `now`; none if what changes right

@@ -1,15 +1,12 @@
 //! What is kept of an item.
 
-use std::path::Path;
-
 use toml::Value;
 
 use super::Mark;
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Dir, PathError, Stamp};
-use crate::identity::RepositoryName;
+use crate::identity::{Ibip, RepositoryName};
 use crate::item::{Content, Entry, State};
-use crate::layout;
 use crate::sidecar::Sidecar;
 
 /// What is kept of an item.
@@ -19,13 +16,11 @@ pub(crate) struct Record {
     pub mark: Option<Mark>,
     /// None where the sidecar can not be read.
     pub state: Option<State>,
-    /// The instant of the label and that of the last change, in whole seconds.
+    /// The instant of the name, in whole seconds.
     pub created: i64,
-    pub updated: i64,
     pub files: u64,
     pub bytes: u64,
     pub digest: Option<Digest>,
-    pub ibip: Option<String>,
     pub title: Option<String>,
     /// The description, as JSON.
     pub metadata: String,
@@ -61,21 +56,19 @@ impl Record {
             }
             paths.push(path);
         }
-        let ibip = sidecar.ibip.as_ref().map(|ibip| ibip.as_str().to_owned());
-        keys.extend(ibip.as_deref().map(identifier_key));
+        let ibip = sidecar.ibip.as_ref().map(Ibip::as_str);
+        keys.extend(ibip.map(identifier_key));
         each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
         Record {
             mark: Some(Mark::of(stamp)),
             state: Some(sidecar.state),
             created: seconds(sidecar.repository.instant()),
-            updated: seconds(sidecar.timestamp),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
             digest: Some(sidecar.payload.digest),
             title: sidecar.metadata.title().map(str::to_owned),
             metadata: serde_json::to_string(metadata).unwrap_or_default(),
-            words: Words::of(metadata, ibip.as_deref()),
-            ibip,
+            words: Words::of(metadata, ibip),
             keys,
             paths,
         }
@@ -83,8 +76,7 @@ impl Record {
 
     /// Whether the item `leaf` in `year` has the sidecar that this was made from.
     pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
-        let stamp = year.stamp(Path::new(leaf).join(layout::SIDECAR))?;
-        Ok(self.mark == stamp.as_ref().map(Mark::of))
+        Ok(self.mark == Mark::of_sidecar(year, leaf)?)
     }
 
     /// Stands for all that the item can be found by: the digest of a payload says nothing of links,
@@ -94,7 +86,7 @@ impl Record {
         for key in &self.keys {
             hasher.update(&key.to_be_bytes());
         }
-        for text in self.paths.iter().chain(&self.ibip) {
+        for text in &self.paths {
             hasher.update(text.as_bytes());
             hasher.update(b"\0");
         }
@@ -103,16 +95,13 @@ impl Record {
 
     /// What is kept of an item whose sidecar is missing or can not be read.
     pub(crate) fn unreadable(name: &RepositoryName, stamp: Option<&Stamp>) -> Record {
-        let date = seconds(name.instant());
         Record {
             mark: stamp.map(Mark::of),
             state: None,
-            created: date,
-            updated: date,
+            created: seconds(name.instant()),
             files: 0,
             bytes: 0,
             digest: None,
-            ibip: None,
             title: None,
             metadata: String::new(),
             words: Words::default(),

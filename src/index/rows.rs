@@ -131,10 +131,10 @@ impl Tables<'_> {
         }
         self.0
             .prepare_cached(
-                "INSERT INTO item (place, leaf, mark, state, created, updated, files, bytes, digest,
-                   ibip, title, metadata, finders)
-                 VALUES (:place, :leaf, :mark, :state, :created, :updated, :files, :bytes, :digest,
-                   :ibip, :title, :metadata, :finders)",
+                "INSERT INTO item (place, leaf, mark, state, created, files, bytes, digest, title,
+                   metadata, finders)
+                 VALUES (:place, :leaf, :mark, :state, :created, :files, :bytes, :digest,
+                   :title, :metadata, :finders)",
             )?
             .execute(named_params! {
                 ":place": place.0,
@@ -142,11 +142,9 @@ impl Tables<'_> {
                 ":mark": record.mark,
                 ":state": record.state.map(number_of),
                 ":created": record.created,
-                ":updated": record.updated,
                 ":files": signed(record.files),
                 ":bytes": signed(record.bytes),
                 ":digest": digest,
-                ":ibip": record.ibip,
                 ":title": record.title,
                 ":metadata": record.metadata,
                 ":finders": finders,
@@ -157,8 +155,7 @@ impl Tables<'_> {
     fn update(&self, id: i64, record: &Record) -> Result<(), IndexError> {
         self.0
             .prepare_cached(
-                "UPDATE item SET mark = ?2, state = ?3, created = ?4, updated = ?5, files = ?6,
-                   bytes = ?7
+                "UPDATE item SET mark = ?2, state = ?3, created = ?4, files = ?5, bytes = ?6
                  WHERE id = ?1",
             )?
             .execute((
@@ -166,7 +163,6 @@ impl Tables<'_> {
                 record.mark,
                 record.state.map(number_of),
                 record.created,
-                record.updated,
                 signed(record.files),
                 signed(record.bytes),
             ))?;

@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x7572_706f;
 
 /// Another number, another schema: an index of another one is made anew.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 
 /// The tables.
 ///
@@ -29,9 +29,9 @@ CREATE TABLE place (
 CREATE TABLE item (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   place INTEGER NOT NULL, leaf TEXT NOT NULL, mark BLOB, state INTEGER,
-  created INTEGER NOT NULL, updated INTEGER NOT NULL,
+  created INTEGER NOT NULL,
   files INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  digest BLOB, ibip TEXT, title TEXT, metadata TEXT NOT NULL, finders INTEGER NOT NULL,
+  digest BLOB, title TEXT, metadata TEXT NOT NULL, finders INTEGER NOT NULL,
   UNIQUE (place, leaf)
 ) STRICT;
 CREATE INDEX item_by_date ON item (created);

@@ -1,15 +1,17 @@
 //! `urepo find`: items by what is known of them.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use urepo::catalog::{Catalog, Found, Look};
 use urepo::collection::Collection;
-use urepo::digest::{Digest, Hasher};
+use urepo::digest::Digest;
+use urepo::disk::copy::{self, CopyError};
 use urepo::disk::{StoredFile, Watcher};
 use urepo::identity::{Instant, Prefix};
 use urepo::index::Query;
 use urepo::item::State;
+use urepo::progress::NoProgress;
 
 use super::list::{in_columns, parse_time};
 use crate::cli::context::Context;
@@ -123,7 +125,7 @@ impl Find {
             query = query.file(name);
         }
         if let Some(path) = &self.content {
-            query = query.digest(&digest_of(&context.absolute(path))?);
+            query = query.digest(&digest_of(context, &context.absolute(path))?);
         }
         if let Some(digest) = &self.sha256 {
             query = query.digest(digest);
@@ -187,14 +189,12 @@ impl Find {
 }
 
 /// The digest of a file of the person who asks.
-fn digest_of(path: &std::path::Path) -> Result<Digest, Failure> {
+fn digest_of(context: &Context, path: &Path) -> Result<Digest, Failure> {
     let mut file = StoredFile::open_stream(path, Watcher::default())?;
-    let mut hasher = Hasher::default();
-    let mut buffer = vec![0; 256 * 1024];
-    loop {
-        match file.read_some(&mut buffer)? {
-            0 => return Ok(hasher.finish()),
-            length => hasher.update(&buffer[..length]),
-        }
+    let (mut buffer, interrupt) = (vec![0; 256 * 1024], &context.interrupt);
+    match copy::digest(&mut file, &mut buffer, &NoProgress, interrupt) {
+        Ok(read) => Ok(read.digest),
+        Err(CopyError::Disk(error)) => Err(error.into()),
+        Err(CopyError::Interrupted) => Err(Failure::told(Exit::Interrupted)),
     }
 }

@@ -220,8 +220,8 @@ fn hostile() {
     spoil(|root| {
         sql(
             root,
-            "INSERT INTO item (place, leaf, created, updated, files, bytes, metadata, finders)
-             SELECT id, '../../../../x', -1, -1, -1, 9223372036854775807, '{', 0 FROM place;
+            "INSERT INTO item (place, leaf, created, files, bytes, metadata, finders)
+             SELECT id, '../../../../x', -1, -1, 9223372036854775807, '{', 0 FROM place;
              UPDATE place SET mark = NULL",
         );
     });
