@@ -7,7 +7,7 @@
 //!
 //! A new item also changes the directory it comes to lie in, by which those who use the index notice
 //! what others have done. The marks of these directories are carried over a short change, so that they
-//! need not be listed again ([`Changing::begins`]). What others than urepo add in that very moment is
+//! need not be listed again. What others than urepo add in that very moment is
 //! missed until somebody has a full look, or adds something else there. So after a change that takes
 //! longer they are listed again; but what was known in them before need not be looked at.
 
@@ -52,14 +52,17 @@ impl Writer {
             .announced(|index, changing| index.write_durably(|tables| changing.announce_to(tables)))
     }
 
-    /// The same of new items, of which the directories they come to lie in tell as well.
+    /// The same of new items, of which the directories they come to lie in tell as well. They are put in
+    /// place right afterwards, which takes a moment only.
     pub(crate) fn adding<'a>(
         &self,
         collection: &'a Collection,
         names: Vec<RepositoryName>,
     ) -> Changing<'a> {
-        Changing::new(collection, self.name(), names)
-            .announced(|index, changing| index.write(|tables| changing.announce_to(tables)))
+        let mut changing = Changing::new(collection, self.name(), names)
+            .announced(|index, changing| index.write(|tables| changing.announce_to(tables)));
+        changing.is_brief = changing.names.len() <= BRIEF;
+        changing
     }
 }
 
@@ -101,19 +104,6 @@ impl<'a> Changing<'a> {
         self
     }
 
-    /// Whether there is an index that hears of the change.
-    pub(crate) fn is_heard(&self) -> bool {
-        !self.before.is_empty()
-    }
-
-    /// Says that the new items are put in place now, which takes a moment only.
-    pub(crate) fn begins(&mut self) {
-        if self.is_heard() {
-            self.before = self.collection.marks_above(&self.names);
-            self.is_brief = self.names.len() <= BRIEF;
-        }
-    }
-
     /// Says what an item will have become when the change is done, so that it need not be read.
     pub(crate) fn will_be(&mut self, name: &RepositoryName, record: Record) {
         self.expected.insert(name.folded(), record);
@@ -138,6 +128,11 @@ impl Drop for Changing<'_> {
 }
 
 impl Collection {
+    /// Whether changes are told to an index now.
+    pub(crate) fn tells_index(&self) -> bool {
+        !self.index.is_given_up() && matches!(self.has_index(), Ok(true))
+    }
+
     /// Notes that the index could not be told of a change.
     fn miss(&self, error: &IndexError) {
         if error.is_busy() {

@@ -1,81 +1,47 @@
-//! The publishing side: what is staged is gathered, published in groups and reported in order.
+//! The publishing side: takes prepared groups, publishes them and reports in order what became of each
+//! request.
 
-use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 
-use super::group::{Prepared, Publisher, Staged};
+use super::group::{Group, Prepared, Ready};
 use super::pipeline::Summary;
-use super::{DepositError, Deposited, OnError, Options, Outcome, SourceRule, removal};
-use crate::collection::Collection;
-use crate::flow::{Flow, Gathered, Size, Taken};
-use crate::interrupt::Interrupt;
+use super::publish::Publisher;
+use super::withheld::Names;
+use super::{DepositError, OnError, Outcome};
+use crate::flow::Flow;
 use crate::progress::Progress;
 
-/// The publishing side: gathers what is staged, publishes it in groups and reports it in order.
+/// The publishing side.
 pub(super) struct Ending<'a, R> {
     pub summary: &'a mut Summary,
     pub report: &'a mut R,
     pub progress: &'a dyn Progress,
-    pub interrupt: &'a Interrupt,
-    pub options: Options,
-    pub collection: &'a Collection,
+    pub on_error: OnError,
     pub flow: &'a Flow<Prepared>,
-    /// How many requests have been reported.
-    pub reported: usize,
+    /// Something has gone wrong that every group would meet.
+    pub is_over: &'a AtomicBool,
+    pub names: Names,
 }
 
 impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
-    pub(super) fn collect(&mut self, publisher: &mut Publisher<'_, '_>) {
-        let mut gathered = Gathered::default();
-        while let Some(Taken { messages, idle }) = self.flow.take() {
-            for message in messages {
-                gathered.add(message, size);
-            }
-            if gathered.is_full() || idle {
-                self.publish(gathered.take(), publisher);
-            }
+    pub(super) fn collect(&mut self, groups: Receiver<Group>, publisher: &Publisher<'_>) {
+        for group in groups {
+            self.publish(group, publisher);
         }
-        self.publish(gathered.take(), publisher);
     }
 
-    fn publish(&mut self, ready: Vec<Prepared>, publisher: &mut Publisher<'_, '_>) {
-        let count = ready.len();
-        let halted = self.summary.fatal.is_some() || self.interrupt.requested();
-        let mut outcomes = BTreeMap::new();
-        let mut group = Vec::new();
-        for (at, result) in ready.into_iter().enumerate() {
-            match result {
-                Ok(staged) if halted => {
-                    let error = match self.summary.fatal {
-                        Some(_) => DepositError::GroupFailed,
-                        None => DepositError::Interrupted,
-                    };
-                    outcomes.insert(at, (staged.source, Err(error)));
-                }
-                Ok(staged) => group.push((at, staged)),
-                Err((source, error)) => {
-                    outcomes.insert(at, (source, Err(error)));
-                }
-            }
+    fn publish(&mut self, group: Group, publisher: &Publisher<'_>) {
+        let Group { count, ready, ended: mut outcomes, withheld, notices, fatal } = group;
+        self.summary.notices.extend(notices);
+        if self.summary.fatal.is_some() {
+            let fails = |it: Ready| it.named.staged.fails(DepositError::GroupFailed);
+            outcomes.extend(ready.into_iter().map(fails));
+        } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(fatal) {
+            self.stop(error);
         }
-        let places: BTreeMap<usize, usize> =
-            group.iter().map(|(at, staged)| (staged.number, *at)).collect();
-        if !group.is_empty() {
-            let group = group.into_iter().map(|(_, staged)| staged).collect();
-            let (results, fatal) = publisher.publish(group, &mut self.summary.notices);
-            for (staged, result) in results {
-                let result = result.map(|deposited| self.remove_source(&staged, deposited));
-                outcomes.insert(places[&staged.number], (staged.source, result));
-            }
-            if let Some(error) = fatal {
-                self.stop(error);
-            }
-        }
-        let first = self.reported;
-        self.reported += count;
-        let outcomes: Vec<_> = outcomes
-            .into_iter()
-            .map(|(at, (source, result))| Outcome { number: first + at, source, result })
-            .collect();
+        self.names.settle(withheld, &mut outcomes);
+        outcomes.sort_by_key(|outcome| outcome.number);
         for outcome in &outcomes {
             self.count(outcome);
         }
@@ -87,15 +53,6 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
         self.flow.leave(count);
     }
 
-    fn remove_source(&self, staged: &Staged, mut deposited: Deposited) -> Deposited {
-        if self.options.sources == SourceRule::Remove {
-            let kept =
-                removal::remove_source(staged, &deposited.label, self.collection, self.interrupt);
-            deposited.left = kept.iter().map(ToString::to_string).collect();
-        }
-        deposited
-    }
-
     fn count(&mut self, outcome: &Outcome) {
         match &outcome.result {
             Ok(deposited) => {
@@ -105,7 +62,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
             Err(DepositError::Held(_)) => {}
             Err(_) => {
                 self.summary.failed += 1;
-                if self.options.on_error == OnError::Stop {
+                if self.on_error == OnError::Stop {
                     self.flow.stop();
                 }
             }
@@ -115,13 +72,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
 
     fn stop(&mut self, error: DepositError) {
         self.summary.fatal.get_or_insert(error);
+        self.is_over.store(true, Ordering::Release);
         self.flow.stop();
-    }
-}
-
-fn size(prepared: &Prepared) -> Size {
-    match prepared {
-        Ok(staged) => Size { files: staged.done.entries.len(), bytes: staged.plan.bytes },
-        Err(_) => Size::default(),
     }
 }

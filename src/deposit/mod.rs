@@ -1,11 +1,12 @@
 //! Depositing: files become items under new names.
 //!
 //! [`Plan::of`] looks at one request and refuses what can not be kept, before a byte is copied; a dry
-//! run prints it. [`Depositor::run`] carries out many: one side (`side`, `stage`) copies the files of
-//! plans into the stage, several at a time, reading each byte once; the other (`ending`, `group`) takes
-//! labels for many staged items at once, writes their sidecars, forces everything to the disk with one
-//! sync, puts every item in place in one step, and only then reports it; `crate::flow` lies
-//! between them.
+//! run prints it. [`Depositor::run`] carries out many, in three steps that work at the same time on
+//! different requests: `side` and `stage` copy the files of plans into the stage, several at a time, reading
+//! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars;
+//! `publish` forces the group to the disk with one sync, puts every item in place in one step, and only then
+//! `ending` reports it. `crate::flow` lies between the first two. Creating files keeps the processor busy
+//! and syncs the disk: a group waits for the disk while the next ones are made.
 //! `removal` takes the sources away, once the items are proven to be whole.
 //!
 //! # The order of writing, and why it is not protocol.md's
@@ -21,9 +22,12 @@ mod group;
 mod pipeline;
 mod place;
 mod plan;
+mod prepare;
+mod publish;
 mod removal;
 mod root;
 mod side;
+mod sidecars;
 mod stage;
 mod withheld;
 

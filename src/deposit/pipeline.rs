@@ -1,10 +1,15 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+
 use super::ending::Ending;
-use super::group::Publisher;
+use super::prepare::Preparer;
+use super::publish::Publisher;
 use super::side::StagingSide;
 use super::stage::Staging;
-use super::{DepositError, Known, Options, Outcome, Place, Request};
+use super::withheld::Names;
+use super::{DepositError, Known, Options, Outcome, Place, Request, SourceRule};
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
 use crate::disk::PathError;
@@ -13,8 +18,9 @@ use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// So many requests are staged, or wait for those before them, at a time.
-const UNDER_WAY: usize = 2 * GROUP_ITEMS;
+/// So many requests are under way at a time: a group each is published, prepared and staged, and one is
+/// begun.
+const UNDER_WAY: usize = 4 * GROUP_ITEMS;
 
 /// Deposits items into a collection.
 pub struct Depositor<'a> {
@@ -79,6 +85,7 @@ impl Depositor<'_> {
         let buckets = Buckets::new(self.options.jobs);
         let flow = Flow::new(UNDER_WAY);
         let lookup = Lookup::new(self.collection);
+        let is_over = AtomicBool::new(false);
         let side = StagingSide {
             staging: Staging {
                 stage: self.writer.stage(),
@@ -101,27 +108,45 @@ impl Depositor<'_> {
                 summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
                 return;
             }
-            let _stop = StopOnDrop(&flow);
-            let mut publisher = Publisher {
+            let (sender, groups) = mpsc::sync_channel(0);
+            let preparer = Preparer {
                 collection: self.collection,
                 writer: &self.writer,
                 issuer: &mut self.issuer,
                 clock: self.clock,
-                lookup: &lookup,
                 known: self.known,
                 jobs: self.options.jobs,
+                interrupt: self.interrupt,
+                flow: &flow,
+                is_over: &is_over,
+                next: 0,
+            };
+            let _stop = StopOnDrop(&flow);
+            let preparing = std::thread::Builder::new().spawn_scoped(threads, move || {
+                preparer.run(&sender);
+            });
+            if let Err(error) = preparing {
+                summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
+                return;
+            }
+            let publisher = Publisher {
+                collection: self.collection,
+                writer: &self.writer,
+                clock: self.clock,
+                lookup: &lookup,
+                removes_sources: self.options.sources == SourceRule::Remove,
+                interrupt: self.interrupt,
             };
             let mut ending = Ending {
                 summary: &mut summary,
                 report: &mut report,
                 progress: self.progress,
-                interrupt: self.interrupt,
-                options: self.options,
-                collection: self.collection,
+                on_error: self.options.on_error,
                 flow: &flow,
-                reported: 0,
+                is_over: &is_over,
+                names: Names::default(),
             };
-            ending.collect(&mut publisher);
+            ending.collect(groups, &publisher);
         });
         self.finish(summary)
     }

@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::group::{Published, Staged};
-use super::{DepositError, Holding, Known, Same};
+use super::group::{Group, Staged};
+use super::{DepositError, Holding, Known, Outcome, Same};
 use crate::collection::Writer;
 use crate::identity::RepositoryName;
 use crate::item::{Shape, content};
 
-/// Items that are the same as one of their own group, by its number.
+/// Items that are the same as that of another request, which is given by its number.
 pub(super) type Withheld = Vec<(Staged, usize)>;
 
-/// Takes out of `group` what the collection has, and what an earlier one of the group is going to be.
-pub(super) fn from(
-    group: Vec<Staged>,
+/// Takes out of `staged` what the collection has, and what an earlier request is going to be: they go to
+/// where `group` ends.
+pub(super) fn take_out(
+    staged: Vec<Staged>,
     known: &dyn Known,
     writer: &Writer,
-    results: &mut Vec<Published>,
-) -> (Vec<Staged>, Withheld) {
-    let (mut wanted, mut withheld) = (Vec::with_capacity(group.len()), Withheld::new());
-    for staged in group {
+    group: &mut Group,
+) -> Vec<Staged> {
+    let mut wanted = Vec::with_capacity(staged.len());
+    for staged in staged {
         let content = content(&staged.done.entries, &staged.payload);
         let holding = known.holding(staged.number, &content);
         if !matches!(holding, Ok(Holding::None)) {
@@ -28,32 +29,43 @@ pub(super) fn from(
         }
         match holding {
             Ok(Holding::None) => wanted.push(staged),
-            Ok(Holding::Item(name)) => results.push(held(staged, name)),
-            Ok(Holding::Request(number)) => withheld.push((staged, number)),
-            Err(error) => results.push((staged, Err(error))),
+            Ok(Holding::Item(name)) => group.ended.push(held(staged, name)),
+            Ok(Holding::Request(number)) => group.withheld.push((staged, number)),
+            Err(error) => group.ended.push(staged.fails(error)),
         }
     }
-    (wanted, withheld)
+    wanted
 }
 
-/// Says of each withheld item what became of the one that it is the same as.
-pub(super) fn settle(withheld: Withheld, results: &mut Vec<Published>) {
-    let name_of = |(staged, result): &Published| {
-        Some((staged.number, result.as_ref().ok()?.label.name.clone()))
-    };
-    if withheld.is_empty() {
-        return;
+/// The names of new items, by the numbers of their requests, for as long as there may be withheld ones.
+#[derive(Default)]
+pub(super) struct Names {
+    before: BTreeMap<usize, RepositoryName>,
+    last: BTreeMap<usize, RepositoryName>,
+}
+
+impl Names {
+    /// Takes in what became of the next group, and says of each of its withheld items what became of the
+    /// one that it is the same as: that is of this group, or of the one that was published while this
+    /// one was prepared.
+    pub(super) fn settle(&mut self, withheld: Withheld, outcomes: &mut Vec<Outcome>) {
+        let name_of = |outcome: &Outcome| {
+            Some((outcome.number, outcome.result.as_ref().ok()?.label.name.clone()))
+        };
+        self.before =
+            std::mem::replace(&mut self.last, outcomes.iter().filter_map(name_of).collect());
+        outcomes.extend(withheld.into_iter().map(|(staged, number)| {
+            match self.last.get(&number).or_else(|| self.before.get(&number)) {
+                Some(name) => held(staged, name.clone()),
+                None => staged.fails(DepositError::GroupFailed),
+            }
+        }));
     }
-    let names: BTreeMap<_, _> = results.iter().filter_map(name_of).collect();
-    results.extend(withheld.into_iter().map(|(staged, number)| match names.get(&number) {
-        Some(name) => held(staged, name.clone()),
-        None => (staged, Err(DepositError::GroupFailed)),
-    }));
 }
 
-fn held(staged: Staged, name: RepositoryName) -> Published {
+fn held(staged: Staged, name: RepositoryName) -> Outcome {
     let (entries, payload) = (&staged.done.entries, &staged.payload);
     let (shape, content) = (Shape::of(entries), content(entries, payload));
     let same = Same { name, shape, content, bytes: payload.bytes };
-    (staged, Err(DepositError::Held(Box::new(same))))
+    staged.fails(DepositError::Held(Box::new(same)))
 }

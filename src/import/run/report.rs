@@ -1,6 +1,6 @@
 //! What became of a group: written into the ledger, then told.
 
-use super::{Begun, Shared, lock};
+use super::{Begun, Shared, UnderWay, lock};
 use crate::deposit::{DepositError, Deposited, Outcome};
 use crate::identity::RepositoryName;
 use crate::import::after::release;
@@ -41,8 +41,9 @@ impl Shared<'_, '_, '_> {
     /// A source is under way until its line is in the ledger.
     fn forget(&self) {
         let mut under_way = lock(&self.under_way);
-        under_way.contents.clear();
-        under_way.keys = under_way.begun.values().map(|begun| begun.key.clone()).collect();
+        let UnderWay { begun, keys, contents, .. } = &mut *under_way;
+        contents.retain(|_, number| begun.contains_key(number));
+        *keys = begun.values().map(|begun| begun.key.clone()).collect();
     }
 
     /// The line of a source that is an item now, or was one.

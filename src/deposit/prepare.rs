@@ -1,0 +1,126 @@
+//! The preparing side: what is staged gets names and sidecars, group by group, while the group before is
+//! forced to the disk and put in place.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use super::group::{Group, Named, Prepared, Ready, Staged, size};
+use super::sidecars::SidecarWriter;
+use super::{DepositError, Known, Outcome, withheld};
+use crate::clock::Clock;
+use crate::collection::{Collection, Issuer, Writer};
+use crate::flow::{Flow, Gathered, Taken};
+use crate::interrupt::Interrupt;
+
+/// Makes groups of what is staged, in the order of the requests.
+pub(super) struct Preparer<'a, 'b> {
+    pub collection: &'a Collection,
+    pub writer: &'a Writer,
+    pub issuer: &'a mut Issuer<'b>,
+    pub clock: &'a dyn Clock,
+    /// Knows what the collection has already.
+    pub known: Option<&'a dyn Known>,
+    /// How many sidecars are written at a time.
+    pub jobs: usize,
+    pub interrupt: &'a Interrupt,
+    pub flow: &'a Flow<Prepared>,
+    /// Something has gone wrong that every group would meet.
+    pub is_over: &'a AtomicBool,
+    /// The number of the first request of the next group.
+    pub next: usize,
+}
+
+impl Preparer<'_, '_> {
+    /// Hands on groups until all requests are in one, or nobody takes them.
+    pub(super) fn run(mut self, groups: &SyncSender<Group>) {
+        let mut gathered = Gathered::default();
+        while let Some(Taken { messages, idle }) = self.flow.take() {
+            for message in messages {
+                gathered.add(message, size);
+            }
+            if (gathered.is_full() || idle) && groups.send(self.prepare(gathered.take())).is_err() {
+                return;
+            }
+        }
+        // That nobody takes it means that the other side has ended.
+        let _ = groups.send(self.prepare(gathered.take()));
+    }
+
+    fn prepare(&mut self, requests: Vec<Prepared>) -> Group {
+        let mut group = Group { count: requests.len(), ..Group::default() };
+        let halted = self.halted();
+        let mut staged = Vec::with_capacity(requests.len());
+        for (number, request) in (self.next..).zip(requests) {
+            match (request, halted) {
+                (Ok(one), None) => staged.push(one),
+                (Ok(one), Some(error)) => group.ended.push(one.fails(error())),
+                (Err((source, error)), _) => {
+                    group.ended.push(Outcome { number, source, result: Err(error) });
+                }
+            }
+        }
+        self.next += group.count;
+        if let Some(known) = self.known {
+            staged = withheld::take_out(staged, known, self.writer, &mut group);
+        }
+        let named = self.name(staged, &mut group);
+        self.write_sidecars(named, &mut group);
+        if group.fatal.is_some() {
+            self.is_over.store(true, Ordering::Release);
+        }
+        group
+    }
+
+    /// Why nothing more is published.
+    fn halted(&self) -> Option<fn() -> DepositError> {
+        if self.is_over.load(Ordering::Acquire) {
+            return Some(|| DepositError::GroupFailed);
+        }
+        self.interrupt.requested().then_some(|| DepositError::Interrupted)
+    }
+
+    /// Takes labels for all items; where that fails, the items without one fail too.
+    fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<Named> {
+        let mut named = Vec::with_capacity(staged.len());
+        let mut waiting = Vec::new();
+        for staged in staged {
+            match staged.given.label.clone() {
+                Some(label) => named.push(Named { staged, label }),
+                None => waiting.push(staged),
+            }
+        }
+        let mut waiting = waiting.into_iter();
+        while waiting.len() > 0 {
+            match self.issuer.issue(waiting.len()) {
+                Ok((labels, told)) => {
+                    group.notices.extend(told);
+                    let pairs = labels.into_iter().zip(&mut waiting);
+                    named.extend(pairs.map(|(label, staged)| Named { staged, label }));
+                }
+                Err(error) => {
+                    let left = waiting.map(|staged| staged.fails(DepositError::GroupFailed));
+                    group.ended.extend(left);
+                    group.fatal = Some(error.into());
+                    break;
+                }
+            }
+        }
+        named
+    }
+
+    fn write_sidecars(&self, named: Vec<Named>, group: &mut Group) {
+        let writing = SidecarWriter {
+            stage: self.writer.stage(),
+            now: self.clock.now(),
+            jobs: self.jobs,
+            is_indexed: self.collection.tells_index(),
+        };
+        let written = writing.write_all(&named);
+        for (named, written) in named.into_iter().zip(written) {
+            match written {
+                Ok(record) => group.ready.push(Ready { named, record }),
+                Err(error) => group.ended.push(named.staged.fails(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Publishing a group: forced to the disk with one sync, put in place item by item, and the directories
+//! synced that got them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::group::{Named, Ready};
+use super::{DepositError, Outcome, removal};
+use crate::clock::Clock;
+use crate::collection::{Changing, Collection, Event, EventKind, Label, Lookup, Writer};
+use crate::disk::{Dir, PathError};
+use crate::interrupt::Interrupt;
+use crate::layout;
+
+/// Where and with what a group is published.
+pub(super) struct Publisher<'a> {
+    pub collection: &'a Collection,
+    pub writer: &'a Writer,
+    pub clock: &'a dyn Clock,
+    /// Finds the items that have the names of new ones.
+    pub lookup: &'a Lookup<'a>,
+    /// Whether the sources of new items are removed.
+    pub removes_sources: bool,
+    pub interrupt: &'a Interrupt,
+}
+
+impl Publisher<'_> {
+    /// Publishes items: all are durable when this returns, or each has the reason why not.
+    ///
+    /// The error is one that later groups would meet as well.
+    pub(super) fn publish(
+        &self,
+        ready: Vec<Ready>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<DepositError> {
+        if ready.is_empty() {
+            return None;
+        }
+        if let Err(error) = self.writer.stage().sync_file_system() {
+            // What failed once is not tried again: the kernel may have dropped the bytes.
+            let spoilt =
+                ready.into_iter().map(|it| it.named.staged.fails(DepositError::GroupFailed));
+            outcomes.extend(spoilt);
+            return Some(error.into());
+        }
+        let mut changing = self.announce(&ready);
+        let mut named = Vec::with_capacity(ready.len());
+        for Ready { named: one, record } in ready {
+            if let Some(record) = record {
+                changing.will_be(&one.label.name, record);
+            }
+            named.push(one);
+        }
+        let mut placed = Vec::new();
+        let fatal = self.place_all(named, &mut placed, outcomes);
+        drop(changing);
+        self.note(&placed);
+        outcomes.extend(placed.into_iter().map(|named| self.finish(named)));
+        fatal
+    }
+
+    /// Tells the index, if there is one.
+    fn announce(&self, ready: &[Ready]) -> Changing<'_> {
+        let names = ready.iter().map(|it| it.named.label.name.clone()).collect();
+        self.writer.adding(self.collection, names)
+    }
+
+    /// Notes the new items in the event log.
+    fn note(&self, placed: &[Named]) {
+        let now = self.clock.now();
+        let of = |it: &Named| {
+            Event::new(EventKind::Ingestion, &it.label.name, now, self.writer.agent())
+                .with_digest(it.staged.payload.digest)
+        };
+        self.collection.note(&placed.iter().map(of).collect::<Vec<_>>());
+    }
+
+    /// Ends with an item, whose source is no longer needed.
+    fn finish(&self, named: Named) -> Outcome {
+        let mut deposited = named.deposited();
+        let Named { staged, label } = named;
+        if self.removes_sources {
+            let kept = removal::remove_source(&staged, &label, self.collection, self.interrupt);
+            deposited.left = kept.iter().map(ToString::to_string).collect();
+        }
+        Outcome { number: staged.number, source: staged.source, result: Ok(deposited) }
+    }
+
+    /// Puts synced items in place and syncs the directories that got them.
+    fn place_all(
+        &self,
+        named: Vec<Named>,
+        placed: &mut Vec<Named>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<DepositError> {
+        let mut by_year: BTreeMap<PathBuf, Vec<Named>> = BTreeMap::new();
+        for named in named {
+            match self.year_of(&named) {
+                Ok(year) => by_year.entry(year).or_default().push(named),
+                Err(error) => outcomes.push(named.staged.fails(error)),
+            }
+        }
+        let mut fatal = None;
+        for (year, items) in by_year {
+            match self.collection.ensure_directory(&year) {
+                Ok(dir) => fatal = self.place_in(&dir, items, placed, outcomes).or(fatal),
+                Err(error) => {
+                    let left =
+                        items.into_iter().map(|it| it.staged.fails(DepositError::GroupFailed));
+                    outcomes.extend(left);
+                    fatal = Some(error.into());
+                }
+            }
+        }
+        fatal
+    }
+
+    /// The directory that an item goes into: one with a name of elsewhere where its prefix is, however
+    /// that is spelt.
+    fn year_of(&self, named: &Named) -> Result<PathBuf, PathError> {
+        let name = &named.label.name;
+        if named.staged.given.label.is_some() {
+            return Ok(self.lookup.place_of(name)?.0);
+        }
+        Ok(layout::item_directory(name).parent().map(Path::to_path_buf).unwrap_or_default())
+    }
+
+    /// Syncs the directories that items were moved out of, so that none is found in both places.
+    fn sync_buckets(&self, placed: &[Named]) -> Result<(), PathError> {
+        let buckets: BTreeSet<_> = placed.iter().filter_map(|it| it.staged.item.parent()).collect();
+        buckets.iter().try_for_each(|bucket| self.writer.stage().open_dir(bucket)?.sync())
+    }
+
+    fn place_in(
+        &self,
+        year: &Dir,
+        items: Vec<Named>,
+        placed: &mut Vec<Named>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<DepositError> {
+        let mut here = Vec::with_capacity(items.len());
+        for named in items {
+            let leaf = named.label.name.components()[3].to_owned();
+            match self.writer.stage().rename_new(&named.staged.item, year, Path::new(&leaf)) {
+                Ok(()) => here.push(named),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    let name = named.label.name.to_string();
+                    outcomes.push(named.staged.fails(DepositError::NameTaken { name }));
+                }
+                Err(error) => outcomes.push(named.staged.fails(error)),
+            }
+        }
+        match year.sync().and_then(|()| self.sync_buckets(&here)) {
+            Ok(()) => {
+                placed.append(&mut here);
+                None
+            }
+            Err(error) => {
+                let doubtful = |it: Named| {
+                    let cause = not_durable(&it.label, &error);
+                    it.staged.fails(cause)
+                };
+                outcomes.extend(here.into_iter().map(doubtful));
+                Some(error.into())
+            }
+        }
+    }
+}
+
+fn not_durable(label: &Label, error: &PathError) -> DepositError {
+    let source = std::io::Error::new(error.kind(), error.to_string());
+    DepositError::NotDurable {
+        name: label.name.to_string(),
+        source: PathError::new("sync", error.path(), source),
+    }
+}

@@ -1,0 +1,104 @@
+//! Writing the sidecars of staged items.
+
+use super::group::{Named, Staged};
+use super::{DepositError, PayloadPath};
+use crate::disk::Dir;
+use crate::identity::{Instant, SECOND};
+use crate::index::Record;
+use crate::item::{Content, State};
+use crate::layout;
+use crate::sidecar::{MAX_BYTES, Sidecar};
+
+/// Writes sidecars into the stage.
+pub(super) struct SidecarWriter<'a> {
+    pub stage: &'a Dir,
+    pub now: Instant,
+    /// How many are written at a time: creating files is most of the work on small items.
+    pub jobs: usize,
+    /// Whether the index is to know what is written.
+    pub is_indexed: bool,
+}
+
+impl SidecarWriter<'_> {
+    /// Writes all sidecars and gives, in the same order, what the index is told.
+    pub(super) fn write_all(&self, named: &[Named]) -> Vec<Result<Option<Record>, DepositError>> {
+        let share = named.len().div_ceil(self.jobs).max(LEAST_SHARE);
+        let write =
+            |share: &[Named]| share.iter().map(|named| self.write(named)).collect::<Vec<_>>();
+        if named.len() <= share {
+            return write(named);
+        }
+        std::thread::scope(|threads| {
+            let shares = named.chunks(share);
+            let shares: Vec<_> = shares.map(|share| threads.spawn(move || write(share))).collect();
+            shares.into_iter().flat_map(join).collect()
+        })
+    }
+
+    fn write(&self, named: &Named) -> Result<Option<Record>, DepositError> {
+        let Named { staged, label } = named;
+        let path = staged.item.join(layout::SIDECAR);
+        let sidecar = Sidecar {
+            state: State::Original,
+            repository: label.name.clone(),
+            ibip: label.ibip.clone(),
+            created: label.date,
+            timestamp: self.now.floor(SECOND).max(label.date),
+            target: staged.target.clone().or_else(|| only_file(staged)),
+            transferable: true,
+            metadata: staged.metadata.clone(),
+            relations: staged.given.relations.clone(),
+            origin: origin(staged),
+            handover: None,
+            removal: None,
+            payload: staged.payload,
+            files: Vec::new(),
+        };
+        let mut file = self.stage.create_file(&path)?;
+        let mut bytes = 0;
+        sidecar.write_with(&staged.done.entries, |piece| {
+            bytes += piece.len() as u64;
+            file.write_all(piece)
+        })?;
+        if bytes > MAX_BYTES {
+            return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
+        }
+        if !self.is_indexed {
+            return Ok(None);
+        }
+        Ok(Some(Record::of(&sidecar, &staged.done.entries, &file.stamp()?)))
+    }
+}
+
+/// Fewer sidecars than this are not worth another thread.
+const LEAST_SHARE: usize = 32;
+
+/// What a thread returned; its panic goes on in this one.
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The file that the bare identifier opens when there is no choice.
+fn only_file(staged: &Staged) -> Option<PayloadPath> {
+    let mut files = staged
+        .done
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.content, Content::File { .. }))
+        .map(|entry| &entry.path);
+    match (files.next(), files.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => None,
+    }
+}
+
+fn origin(staged: &Staged) -> toml::Table {
+    use std::os::unix::ffi::OsStrExt;
+    let mut origin = toml::Table::new();
+    if let Some(source) = &staged.origin {
+        let text = crate::item::escape(source.as_os_str().as_bytes()).into_owned();
+        origin.insert("source".to_owned(), toml::Value::String(text));
+    }
+    origin.extend(staged.given.origin.clone());
+    origin
+}
