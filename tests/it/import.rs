@@ -3,6 +3,7 @@
 mod bags;
 mod drop_folder;
 mod faults;
+mod groups;
 mod manifests;
 mod properties;
 mod reruns;

@@ -1,0 +1,105 @@
+//! Imports of several groups, of which one is published while the next are prepared.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use urepo::disk::{Operation, Watch};
+
+use super::*;
+use crate::support::{make_collection, scratch, staged};
+use urepo::collection::Label;
+use urepo::deposit::Deposited;
+
+/// More than two groups, and of each content about two.
+const SOURCES: usize = 4500;
+const CONTENTS: usize = 2300;
+
+/// From the n-th operation of a kind on, as if the process had been killed there, or just that one.
+struct From {
+    operation: Operation,
+    at: usize,
+    once: bool,
+    seen: AtomicUsize,
+}
+
+impl Watch for From {
+    fn before(&self, operation: Operation, _: &Path) -> io::Result<()> {
+        let seen = if operation == self.operation {
+            self.seen.fetch_add(1, Ordering::SeqCst) + 1
+        } else {
+            self.seen.load(Ordering::SeqCst)
+        };
+        let strikes = if self.once {
+            operation == self.operation && seen == self.at
+        } else {
+            seen >= self.at
+        };
+        if strikes { Err(rustix::io::Errno::IO.into()) } else { Ok(()) }
+    }
+}
+
+fn run(root: &Path, sources: &Path, watcher: &Watcher) -> (Vec<Event>, bool) {
+    let options = Options { dedupe: Dedupe::Content, ..import_options() };
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let mut events = Vec::new();
+    let Ok(collection) = Collection::open(root, watcher) else { return (events, false) };
+    let found = tree(sources, Units::EachFile);
+    let ended = import_and_tell(&collection, found, options, &clock, &mut events);
+    (events, ended.is_ok_and(|summary| summary.fatal.is_none()))
+}
+
+/// Imports with a fault and then without one: what was told is there, and each content is there once.
+fn each_content_once(fault: Option<From>) {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    for number in 0..SOURCES {
+        write(&sources, &format!("{number:04}"), (number % CONTENTS).to_string());
+    }
+    make_collection(&root);
+    let is_faulty = fault.is_some();
+    let watcher = fault.map_or_else(Watcher::default, |fault| Watcher::new(Arc::new(fault)));
+    let (told, is_well) = run(&root, &sources, &watcher);
+    assert_eq!(is_well, !is_faulty);
+    let collection = Collection::open(&root, &Watcher::default()).unwrap();
+    let whole = whole_items(&collection);
+    for event in &told {
+        if let Became::Item(Deposited { label: Label { name, .. }, .. }) | Became::There(name) =
+            &event.became
+        {
+            assert!(whole.contains(&name.to_string()), "{name} was told and is not there");
+        }
+    }
+    let (told, is_well) =
+        if is_faulty { run(&root, &sources, &Watcher::default()) } else { (told, true) };
+    assert!(is_well);
+    assert_eq!(told.len(), SOURCES, "each source is told of once");
+    let refused = told.iter().find(|event| matches!(event.became, Became::Failed(_)));
+    assert!(refused.is_none(), "{refused:?}");
+    let content = |(source, _): (String, _)| last(&source).parse::<usize>().unwrap() % CONTENTS;
+    let mut contents: Vec<_> = origins(&collection).into_iter().map(content).collect();
+    contents.sort_unstable();
+    assert_eq!(contents, (0..CONTENTS).collect::<Vec<_>>());
+    assert_eq!(staged(&root), [""; 0]);
+}
+
+#[test]
+fn know_what_is_under_way() {
+    each_content_once(None);
+}
+
+#[test]
+fn end_with_the_group_that_can_not_be_synced() {
+    let operation = Operation::SyncFileSystem;
+    each_content_once(Some(From { operation, at: 2, once: true, seen: AtomicUsize::default() }));
+}
+
+#[test]
+fn are_taken_up_after_a_kill_between_groups() {
+    let operation = Operation::Rename;
+    each_content_once(Some(From {
+        operation,
+        at: 2100,
+        once: false,
+        seen: AtomicUsize::default(),
+    }));
+}
