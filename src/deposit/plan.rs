@@ -113,12 +113,12 @@ impl Plan {
     ) -> Result<(), DepositError> {
         let path = source.path;
         place.check_apart(path, options.links)?;
-        // Before the walk: what has no room need not be looked at any closer.
-        let bytes = source.bytes()?;
-        place.check_room(path, bytes, 0)?;
         let root = self.roots.len();
-        match source.kind(options.links)? {
+        let stamp = source.stamp(options.links)?;
+        match stamp.kind {
             Kind::Directory => {
+                // Before the walk: what has no room need not be looked at any closer.
+                place.check_room(path, source.bytes()?, 0)?;
                 let walk = source.walk(options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
@@ -129,7 +129,7 @@ impl Plan {
             }
             Kind::File => {
                 let file_name = own_name(path)?;
-                let kind = PlannedKind::File { bytes };
+                let kind = PlannedKind::File { bytes: stamp.bytes };
                 self.push(payload_path(Path::new(file_name)), kind, root, PathBuf::new());
                 self.roots.push(source.root(options.links, RootKind::File));
             }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Beneath;
-use crate::disk::{Dir, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
-use crate::disk::{kind_of, size_of_tree, split};
+use crate::disk::{Dir, Links, PathError, SourceWalk, Stamp, StoredFile, Watcher};
+use crate::disk::{size_of_tree, split, stamp_of};
 
 /// A source as it was named. It is opened only while it is used: many plans wait at a time.
 #[derive(Clone, Debug)]
@@ -25,20 +25,18 @@ pub(super) struct Named<'a> {
 
 impl Named<'_> {
     /// What it is.
-    pub(super) fn kind(&self, links: Links) -> Result<Kind, PathError> {
+    pub(super) fn stamp(&self, links: Links) -> Result<Stamp, PathError> {
         let Some(Beneath { root, relative }) = self.beneath else {
-            return kind_of(self.path, links);
+            return stamp_of(self.path, links);
         };
-        let (above, name) = split(relative);
-        let stamp = root.open_dir(above)?.stamp(name)?.ok_or_else(|| {
+        root.stamp_beneath(relative)?.ok_or_else(|| {
             let absent =
                 std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name");
             PathError::new("inspect", self.path, absent)
-        })?;
-        Ok(stamp.kind)
+        })
     }
 
-    /// The bytes of everything in it.
+    /// The bytes of everything in it, a directory.
     pub(super) fn bytes(&self) -> Result<u64, PathError> {
         match self.beneath {
             Some(Beneath { root, relative }) => Ok(root.measure_tree(relative)?.1),

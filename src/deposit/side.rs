@@ -43,7 +43,7 @@ impl StagingSide<'_> {
             self.flow.deliver((number, Err((described, DepositError::Interrupted))), 0);
             return;
         }
-        match self.begin(number, request) {
+        match self.begin(number, request, &described) {
             Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
             Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, *rest, scope),
             Err(error) => self.flow.deliver((number, Err((described, error))), 0),
@@ -51,7 +51,12 @@ impl StagingSide<'_> {
     }
 
     /// Plans a request and makes its directories; a stream is staged whole.
-    fn begin(&self, number: usize, request: Request) -> Result<Begun, DepositError> {
+    fn begin(
+        &self,
+        number: usize,
+        request: Request,
+        described: &str,
+    ) -> Result<Begun, DepositError> {
         let plan = Plan::of(&request.source, request.target.as_ref(), &self.options, self.place)?;
         request.given.checks.check_plan(&plan)?;
         if let Some(label) = &request.given.label
@@ -60,7 +65,7 @@ impl StagingSide<'_> {
             return Err(DepositError::NameExists { name: label.name.clone() });
         }
         let mut rest = Rest {
-            source: request.source.describe(),
+            source: described.to_owned(),
             origin: None,
             target: request.target,
             metadata: request.metadata,

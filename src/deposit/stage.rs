@@ -231,10 +231,9 @@ fn copy_unchanged(
     staging: &Staging<'_>,
 ) -> Result<Copied, DepositError> {
     let mut source = open()?;
-    let mode = source.stamp()?.kept_mode();
-    let mut copy = staging.stage.create_file_with_mode(path, mode)?;
+    let mut before = source.stamp()?;
+    let mut copy = staging.stage.create_file_with_mode(path, before.kept_mode())?;
     for _ in 0..ATTEMPTS {
-        let before = source.stamp()?;
         if let Kind::Special(kind) = before.kind {
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
         }
@@ -251,6 +250,7 @@ fn copy_unchanged(
             return Ok(Copied { stamp: before, measured, odd, copy, mismatch });
         }
         source = open()?;
+        before = source.stamp()?;
         copy.restart()?;
     }
     Err(DepositError::Changing { path: source.path().to_path_buf(), attempts: ATTEMPTS })

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::retry_on_intr;
 
 use super::beneath::open_beneath;
+use super::error::At;
 use super::file::{Stamp, StoredFile};
 use super::watch::{Operation, Watcher};
 use super::{IoContext, PathError};
@@ -77,12 +78,17 @@ impl Dir {
         self.path.join(relative)
     }
 
+    /// The same, put together only if there is something to say.
+    pub(super) fn at<'a>(&'a self, relative: &'a Path) -> At<'a> {
+        At { above: &self.path, relative }
+    }
+
     /// Opens a directory beneath this one.
     pub fn open_dir(&self, relative: impl AsRef<Path>) -> Result<Dir, PathError> {
         let relative = relative.as_ref();
         let fd = self
             .open_fd(relative, OFlags::RDONLY | OFlags::DIRECTORY)
-            .on("open the directory", self.path_of(relative))?;
+            .on("open the directory", self.at(relative))?;
         Ok(Dir { fd, path: self.path_of(relative), watcher: self.watcher.clone() })
     }
 
@@ -96,7 +102,7 @@ impl Dir {
         let relative = relative.as_ref();
         let fd = self
             .open_fd(relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
-            .on("open", self.path_of(relative))?;
+            .on("open", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
 
@@ -135,20 +141,20 @@ impl Dir {
         let fd = self
             .step(Operation::CreateFile, relative)
             .and_then(|()| Ok(open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(mode))?))
-            .on("create", self.path_of(relative))?;
+            .on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
 
     /// Makes a directory that is not there yet.
     pub fn make_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
         let relative = relative.as_ref();
-        self.make_dir_raw(relative, 0o777).on("make the directory", self.path_of(relative))
+        self.make_dir_raw(relative, 0o777).on("make the directory", self.at(relative))
     }
 
     /// Makes a directory that only its owner may enter.
     pub fn make_private_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
         let relative = relative.as_ref();
-        self.make_dir_raw(relative, 0o700).on("make the directory", self.path_of(relative))
+        self.make_dir_raw(relative, 0o700).on("make the directory", self.at(relative))
     }
 
     fn make_dir_raw(&self, relative: &Path, mode: u32) -> io::Result<()> {
@@ -186,7 +192,7 @@ impl Dir {
     pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
         self.step(Operation::MakeLink, relative)
             .and_then(|()| Ok(retry_on_intr(|| rustix::fs::symlinkat(target, &self.fd, relative))?))
-            .on("make the link", self.path_of(relative))
+            .on("make the link", self.at(relative))
     }
 
     /// What the symbolic link at `relative` says.
@@ -196,7 +202,7 @@ impl Dir {
             .and_then(|()| {
                 Ok(retry_on_intr(|| rustix::fs::readlinkat(&self.fd, relative, Vec::new()))?)
             })
-            .on("read the link", self.path_of(relative))?;
+            .on("read the link", self.at(relative))?;
         Ok(OsStr::from_bytes(target.as_bytes()).to_os_string())
     }
 
@@ -209,7 +215,7 @@ impl Dir {
         match stat {
             Ok(stat) => Ok(Some(Stamp::of(&stat))),
             Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(error).on("inspect", self.path_of(relative)),
+            Err(error) => Err(error).on("inspect", self.at(relative)),
         }
     }
 
@@ -269,7 +275,7 @@ impl Dir {
                 let times = super::file::timestamps(stamp);
                 Ok(rustix::fs::utimensat(&self.fd, relative, &times, AtFlags::SYMLINK_NOFOLLOW)?)
             })
-            .on("set mode and time of", self.path_of(relative))
+            .on("set mode and time of", self.at(relative))
     }
 
     /// Sets the modification time of the link at `relative`.
@@ -279,7 +285,7 @@ impl Dir {
                 let times = super::file::timestamps(stamp);
                 Ok(rustix::fs::utimensat(&self.fd, relative, &times, AtFlags::SYMLINK_NOFOLLOW)?)
             })
-            .on("set the time of", self.path_of(relative))
+            .on("set the time of", self.at(relative))
     }
 
     /// Forces this directory's entries to the disk.
@@ -306,7 +312,7 @@ impl Dir {
 
     /// Removes a file or link.
     pub fn remove_file(&self, relative: &Path) -> Result<(), PathError> {
-        self.remove(relative, AtFlags::empty()).on("remove", self.path_of(relative))
+        self.remove(relative, AtFlags::empty()).on("remove", self.at(relative))
     }
 
     /// Removes a file or link if it is there.
@@ -316,7 +322,7 @@ impl Dir {
 
     /// Removes an empty directory.
     pub fn remove_dir(&self, relative: &Path) -> Result<(), PathError> {
-        self.remove(relative, AtFlags::REMOVEDIR).on("remove the directory", self.path_of(relative))
+        self.remove(relative, AtFlags::REMOVEDIR).on("remove the directory", self.at(relative))
     }
 
     fn remove(&self, relative: &Path, flags: AtFlags) -> io::Result<()> {

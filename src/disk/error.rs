@@ -48,13 +48,25 @@ impl PathError {
     }
 }
 
+/// A path beneath a directory, put together only where there is something to say of it.
+pub(super) struct At<'a> {
+    pub above: &'a Path,
+    pub relative: &'a Path,
+}
+
+impl From<At<'_>> for PathBuf {
+    fn from(at: At<'_>) -> PathBuf {
+        at.above.join(at.relative)
+    }
+}
+
 /// Gives a bare error its action and path.
 pub(crate) trait IoContext<T> {
-    fn on(self, action: &'static str, path: impl AsRef<Path>) -> Result<T, PathError>;
+    fn on(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, PathError>;
 }
 
 impl<T, E: Into<io::Error>> IoContext<T> for Result<T, E> {
-    fn on(self, action: &'static str, path: impl AsRef<Path>) -> Result<T, PathError> {
-        self.map_err(|error| PathError::new(action, path.as_ref(), error.into()))
+    fn on(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, PathError> {
+        self.map_err(|error| PathError::new(action, path, error.into()))
     }
 }

@@ -32,6 +32,6 @@ pub use file::{Stamp, StoredFile};
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub(crate) use random::random_hex;
 pub(crate) use source::split;
-pub use source::{Links, SourceEntry, SourceWalk, kind_of, resolved};
+pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
 pub use space::{Room, size_of_tree};
 pub use watch::{Operation, Watch, Watcher};

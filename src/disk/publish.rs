@@ -16,10 +16,9 @@ impl Dir {
     /// EINVAL), the name is looked up first and the caller's lock keeps writers of ours apart.
     /// Across file systems this is an error, never a copy.
     pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
-        let path = to.path_of(name);
         to.step(Operation::Rename, name)
             .and_then(|()| self.rename_no_replace(from, to, name))
-            .on("put in place", path)
+            .on("put in place", to.at(name))
     }
 
     fn rename_no_replace(&self, from: &Path, to: &Dir, name: &Path) -> io::Result<()> {
@@ -53,7 +52,7 @@ impl Dir {
                     rustix::fs::renameat(self.descriptor(), from, to.descriptor(), name)
                 })?)
             })
-            .on("replace", to.path_of(name))
+            .on("replace", to.at(name))
     }
 
     /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds the one
@@ -69,7 +68,7 @@ impl Dir {
                 outcome => Ok(outcome.map(|()| true)?),
             }
         });
-        swapped.on("swap into place", to.path_of(name))
+        swapped.on("swap into place", to.at(name))
     }
 
     /// Gives the file `from` of this directory a second name, `name` beneath `to`: no byte is copied.
@@ -84,7 +83,7 @@ impl Dir {
                 outcome => Ok(outcome.map(|()| true)?),
             }
         });
-        linked.on("link", to.path_of(name))
+        linked.on("link", to.at(name))
     }
 
     /// Replaces the small file `name` by `bytes` so that a reader, or a crash, finds the old or the
@@ -107,7 +106,7 @@ impl Dir {
                     rustix::fs::renameat(self.descriptor(), staged, self.descriptor(), name)
                 })?)
             })
-            .on("replace", self.path_of(name))?;
+            .on("replace", self.at(Path::new(name)))?;
         self.sync()
     }
 }

@@ -130,8 +130,13 @@ impl SourceWalk {
 
     /// What the file system says of an entry, a link itself not followed.
     pub fn stamp(&self, relative: &Path) -> Result<Option<Stamp>, PathError> {
-        let (above, name) = split(relative);
-        self.open_dir(above)?.stamp(name)
+        match self.links {
+            Links::Follow => {
+                let (above, name) = split(relative);
+                self.open_dir(above)?.stamp(name)
+            }
+            Links::Keep | Links::Refuse => self.root.stamp_beneath(relative),
+        }
     }
 
     /// Opens the directory of an entry.
@@ -139,6 +144,16 @@ impl SourceWalk {
         match self.links {
             Links::Follow => Dir::open(&self.root.path_of(relative), self.watcher.clone()),
             Links::Keep | Links::Refuse => self.root.open_dir(relative),
+        }
+    }
+}
+
+impl Dir {
+    /// Kind, size and times of what is at `relative`, however far below, if no link is on the way there.
+    pub(crate) fn stamp_beneath(&self, relative: &Path) -> Result<Option<Stamp>, PathError> {
+        match split(relative) {
+            (above, name) if above.as_os_str().is_empty() => self.stamp(name),
+            (above, name) => self.open_dir(above)?.stamp(name),
         }
     }
 }
@@ -162,12 +177,12 @@ pub(crate) fn split(path: &Path) -> (&Path, &Path) {
 }
 
 /// What a path named by a person is; a link at its end is followed only if links are.
-pub fn kind_of(path: &Path, links: Links) -> Result<Kind, PathError> {
+pub fn stamp_of(path: &Path, links: Links) -> Result<Stamp, PathError> {
     let stat = match links {
         Links::Follow => rustix::fs::stat(path),
         Links::Keep | Links::Refuse => rustix::fs::lstat(path),
     };
-    Ok(super::Stamp::of(&stat.on("inspect", path)?).kind)
+    Ok(Stamp::of(&stat.on("inspect", path)?))
 }
 
 /// `path` with every link on the way resolved.

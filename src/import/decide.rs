@@ -37,6 +37,8 @@ pub(super) enum Decision {
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub request: Request,
+    /// Where its files come from: of a bag its payload.
+    pub payload: Place,
     pub files: u64,
     pub bytes: u64,
 }
@@ -140,7 +142,8 @@ impl<'a> Judge<'a> {
             checks: Arc::new(checks),
         };
         let request = Request { source: place.source(), target: None, metadata, given };
-        Ok(Decision::Deposit(Box::new(Wanted { request, files: look.files, bytes: look.bytes })))
+        let Look { files, bytes, .. } = look;
+        Ok(Decision::Deposit(Box::new(Wanted { request, payload: place, files, bytes })))
     }
 
     /// Finds out what else would be refused, without doing it.

@@ -59,8 +59,14 @@ impl Looker {
         if let (Place::Path(path), Links::Follow) = (place, self.links) {
             return StoredFile::open(path, self.watcher.clone())?.stamp();
         }
-        let (dir, name) = self.parent(place)?;
-        dir.stamp(&name)?.ok_or_else(|| {
+        let stamp = match place {
+            Place::Beneath(beneath) => beneath.root.stamp_beneath(&beneath.relative)?,
+            Place::Path(_) => {
+                let (dir, name) = self.parent(place)?;
+                dir.stamp(&name)?
+            }
+        };
+        stamp.ok_or_else(|| {
             PathError::new(
                 "find",
                 place.path(),

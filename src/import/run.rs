@@ -11,7 +11,7 @@ use super::candidate::{Candidate, Found, Place, Refused, RowText};
 use super::decide::{Decision, Judge, Rules};
 use super::ledger::Kind as LineKind;
 use super::look::Looker;
-use super::{After, Became, Event, Ledger, Options, Summary, Tell, bag};
+use super::{After, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::{Depositor, SourceRule};
@@ -228,11 +228,4 @@ fn event(candidate: Candidate, became: Became) -> Event {
 fn event_of_refused(refused: Refused) -> Event {
     let Refused { source, path, row, error } = refused;
     Event { source, path, row, became: Became::Failed(error), left: Vec::new() }
-}
-
-/// Where the files of what is requested come from.
-fn payload_of(place: &Place, source: &crate::deposit::Source) -> Place {
-    let payload = place.join(bag::PAYLOAD);
-    let is_bag = source.describe() == payload.path().display().to_string();
-    if is_bag { payload } else { place.clone() }
 }

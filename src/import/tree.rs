@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::candidate::{Candidate, Found, Place, Refused};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
-use crate::disk::{Dir, Kind, Links, PathError, Watcher, kind_of, resolved};
+use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved, stamp_of};
 
 /// What of a directory becomes an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Tree {
         watcher: &Watcher,
     ) -> Result<Tree, PathError> {
         let path = resolved(path)?;
-        let is_directory = kind_of(&path, Links::Follow)? == Kind::Directory;
+        let is_directory = stamp_of(&path, Links::Follow)?.kind == Kind::Directory;
         if is_directory {
             let root = Arc::new(Dir::open(&path, watcher.clone())?);
             if units == Units::EachFile || !bag::is_bag(&root)? {

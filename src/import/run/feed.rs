@@ -1,11 +1,11 @@
 //! Candidates become requests, unless there is nothing to do or it can not be done.
 
-use super::{Begun, Shared, event, event_of_refused, lock, payload_of};
+use super::{Begun, Shared, event, event_of_refused, lock};
 use crate::clock::Clock;
 use crate::deposit::Request;
 use crate::identity::Instant;
 use crate::import::candidate::{Candidate, Found};
-use crate::import::decide::{Decision, Judge};
+use crate::import::decide::{Decision, Judge, Wanted};
 use crate::import::ledger::Kind;
 use crate::import::{After, Became, ImportError};
 
@@ -63,7 +63,7 @@ impl<I> Feed<'_, '_, '_, '_, I> {
         });
         let became = match decided {
             Ok((key, Some(Decision::Deposit(wanted)))) => {
-                return Begin::Request(Box::new(self.request(candidate, key, wanted.request)));
+                return Begin::Request(Box::new(self.request(candidate, key, *wanted)));
             }
             Ok((_, Some(Decision::Done))) => return Begin::Nothing,
             Ok((_, Some(Decision::Unsettled))) => Became::Unsettled,
@@ -73,10 +73,9 @@ impl<I> Feed<'_, '_, '_, '_, I> {
                     return self.end(candidate, error);
                 }
                 let place = candidate.place.clone();
-                let payload = self.payload(&place);
                 let mut told = event(candidate, Became::There(name.clone()));
                 if !matches!(self.shared.after, After::Keep) {
-                    told.left = self.shared.release(&name, &place, &payload);
+                    told.left = self.shared.release(&name, &place, &self.judge.payload(&place));
                 }
                 return Begin::Event(Box::new(told));
             }
@@ -92,20 +91,15 @@ impl<I> Feed<'_, '_, '_, '_, I> {
         Begin::Event(Box::new(event(candidate, Became::Failed(interrupted.into()))))
     }
 
-    fn request(&self, candidate: Candidate, key: Vec<u8>, request: Request) -> Request {
+    fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: Wanted) -> Request {
         let kind = if candidate.label.is_some() { Kind::Kept } else { Kind::Item };
-        let payload = payload_of(&candidate.place, &request.source);
-        let (place, row) = (candidate.place, candidate.row);
+        let Wanted { request, payload, .. } = wanted;
+        let Candidate { place, row, .. } = candidate;
         let mut under_way = lock(&self.shared.under_way);
         let number = under_way.next;
         under_way.next += 1;
         under_way.keys.insert(key.clone());
         under_way.begun.insert(number, Begun { key, kind, place, payload, row });
         request
-    }
-
-    /// Where the files of an item that is there came from.
-    fn payload(&self, place: &crate::import::Place) -> crate::import::Place {
-        self.judge.payload(place)
     }
 }

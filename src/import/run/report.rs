@@ -10,7 +10,7 @@ use crate::import::{Became, Event, Place};
 impl Shared<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.
     pub(super) fn report(&self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
-        let mut begun = self.take(&outcomes);
+        let begun = self.take(&outcomes);
         // What may or may not be in place is looked for by the next import, which looks no further back
         // than the last line: so none is written now.
         let doubtful =
@@ -25,9 +25,9 @@ impl Shared<'_, '_, '_> {
                 return Err(DepositError::GroupFailed);
             }
         }
-        let pairs = outcomes.into_iter().zip(&mut begun);
-        let events = pairs.map(|(outcome, begun)| self.event(outcome, begun.take())).collect();
-        self.forget();
+        self.forget(&begun);
+        let pairs = outcomes.into_iter().zip(begun);
+        let events = pairs.map(|(outcome, begun)| self.event(outcome, begun)).collect();
         let mut output = lock(&self.output);
         output.tell(events);
         if output.summary.fatal.is_some() { Err(DepositError::GroupFailed) } else { Ok(()) }
@@ -39,11 +39,13 @@ impl Shared<'_, '_, '_> {
     }
 
     /// A source is under way until its line is in the ledger.
-    fn forget(&self) {
+    fn forget(&self, done: &[Option<Begun>]) {
         let mut under_way = lock(&self.under_way);
         let UnderWay { begun, keys, contents, .. } = &mut *under_way;
         contents.retain(|_, number| begun.contains_key(number));
-        *keys = begun.values().map(|begun| begun.key.clone()).collect();
+        for done in done.iter().flatten() {
+            keys.remove(&done.key);
+        }
     }
 
     /// The line of a source that is an item now, or was one.
