@@ -95,7 +95,7 @@ impl Instant {
         let mut suffix = format!("{year:04}/{month:02}.{day:02}.{hour:02}.{minute:02}");
         if second != 0 || nanosecond != 0 {
             // Writing into a `String` has no way to fail.
-            let _ = write!(suffix, ".{second:02}{}", fraction(nanosecond));
+            let _ = write!(suffix, ".{second:02}{}", Fraction(nanosecond));
         }
         suffix
     }
@@ -104,18 +104,28 @@ impl Instant {
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Civil { year, month, day, hour, minute, second, nanosecond } = self.civil();
-        let fraction = fraction(nanosecond);
+        let fraction = Fraction(nanosecond);
         // The sign takes a place of the width.
         let width = if year < 0 { 5 } else { 4 };
         write!(f, "{year:0width$}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
     }
 }
 
-/// `.` and the digits of a fraction without trailing zeros; nothing if it is zero.
-fn fraction(nanosecond: u32) -> String {
-    match nanosecond {
-        0 => String::new(),
-        _ => format!(".{nanosecond:09}").trim_end_matches('0').to_owned(),
+/// `.` and the digits of so many nanoseconds without trailing zeros; nothing if there are none.
+struct Fraction(u32);
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fraction(mut digits) = *self;
+        if digits == 0 {
+            return Ok(());
+        }
+        let mut width = 9;
+        while digits.is_multiple_of(10) {
+            digits /= 10;
+            width -= 1;
+        }
+        write!(f, ".{digits:0width$}")
     }
 }
 

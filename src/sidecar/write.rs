@@ -13,6 +13,9 @@ use crate::item::{PayloadPath, Totals};
 /// Text is handed on in pieces of about this size: an item may have many files.
 const PIECE_BYTES: usize = 64 * 1024;
 
+/// A sidecar of one file takes about so much.
+const USUAL_BYTES: usize = 1024;
+
 impl Sidecar {
     /// Prints the sidecar, sealed, piece by piece into `sink`.
     pub fn write<E>(&self, sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
@@ -49,7 +52,7 @@ impl Sidecar {
 
     /// Everything before the payload.
     pub(super) fn head(&self) -> String {
-        let mut text = String::new();
+        let mut text = String::with_capacity(USUAL_BYTES);
         self.write_head(&mut text);
         text.push_str(&table("metadata", self.metadata.table()));
         text.push_str(&table("relations", &self.relations));
