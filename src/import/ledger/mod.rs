@@ -21,7 +21,7 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::Collection;
 use crate::digest::Digest;
-use crate::disk::{Lock, LockError, LockMode, StoredFile};
+use crate::disk::{self, Lock, LockError, LockMode, StoredFile};
 use crate::identity::Instant;
 use crate::layout;
 use table::Table;
@@ -144,9 +144,13 @@ impl<'a> Ledger<'a> {
 
     /// Whether the item of a line is in the collection, whatever its state: a tombstone counts, for what
     /// was deleted is not to come back by a rerun.
+    ///
+    /// An item comes and goes as a whole, so its directory says it. What it holds is not looked at: that
+    /// would be a read of the disk for each of a million items, and says little. `verify` tells of an
+    /// item that has lost something.
     fn is_there(&self, entry: &Entry) -> Result<bool, ImportError> {
-        let sidecar = layout::item_directory(&entry.name).join(layout::SIDECAR);
-        if self.collection.root().stamp(sidecar)?.is_some() {
+        let directory = self.collection.root().stamp(layout::item_directory(&entry.name))?;
+        if directory.is_some_and(|stamp| stamp.kind == disk::Kind::Directory) {
             return Ok(true);
         }
         match self.collection.item(&entry.name) {
