@@ -16,6 +16,8 @@ pub(crate) struct Failure {
     pub(crate) excerpt: Option<String>,
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
+    /// What it is called of several items, if it may be the same with many.
+    pub(crate) common: Option<&'static str>,
     /// Everything was said already, or nobody is there to hear it.
     silent: bool,
     stdout_is_gone: bool,
@@ -29,6 +31,7 @@ impl Failure {
             excerpt: None,
             causes: Vec::new(),
             hint: None,
+            common: None,
             silent: false,
             stdout_is_gone: false,
         }
@@ -65,6 +68,12 @@ impl Failure {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same failure is likely with many items, of which `common` says it.
+    pub(crate) fn in_common(mut self, common: &'static str) -> Failure {
+        self.common = Some(common);
         self
     }
 

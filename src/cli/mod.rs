@@ -6,6 +6,7 @@ mod command;
 mod config;
 mod confirm;
 mod context;
+mod crowd;
 mod each;
 mod escape;
 mod exit;

@@ -32,7 +32,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     }
 
     fn publish(&mut self, group: Group, publisher: &Publisher<'_>) {
-        let Group { count, ready, ended: mut outcomes, withheld, notices, fatal } = group;
+        let Group { count, ready, ended: mut outcomes, withheld, notices, reserved, fatal } = group;
         self.summary.notices.extend(notices);
         if self.summary.fatal.is_some() {
             let fails = |it: Ready| it.named.staged.fails(DepositError::GroupFailed);
@@ -50,6 +50,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
         {
             self.stop(error);
         }
+        drop(reserved);
         self.flow.leave(count);
     }
 

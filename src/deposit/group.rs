@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::place::Reserved;
 use super::plan::Plan;
 use super::stage::Done;
 use super::withheld::Withheld;
@@ -26,6 +27,8 @@ pub(super) struct Staged {
     pub plan: Arc<Plan>,
     pub done: Done,
     pub payload: Totals,
+    /// Room for what is not yet written of it.
+    pub reserved: Option<Reserved>,
 }
 
 impl Staged {
@@ -84,6 +87,8 @@ pub(super) struct Group {
     pub withheld: Withheld,
     /// What was odd about the memories.
     pub notices: Vec<Notice>,
+    /// Room for what is written of them until they are reported.
+    pub reserved: Vec<Reserved>,
     /// What later groups would meet as well.
     pub fatal: Option<DepositError>,
 }

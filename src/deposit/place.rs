@@ -1,7 +1,8 @@
 //! Where items are deposited, as far as sources are concerned.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::DepositError;
 use crate::collection::Collection;
@@ -14,13 +15,66 @@ pub struct Place<'a> {
     root: PathBuf,
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
+    pending: Arc<Pending>,
+}
+
+/// Directories and sidecar of an item, in inodes, and the directories above it, which may be new.
+const INODES_OF_AN_ITEM: u64 = 3 + 5;
+
+/// What the sidecar of a small item takes on the disk.
+const BYTES_OF_A_SIDECAR: u64 = 4096;
+
+/// What is written of an item when it is in place: in the ledger, the event log and the index.
+const BYTES_OF_LINES: u64 = 2048;
+
+/// Each entry has a few lines in the sidecar.
+const BYTES_OF_AN_ENTRY: u64 = 256;
+
+/// Room that is kept for what items under way have not written yet.
+#[derive(Debug, Default)]
+struct Pending {
+    bytes: AtomicU64,
+    inodes: AtomicU64,
+}
+
+/// Room that is kept for an item until this is dropped.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    pending: Arc<Pending>,
+    has_sidecar: bool,
+}
+
+impl Reserved {
+    /// The sidecar is written: only lines about the item are still to come.
+    pub(super) fn has_sidecar(&mut self) {
+        if !self.has_sidecar {
+            self.has_sidecar = true;
+            self.pending.bytes.fetch_sub(BYTES_OF_A_SIDECAR, Ordering::Relaxed);
+            self.pending.inodes.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.has_sidecar();
+        self.pending.bytes.fetch_sub(BYTES_OF_LINES, Ordering::Relaxed);
+    }
 }
 
 impl<'a> Place<'a> {
     /// The place that `collection` is.
     pub fn new(collection: &'a Collection) -> Result<Place<'a>, PathError> {
         let root = resolved(collection.path())?;
-        Ok(Place { collection, root, last: Mutex::default() })
+        Ok(Place { collection, root, last: Mutex::default(), pending: Arc::default() })
+    }
+
+    /// Keeps room for what an item takes beside its files, which are written first: else these would fill
+    /// the disk up to where no item can be ended.
+    pub(super) fn reserve(&self) -> Reserved {
+        self.pending.bytes.fetch_add(BYTES_OF_A_SIDECAR + BYTES_OF_LINES, Ordering::Relaxed);
+        self.pending.inodes.fetch_add(1, Ordering::Relaxed);
+        Reserved { pending: Arc::clone(&self.pending), has_sidecar: false }
     }
 
     /// Makes sure that neither source nor collection lies in the other.
@@ -45,7 +99,18 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// Makes sure that the file system has room for `bytes` and `inodes` more.
+    /// Makes sure that the file system has room for an item of so many bytes and entries.
+    pub(super) fn check_room_for_item(
+        &self,
+        path: &Path,
+        bytes: u64,
+        entries: u64,
+    ) -> Result<(), DepositError> {
+        let beside = BYTES_OF_A_SIDECAR + BYTES_OF_LINES + entries * BYTES_OF_AN_ENTRY;
+        self.check_room(path, bytes.saturating_add(beside), entries + INODES_OF_AN_ITEM)
+    }
+
+    /// Makes sure that the file system has room for `bytes` and `inodes` more than is reserved.
     pub(super) fn check_room(
         &self,
         path: &Path,
@@ -53,6 +118,8 @@ impl<'a> Place<'a> {
         inodes: u64,
     ) -> Result<(), DepositError> {
         let room = self.collection.root().room()?;
+        let free_bytes = room.bytes.saturating_sub(self.pending.bytes.load(Ordering::Relaxed));
+        let free_inodes = room.inodes.saturating_sub(self.pending.inodes.load(Ordering::Relaxed));
         let lacking = |needed, unit, free| DepositError::NoRoom {
             path: path.to_path_buf(),
             needed,
@@ -60,11 +127,11 @@ impl<'a> Place<'a> {
             free,
             collection: self.collection.path().to_path_buf(),
         };
-        if bytes > room.bytes {
-            return Err(lacking(bytes, "bytes", room.bytes));
+        if bytes > free_bytes {
+            return Err(lacking(bytes, "bytes", free_bytes));
         }
-        if inodes > room.inodes {
-            return Err(lacking(inodes, "inodes", room.inodes));
+        if inodes > free_inodes {
+            return Err(lacking(inodes, "inodes", free_inodes));
         }
         Ok(())
     }

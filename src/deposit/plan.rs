@@ -11,9 +11,6 @@ use super::{DepositError, Options, Source, TwinRule};
 use crate::disk::{Kind, Links, SourceWalk};
 use crate::item::{PayloadPath, twins};
 
-/// Directories and sidecar of an item, in inodes.
-const INODES_OF_AN_ITEM: u64 = 3;
-
 /// What an item will consist of.
 #[derive(Debug)]
 pub struct Plan {
@@ -96,7 +93,7 @@ impl Plan {
         plan.finish();
         plan.check_twins(described, options.twins)?;
         plan.check_target(described, target)?;
-        place.check_room(described, plan.bytes, plan.entries.len() as u64 + INODES_OF_AN_ITEM)?;
+        place.check_room_for_item(described, plan.bytes, plan.entries.len() as u64)?;
         if plan.entries.is_empty() {
             return Err(DepositError::Nothing { path: described.to_path_buf() });
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use super::group::{Group, Named, Prepared, Ready, Staged, size};
+use super::place::Reserved;
 use super::sidecars::SidecarWriter;
 use super::{DepositError, Known, Outcome, withheld};
 use crate::clock::Clock;
@@ -50,7 +51,10 @@ impl Preparer<'_, '_> {
         let mut group = Group { count: requests.len(), ..Group::default() };
         let halted = self.halted();
         let mut staged = Vec::with_capacity(requests.len());
-        for (number, request) in (self.next..).zip(requests) {
+        for (number, mut request) in (self.next..).zip(requests) {
+            if let Ok(staged) = &mut request {
+                group.reserved.extend(staged.reserved.take());
+            }
             match (request, halted) {
                 (Ok(one), None) => staged.push(one),
                 (Ok(one), Some(error)) => group.ended.push(one.fails(error())),
@@ -116,6 +120,7 @@ impl Preparer<'_, '_> {
             is_indexed: self.collection.tells_index(),
         };
         let written = writing.write_all(&named);
+        group.reserved.iter_mut().for_each(Reserved::has_sidecar);
         for (named, written) in named.into_iter().zip(written) {
             match written {
                 Ok(record) => group.ready.push(Ready { named, record }),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Prepared, Staged};
+use super::place::Reserved;
 use super::stage::{Done, Draft, Staging, stage_stream};
 use super::{DepositError, Given, Options, Place, Plan, Request, Source};
 use crate::clock::Clock;
@@ -70,6 +71,7 @@ impl StagingSide<'_> {
             target: request.target,
             metadata: request.metadata,
             given: request.given,
+            reserved: self.place.reserve(),
         };
         match request.source {
             Source::Stream { name, mut reader } => {
@@ -175,12 +177,25 @@ struct Rest {
     target: Option<crate::item::PayloadPath>,
     metadata: crate::sidecar::Metadata,
     given: Given,
+    reserved: Reserved,
 }
 
 impl Rest {
     fn staged(self, number: usize, item: PathBuf, plan: Arc<Plan>, done: Done) -> Staged {
-        let Rest { source, origin, target, metadata, given } = self;
-        let payload = Totals::of(&done.entries);
-        Staged { number, item, source, origin, target, metadata, given, plan, done, payload }
+        let Rest { source, origin, target, metadata, given, reserved } = self;
+        let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
+        Staged {
+            number,
+            item,
+            source,
+            origin,
+            target,
+            metadata,
+            given,
+            plan,
+            done,
+            payload,
+            reserved,
+        }
     }
 }

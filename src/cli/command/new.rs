@@ -13,6 +13,7 @@ use urepo::sidecar::Metadata;
 
 use super::init::SubsystemArgs;
 use crate::cli::context::Context;
+use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, human};
@@ -298,7 +299,8 @@ fn deposit(
         interrupt: &context.interrupt,
     };
     let broken = requests.failure();
-    let mut teller = tell::Teller { context, collection, single, alone: None, left: 0 };
+    let crowd = Crowd::default();
+    let mut teller = tell::Teller { context, collection, single, alone: None, left: 0, crowd };
     let summary = depositor.run(requests, |outcomes| teller.tell_all(outcomes));
     drop(progress);
     tell::finish(context, summary, teller, broken.take())

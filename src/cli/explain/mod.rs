@@ -35,6 +35,11 @@ impl From<ParseError> for Failure {
     }
 }
 
+/// What is said of several items that a disk has no room for, and of those that a failure before them has
+/// taken along.
+const WITHOUT_ROOM: &str = "for which there is no room";
+const WITH_THE_GROUP: &str = "because of the failure before them";
+
 impl From<PathError> for Failure {
     fn from(error: PathError) -> Failure {
         let failure = Failure::of(Exit::Failure, &error);
@@ -42,9 +47,9 @@ impl From<PathError> for Failure {
             _ if error.is_link() => Failure::new(Exit::Failure, failure.message)
                 .caused_by("it, or a directory on the way to it, is a symbolic link")
                 .hint("links are not followed; put a directory in its place, or remove it"),
-            _ if error.is_full() => {
-                failure.hint("make room, `df -h .` shows how much there is, and repeat the command")
-            }
+            _ if error.is_full() => failure
+                .hint("make room, `df -h .` shows how much there is, and repeat the command")
+                .in_common(WITHOUT_ROOM),
             std::io::ErrorKind::ReadOnlyFilesystem => {
                 failure.hint("the file system is mounted read-only; `findmnt -T .` shows it")
             }
@@ -264,7 +269,10 @@ impl From<DepositError> for Failure {
                     error => Failure::of(exit, &error),
                 };
             }
-            DepositError::Stream { .. } | DepositError::Interrupted | DepositError::GroupFailed => {
+            DepositError::GroupFailed => {
+                return Failure::of(exit, &error).in_common(WITH_THE_GROUP);
+            }
+            DepositError::Stream { .. } | DepositError::Interrupted => {
                 return Failure::of(exit, &error);
             }
         };
@@ -338,6 +346,8 @@ impl Room<'_> {
         let (path, collection) = (self.path.display(), self.collection.display());
         let (needed, free) = (amount(self.needed), amount(self.free));
         let message = format!("no room for `{path}`: it takes {needed}, `{collection}` has {free}");
-        Failure::new(exit, message).hint("make room, and repeat the command")
+        Failure::new(exit, message)
+            .hint("make room, and repeat the command")
+            .in_common(WITHOUT_ROOM)
     }
 }

@@ -22,7 +22,10 @@ impl From<TransferError> for Failure {
                     .lacking(Exit::Failure)
             }
             error => {
-                let failure = Failure::of(exit_of(&error), &error);
+                let mut failure = Failure::of(exit_of(&error), &error);
+                if matches!(error, TransferError::GroupFailed) {
+                    failure = failure.in_common(super::WITH_THE_GROUP);
+                }
                 match hint_for(&error) {
                     Some(hint) => failure.hint(hint),
                     None => failure,

@@ -10,6 +10,7 @@ use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
 
 use super::is_idle;
 use crate::cli::context::Context;
+use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
@@ -22,6 +23,7 @@ pub(super) struct Teller<'a> {
     failed: Option<FailedFile>,
     /// What of all items was not kept.
     lost: Lost,
+    crowd: Crowd,
 }
 
 impl Tell for Teller<'_> {
@@ -58,11 +60,11 @@ impl<'a> Teller<'a> {
         collection: &'a Collection,
         failed: Option<FailedFile>,
     ) -> Teller<'a> {
-        Teller { context, collection, failed, lost: Lost::default() }
+        Teller { context, collection, failed, lost: Lost::default(), crowd: Crowd::default() }
     }
 
     /// The line of an event on stdout; what else there is to say goes to stderr.
-    fn line(&self, event: Event) -> Option<String> {
+    fn line(&mut self, event: Event) -> Option<String> {
         let printer = &self.context.printer;
         let Event { source, row, became, left, .. } = event;
         let line = match became {
@@ -91,7 +93,7 @@ impl<'a> Teller<'a> {
             Became::Failed(error) => {
                 let is_row = matches!(error, ImportError::Row(_));
                 let failure = Failure::from(error);
-                if failure.exit != Exit::Interrupted {
+                if failure.exit != Exit::Interrupted && self.crowd.tells(&failure, printer) {
                     let reason = failure.in_one_line();
                     let line = row.map(|row| format!("line {}: ", row.line)).unwrap_or_default();
                     // What is wrong with a row says its line itself.
@@ -171,6 +173,7 @@ impl<'a> Teller<'a> {
                 printer.warning(&format!("{what} of {} not kept", human::count(count, "file")));
             }
         }
+        self.crowd.tell_rest(printer);
         if let Some(file) = self.failed {
             file.finish()?;
         }

@@ -4,6 +4,7 @@ use urepo::collection::Collection;
 use urepo::deposit::{DepositError, Deposited, Outcome, Summary};
 
 use crate::cli::context::Context;
+use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, human, record};
@@ -17,6 +18,7 @@ pub(super) struct Teller<'a> {
     pub(super) alone: Option<Failure>,
     /// Items whose source is still there, though it was to go.
     pub(super) left: u64,
+    pub(super) crowd: Crowd,
 }
 
 impl Teller<'_> {
@@ -58,7 +60,11 @@ impl Teller<'_> {
             })
             .to_string()
         });
-        if record.is_none() && !self.single && failure.exit != Exit::Interrupted {
+        if record.is_none()
+            && !self.single
+            && failure.exit != Exit::Interrupted
+            && self.crowd.tells(&failure, printer)
+        {
             printer.error(&format!("`{source}` was not deposited: {}", failure.in_one_line()));
         }
         if self.single {
@@ -103,10 +109,11 @@ impl Teller<'_> {
 pub(super) fn finish(
     context: &Context,
     summary: Summary,
-    Teller { alone, left, single, .. }: Teller<'_>,
+    Teller { alone, left, single, crowd, .. }: Teller<'_>,
     broken: Option<Failure>,
 ) -> Done {
     let printer = &context.printer;
+    crowd.tell_rest(printer);
     for notice in &summary.notices {
         printer.warning(&notice.to_string());
     }

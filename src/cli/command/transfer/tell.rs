@@ -10,6 +10,7 @@ use urepo::transfer::{
 
 use super::Run;
 use crate::cli::context::Context;
+use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
@@ -22,6 +23,7 @@ pub(in crate::cli::command) struct Teller<'a> {
     depth: Depth,
     /// The failure of the one item that was asked for: it is told at the end, in full.
     alone: Option<Failure>,
+    crowd: Crowd,
 }
 
 /// How a run ended.
@@ -33,7 +35,7 @@ pub(in crate::cli::command) struct Ended {
 
 impl<'a> Teller<'a> {
     pub(super) fn new(run: &'a Run<'a>, depth: Depth) -> Teller<'a> {
-        Teller { run, depth, alone: None }
+        Teller { run, depth, alone: None, crowd: Crowd::default() }
     }
 
     /// Tells the outcomes of a group, in one write.
@@ -95,7 +97,10 @@ impl<'a> Teller<'a> {
         let record = printer.json.then(|| failed(Some(name), &failure).to_string());
         if self.run.single {
             self.alone = Some(failure);
-        } else if record.is_none() && failure.exit != Exit::Interrupted {
+        } else if record.is_none()
+            && failure.exit != Exit::Interrupted
+            && self.crowd.tells(&failure, printer)
+        {
             let text = failure.in_one_line();
             if text.contains(name) {
                 printer.error(&text);
@@ -112,6 +117,7 @@ impl<'a> Teller<'a> {
     /// How the run ended, with what was met while the items were looked for.
     pub(super) fn end(self, mut summary: Summary, failures: &Failures) -> Result<Ended, Failure> {
         let printer = &self.run.context.printer;
+        self.crowd.tell_rest(printer);
         let met = std::mem::take(&mut *failures.lock().unwrap_or_else(PoisonError::into_inner));
         let mut alone = self.alone;
         summary.failed += met.len() as u64;
