@@ -21,8 +21,10 @@ pub struct Place<'a> {
 /// Directories and sidecar of an item, in inodes, and the directories above it, which may be new.
 const INODES_OF_AN_ITEM: u64 = 3 + 5;
 
-/// What the sidecar of a small item takes on the disk.
-const BYTES_OF_A_SIDECAR: u64 = 4096;
+/// What the sidecar of an item of so many entries may take on the disk.
+fn bytes_of_sidecar(entries: usize) -> u64 {
+    4096 + entries as u64 * BYTES_OF_AN_ENTRY
+}
 
 /// What is written of an item when it is in place: in the ledger, the event log and the index.
 const BYTES_OF_LINES: u64 = 2048;
@@ -41,15 +43,15 @@ struct Pending {
 #[derive(Debug)]
 pub(super) struct Reserved {
     pending: Arc<Pending>,
-    has_sidecar: bool,
+    /// Bytes of the sidecar, until it is written.
+    sidecar: Option<u64>,
 }
 
 impl Reserved {
     /// The sidecar is written: only lines about the item are still to come.
     pub(super) fn has_sidecar(&mut self) {
-        if !self.has_sidecar {
-            self.has_sidecar = true;
-            self.pending.bytes.fetch_sub(BYTES_OF_A_SIDECAR, Ordering::Relaxed);
+        if let Some(bytes) = self.sidecar.take() {
+            self.pending.bytes.fetch_sub(bytes, Ordering::Relaxed);
             self.pending.inodes.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -69,12 +71,13 @@ impl<'a> Place<'a> {
         Ok(Place { collection, root, last: Mutex::default(), pending: Arc::default() })
     }
 
-    /// Keeps room for what an item takes beside its files, which are written first: else these would fill
-    /// the disk up to where no item can be ended.
-    pub(super) fn reserve(&self) -> Reserved {
-        self.pending.bytes.fetch_add(BYTES_OF_A_SIDECAR + BYTES_OF_LINES, Ordering::Relaxed);
+    /// Keeps room for what an item of so many entries takes beside its files, which are written first: else
+    /// these would fill the disk up to where no item can be ended.
+    pub(super) fn reserve(&self, entries: usize) -> Reserved {
+        let sidecar = bytes_of_sidecar(entries);
+        self.pending.bytes.fetch_add(sidecar + BYTES_OF_LINES, Ordering::Relaxed);
         self.pending.inodes.fetch_add(1, Ordering::Relaxed);
-        Reserved { pending: Arc::clone(&self.pending), has_sidecar: false }
+        Reserved { pending: Arc::clone(&self.pending), sidecar: Some(sidecar) }
     }
 
     /// Makes sure that neither source nor collection lies in the other.
@@ -104,10 +107,11 @@ impl<'a> Place<'a> {
         &self,
         path: &Path,
         bytes: u64,
-        entries: u64,
+        entries: usize,
     ) -> Result<(), DepositError> {
-        let beside = BYTES_OF_A_SIDECAR + BYTES_OF_LINES + entries * BYTES_OF_AN_ENTRY;
-        self.check_room(path, bytes.saturating_add(beside), entries + INODES_OF_AN_ITEM)
+        let beside = bytes_of_sidecar(entries) + BYTES_OF_LINES;
+        let inodes = entries as u64 + INODES_OF_AN_ITEM;
+        self.check_room(path, bytes.saturating_add(beside), inodes)
     }
 
     /// Makes sure that the file system has room for `bytes` and `inodes` more than is reserved.

@@ -93,7 +93,7 @@ impl Plan {
         plan.finish();
         plan.check_twins(described, options.twins)?;
         plan.check_target(described, target)?;
-        place.check_room_for_item(described, plan.bytes, plan.entries.len() as u64)?;
+        place.check_room_for_item(described, plan.bytes, plan.entries.len())?;
         if plan.entries.is_empty() {
             return Err(DepositError::Nothing { path: described.to_path_buf() });
         }

@@ -71,7 +71,7 @@ impl StagingSide<'_> {
             target: request.target,
             metadata: request.metadata,
             given: request.given,
-            reserved: self.place.reserve(),
+            reserved: self.place.reserve(plan.entries.len()),
         };
         match request.source {
             Source::Stream { name, mut reader } => {
