@@ -32,12 +32,16 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     }
 
     fn publish(&mut self, group: Group, publisher: &Publisher<'_>) {
-        let Group { count, ready, ended: mut outcomes, withheld, notices, reserved, fatal } = group;
+        let Group { count, ready, ended: mut outcomes, withheld, notices, reserved, .. } = group;
         self.summary.notices.extend(notices);
+        // What failed once is not tried again: the kernel may have dropped the bytes.
+        if let Some(error) = group.unsynced {
+            self.stop(error.into());
+        }
         if self.summary.fatal.is_some() {
             let fails = |it: Ready| it.named.staged.fails(DepositError::GroupFailed);
             outcomes.extend(ready.into_iter().map(fails));
-        } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(fatal) {
+        } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(group.fatal) {
             self.stop(error);
         }
         self.names.settle(withheld, &mut outcomes);

@@ -9,6 +9,7 @@ use super::stage::Done;
 use super::withheld::Withheld;
 use super::{DepositError, Deposited, Given, Metadata, Outcome, PayloadPath};
 use crate::collection::Label;
+use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
 use crate::flow::Size;
 use crate::index::Record;
@@ -91,4 +92,16 @@ pub(super) struct Group {
     pub reserved: Vec<Reserved>,
     /// What later groups would meet as well.
     pub fatal: Option<DepositError>,
+    /// Why it is not on the disk.
+    pub unsynced: Option<PathError>,
+}
+
+impl Group {
+    /// Forces the payloads and sidecars to the disk, and all else that is on it.
+    pub(super) fn sync(mut self, stage: &Dir) -> Group {
+        if !self.ready.is_empty() {
+            self.unsynced = stage.sync_file_system().err();
+        }
+        self
+    }
 }

@@ -1,12 +1,12 @@
 //! Depositing: files become items under new names.
 //!
 //! [`Plan::of`] looks at one request and refuses what can not be kept, before a byte is copied; a dry
-//! run prints it. [`Depositor::run`] carries out many, in three steps that work at the same time on
+//! run prints it. [`Depositor::run`] carries out many, in four steps that work at the same time on
 //! different requests: `side` and `stage` copy the files of plans into the stage, several at a time, reading
-//! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars;
-//! `publish` forces the group to the disk with one sync, puts every item in place in one step, and only then
-//! `ending` reports it. `crate::flow` lies between the first two. Creating files keeps the processor busy
-//! and syncs the disk: a group waits for the disk while the next ones are made.
+//! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars; one
+//! sync forces the group to the disk; `publish` puts every item in place in one step, and only then `ending`
+//! reports it. `crate::flow` lies between the first two. Creating files keeps the processor busy and syncs
+//! the disk: a group waits for the disk while the next ones are made.
 //! `removal` takes the sources away, once the items are proven to be whole.
 //!
 //! # The order of writing, and why it is not protocol.md's

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
 use super::ending::Ending;
+use super::group::Group;
 use super::prepare::Preparer;
 use super::publish::Publisher;
 use super::side::StagingSide;
@@ -18,9 +19,9 @@ use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// So many requests are under way at a time: a group each is published, prepared and staged, and one is
-/// begun.
-const UNDER_WAY: usize = 4 * GROUP_ITEMS;
+/// So many requests are under way at a time: a group each is published, synced and prepared, and two are
+/// staged.
+const UNDER_WAY: usize = 5 * GROUP_ITEMS;
 
 /// Deposits items into a collection.
 pub struct Depositor<'a> {
@@ -108,7 +109,8 @@ impl Depositor<'_> {
                 summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
                 return;
             }
-            let (sender, groups) = mpsc::sync_channel(0);
+            let (prepared, to_sync) = mpsc::sync_channel(0);
+            let (synced, groups) = mpsc::sync_channel(0);
             let preparer = Preparer {
                 collection: self.collection,
                 writer: &self.writer,
@@ -123,9 +125,18 @@ impl Depositor<'_> {
             };
             let _stop = StopOnDrop(&flow);
             let preparing = std::thread::Builder::new().spawn_scoped(threads, move || {
-                preparer.run(&sender);
+                preparer.run(&prepared);
             });
-            if let Err(error) = preparing {
+            let stage = self.writer.stage();
+            let syncing = std::thread::Builder::new().spawn_scoped(threads, move || {
+                for group in to_sync {
+                    // That nobody takes it means that the other side has ended.
+                    if synced.send(Group::sync(group, stage)).is_err() {
+                        return;
+                    }
+                }
+            });
+            if let Err(error) = preparing.map(drop).and(syncing.map(drop)) {
                 summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
                 return;
             }

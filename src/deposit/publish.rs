@@ -1,5 +1,5 @@
-//! Publishing a group: forced to the disk with one sync, put in place item by item, and the directories
-//! synced that got them.
+//! Publishing a group that is on the disk: put in place item by item, and the directories synced that got
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(super) struct Publisher<'a> {
 }
 
 impl Publisher<'_> {
-    /// Publishes items: all are durable when this returns, or each has the reason why not.
+    /// Publishes items that were synced: all are durable when this returns, or each has the reason why not.
     ///
     /// The error is one that later groups would meet as well.
     pub(super) fn publish(
@@ -35,13 +35,6 @@ impl Publisher<'_> {
     ) -> Option<DepositError> {
         if ready.is_empty() {
             return None;
-        }
-        if let Err(error) = self.writer.stage().sync_file_system() {
-            // What failed once is not tried again: the kernel may have dropped the bytes.
-            let spoilt =
-                ready.into_iter().map(|it| it.named.staged.fails(DepositError::GroupFailed));
-            outcomes.extend(spoilt);
-            return Some(error.into());
         }
         let mut changing = self.announce(&ready);
         let mut named = Vec::with_capacity(ready.len());

@@ -1,6 +1,6 @@
 //! Staged items that are not published, because the collection has the same already.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::group::{Group, Staged};
 use super::{DepositError, Holding, Known, Outcome, Same};
@@ -40,22 +40,24 @@ pub(super) fn take_out(
 /// The names of new items, by the numbers of their requests, for as long as there may be withheld ones.
 #[derive(Default)]
 pub(super) struct Names {
-    before: BTreeMap<usize, RepositoryName>,
-    last: BTreeMap<usize, RepositoryName>,
+    /// Of the last groups.
+    groups: VecDeque<BTreeMap<usize, RepositoryName>>,
 }
+
+/// A group, and those that are under way before it when it is looked at: one is synced, one published.
+const GROUPS: usize = 3;
 
 impl Names {
     /// Takes in what became of the next group, and says of each of its withheld items what became of the
-    /// one that it is the same as: that is of this group, or of the one that was published while this
-    /// one was prepared.
+    /// one that it is the same as.
     pub(super) fn settle(&mut self, withheld: Withheld, outcomes: &mut Vec<Outcome>) {
         let name_of = |outcome: &Outcome| {
             Some((outcome.number, outcome.result.as_ref().ok()?.label.name.clone()))
         };
-        self.before =
-            std::mem::replace(&mut self.last, outcomes.iter().filter_map(name_of).collect());
+        self.groups.push_front(outcomes.iter().filter_map(name_of).collect());
+        self.groups.truncate(GROUPS);
         outcomes.extend(withheld.into_iter().map(|(staged, number)| {
-            match self.last.get(&number).or_else(|| self.before.get(&number)) {
+            match self.groups.iter().find_map(|names| names.get(&number)) {
                 Some(name) => held(staged, name.clone()),
                 None => staged.fails(DepositError::GroupFailed),
             }
