@@ -281,11 +281,13 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
             for message in messages {
                 gathered.add(message, size);
             }
-            if gathered.is_full() || idle {
-                self.finish(gathered.take());
+            while let Some(group) = gathered.take(idle) {
+                self.finish(group);
             }
         }
-        self.finish(gathered.take());
+        while let Some(group) = gathered.take(true) {
+            self.finish(group);
+        }
     }
 
     /// Places what is to be placed and tells everything, in order.

@@ -39,12 +39,18 @@ impl Preparer<'_, '_> {
             for message in messages {
                 gathered.add(message, size);
             }
-            if (gathered.is_full() || idle) && groups.send(self.prepare(gathered.take())).is_err() {
+            while let Some(requests) = gathered.take(idle) {
+                // That nobody takes it means that the other side has ended.
+                if groups.send(self.prepare(requests)).is_err() {
+                    return;
+                }
+            }
+        }
+        while let Some(requests) = gathered.take(true) {
+            if groups.send(self.prepare(requests)).is_err() {
                 return;
             }
         }
-        // That nobody takes it means that the other side has ended.
-        let _ = groups.send(self.prepare(gathered.take()));
     }
 
     fn prepare(&mut self, requests: Vec<Prepared>) -> Group {

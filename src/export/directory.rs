@@ -80,8 +80,8 @@ impl IntoDirectory<'_, '_> {
                 return ControlFlow::Break(());
             }
             self.take(&name);
-            if self.gathered.is_full()
-                && let Err(error) = self.publish()
+            if let Some(group) = self.gathered.take(false)
+                && let Err(error) = self.publish(group)
             {
                 failure = Some(error);
                 return ControlFlow::Break(());
@@ -89,7 +89,7 @@ impl IntoDirectory<'_, '_> {
             ControlFlow::Continue(())
         })?;
         // What is whole is put in place, however the run ends.
-        let published = self.publish();
+        let published = self.gathered.take(true).map_or(Ok(()), |group| self.publish(group));
         failure.map_or(published, Err)
     }
 
@@ -154,8 +154,7 @@ impl IntoDirectory<'_, '_> {
     }
 
     /// Puts what is ready in place: one sync for all that was written, one for the names.
-    fn publish(&mut self) -> Result<(), ExportError> {
-        let mut ready = self.gathered.take();
+    fn publish(&mut self, mut ready: Vec<Ready>) -> Result<(), ExportError> {
         let mut fatal = None;
         if let Some(place) = &self.place
             && ready.iter().any(|ready| ready.staged.is_some())

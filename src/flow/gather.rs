@@ -1,6 +1,6 @@
 //! Results in the order of their jobs, gathered until they make a group.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Message;
 
@@ -16,20 +16,28 @@ pub(crate) struct Size {
     pub bytes: u64,
 }
 
-/// What can be taken next.
+/// Results put in order, and cut into groups.
 #[derive(Debug)]
 pub(crate) struct Gathered<R> {
     /// Arrived, not yet next in order.
     early: BTreeMap<usize, R>,
-    /// Next in order.
-    ready: Vec<R>,
     next: usize,
+    /// Complete groups.
+    complete: VecDeque<Vec<R>>,
+    /// The group that is next to be complete, and how much that is.
+    begun: Vec<R>,
     size: Size,
 }
 
 impl<R> Default for Gathered<R> {
     fn default() -> Gathered<R> {
-        Gathered { early: BTreeMap::new(), ready: Vec::new(), next: 0, size: Size::default() }
+        Gathered {
+            early: BTreeMap::new(),
+            next: 0,
+            complete: VecDeque::new(),
+            begun: Vec::new(),
+            size: Size::default(),
+        }
     }
 }
 
@@ -43,21 +51,27 @@ impl<R> Gathered<R> {
             // Hostile sidecars may say anything.
             self.size.files = self.size.files.saturating_add(files);
             self.size.bytes = self.size.bytes.saturating_add(bytes);
-            self.ready.push(result);
+            self.begun.push(result);
+            if self.begun.len() >= GROUP_ITEMS
+                || self.size.files >= GROUP_FILES
+                || self.size.bytes >= GROUP_BYTES
+            {
+                self.close();
+            }
         }
     }
 
-    /// Whether what is next in order makes a group.
-    pub(crate) fn is_full(&self) -> bool {
-        self.ready.len() >= GROUP_ITEMS
-            || self.size.files >= GROUP_FILES
-            || self.size.bytes >= GROUP_BYTES
+    fn close(&mut self) {
+        self.size = Size::default();
+        self.complete.push_back(std::mem::take(&mut self.begun));
     }
 
-    /// Takes what is next in order.
-    pub(crate) fn take(&mut self) -> Vec<R> {
-        self.size = Size::default();
-        std::mem::take(&mut self.ready)
+    /// Takes the next group, if it is complete or need not wait for more.
+    pub(crate) fn take(&mut self, idle: bool) -> Option<Vec<R>> {
+        if self.complete.is_empty() && idle && !self.begun.is_empty() {
+            self.close();
+        }
+        self.complete.pop_front()
     }
 }
 
@@ -71,10 +85,20 @@ mod tests {
         for number in [2, 0, 1, 4] {
             gathered.add((number, number), |_| Size { files: GROUP_FILES / 3 + 1, bytes: 0 });
         }
-        assert!(gathered.is_full());
-        assert_eq!(gathered.take(), [0, 1, 2]);
-        assert!(!gathered.is_full(), "the fourth is not there yet");
+        assert_eq!(gathered.take(false), Some(vec![0, 1, 2]));
+        assert_eq!(gathered.take(true), None, "the fourth is not there yet");
         gathered.add((3, 3), |_| Size::default());
-        assert_eq!(gathered.take(), [3, 4]);
+        assert_eq!(gathered.take(false), None);
+        assert_eq!(gathered.take(true), Some(vec![3, 4]));
+    }
+
+    #[test]
+    fn no_group_is_larger_than_it_may_be() {
+        let mut gathered = Gathered::default();
+        for number in (0..=2 * GROUP_ITEMS).rev() {
+            gathered.add((number, ()), |()| Size::default());
+        }
+        let mut sizes = std::iter::from_fn(|| gathered.take(true)).map(|group| group.len());
+        assert!(sizes.by_ref().eq([GROUP_ITEMS, GROUP_ITEMS, 1]));
     }
 }

@@ -252,11 +252,13 @@ impl Ending<'_> {
             for message in messages {
                 gathered.add(message, size);
             }
-            if gathered.is_full() || idle {
-                self.publish(gathered.take());
+            while let Some(group) = gathered.take(idle) {
+                self.publish(group);
             }
         }
-        self.publish(gathered.take());
+        while let Some(group) = gathered.take(true) {
+            self.publish(group);
+        }
     }
 
     fn publish(&mut self, group: Vec<Ready>) {
