@@ -11,7 +11,7 @@ use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
 use crate::collection::{Listed, Names, Writer, visit_tree};
 use crate::disk::{Dir, PathError};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Gathered, Size, StopOnDrop, Taken};
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 
 /// So many items are read, or wait for those before them, at a time.
@@ -276,16 +276,8 @@ struct Ending<'a, R> {
 
 impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
     fn collect(&mut self) {
-        let mut gathered = Gathered::default();
-        while let Some(Taken { messages, idle }) = self.side.flow.take() {
-            for message in messages {
-                gathered.add(message, size);
-            }
-            while let Some(group) = gathered.take(idle) {
-                self.finish(group);
-            }
-        }
-        while let Some(group) = gathered.take(true) {
+        let flow = self.side.flow;
+        for group in flow.groups(size) {
             self.finish(group);
         }
     }

@@ -32,16 +32,17 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
     }
 
     fn publish(&mut self, group: Group, publisher: &Publisher<'_>) {
-        let Group { count, ready, ended: mut outcomes, withheld, notices, reserved, .. } = group;
-        self.summary.notices.extend(notices);
+        let Group { count, ready, withheld, reserved, fatal, unsynced, .. } = group;
+        let mut outcomes = group.ended;
+        self.summary.notices.extend(group.notices);
         // What failed once is not tried again: the kernel may have dropped the bytes.
-        if let Some(error) = group.unsynced {
+        if let Some(error) = unsynced {
             self.stop(error.into());
         }
         if self.summary.fatal.is_some() {
             let fails = |it: Ready| it.named.staged.fails(DepositError::GroupFailed);
             outcomes.extend(ready.into_iter().map(fails));
-        } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(group.fatal) {
+        } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(fatal) {
             self.stop(error);
         }
         self.names.settle(withheld, &mut outcomes);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::place::Reserved;
 use super::plan::Plan;
+use super::room::Reserved;
 use super::stage::Done;
 use super::withheld::Withheld;
 use super::{DepositError, Deposited, Given, Metadata, Outcome, PayloadPath};

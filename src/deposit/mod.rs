@@ -25,6 +25,7 @@ mod plan;
 mod prepare;
 mod publish;
 mod removal;
+mod room;
 mod root;
 mod side;
 mod sidecars;

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
 use super::ending::Ending;
-use super::group::Group;
 use super::prepare::Preparer;
 use super::publish::Publisher;
 use super::side::StagingSide;
@@ -71,8 +70,7 @@ impl Depositor<'_> {
         let pool = match rayon::ThreadPoolBuilder::new().num_threads(self.options.jobs).build() {
             Ok(pool) => pool,
             Err(error) => {
-                let cause = std::io::Error::other(error.to_string());
-                summary.fatal = Some(PathError::new("start threads for", "jobs", cause).into());
+                summary.fatal = Some(no_threads(std::io::Error::other(error.to_string())));
                 return summary;
             }
         };
@@ -106,9 +104,10 @@ impl Depositor<'_> {
                 pool.in_place_scope(|scope| side.feed(requests, scope));
             });
             if let Err(error) = feeding {
-                summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
+                summary.fatal = Some(no_threads(error));
                 return;
             }
+            // Nothing waits in between: `withheld` counts on how many groups are under way.
             let (prepared, to_sync) = mpsc::sync_channel(0);
             let (synced, groups) = mpsc::sync_channel(0);
             let preparer = Preparer {
@@ -131,13 +130,13 @@ impl Depositor<'_> {
             let syncing = std::thread::Builder::new().spawn_scoped(threads, move || {
                 for group in to_sync {
                     // That nobody takes it means that the other side has ended.
-                    if synced.send(Group::sync(group, stage)).is_err() {
+                    if synced.send(group.sync(stage)).is_err() {
                         return;
                     }
                 }
             });
             if let Err(error) = preparing.map(drop).and(syncing.map(drop)) {
-                summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
+                summary.fatal = Some(no_threads(error));
                 return;
             }
             let publisher = Publisher {
@@ -173,4 +172,8 @@ impl Depositor<'_> {
         }
         summary
     }
+}
+
+fn no_threads(cause: std::io::Error) -> DepositError {
+    PathError::new("start threads for", "jobs", cause).into()
 }

@@ -1,10 +1,10 @@
 //! Where items are deposited, as far as sources are concerned.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::DepositError;
+use super::room::Pending;
 use crate::collection::Collection;
 use crate::disk::{Links, PathError, resolved};
 
@@ -15,53 +15,8 @@ pub struct Place<'a> {
     root: PathBuf,
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
-    pending: Arc<Pending>,
-}
-
-/// Directories and sidecar of an item, in inodes, and the directories above it, which may be new.
-const INODES_OF_AN_ITEM: u64 = 3 + 5;
-
-/// What the sidecar of an item of so many entries may take on the disk.
-fn bytes_of_sidecar(entries: usize) -> u64 {
-    4096 + entries as u64 * BYTES_OF_AN_ENTRY
-}
-
-/// What is written of an item when it is in place: in the ledger, the event log and the index.
-const BYTES_OF_LINES: u64 = 2048;
-
-/// Each entry has a few lines in the sidecar.
-const BYTES_OF_AN_ENTRY: u64 = 256;
-
-/// Room that is kept for what items under way have not written yet.
-#[derive(Debug, Default)]
-struct Pending {
-    bytes: AtomicU64,
-    inodes: AtomicU64,
-}
-
-/// Room that is kept for an item until this is dropped.
-#[derive(Debug)]
-pub(super) struct Reserved {
-    pending: Arc<Pending>,
-    /// Bytes of the sidecar, until it is written.
-    sidecar: Option<u64>,
-}
-
-impl Reserved {
-    /// The sidecar is written: only lines about the item are still to come.
-    pub(super) fn has_sidecar(&mut self) {
-        if let Some(bytes) = self.sidecar.take() {
-            self.pending.bytes.fetch_sub(bytes, Ordering::Relaxed);
-            self.pending.inodes.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        self.has_sidecar();
-        self.pending.bytes.fetch_sub(BYTES_OF_LINES, Ordering::Relaxed);
-    }
+    /// Room that is kept on its file system.
+    pub(super) pending: Arc<Pending>,
 }
 
 impl<'a> Place<'a> {
@@ -69,15 +24,6 @@ impl<'a> Place<'a> {
     pub fn new(collection: &'a Collection) -> Result<Place<'a>, PathError> {
         let root = resolved(collection.path())?;
         Ok(Place { collection, root, last: Mutex::default(), pending: Arc::default() })
-    }
-
-    /// Keeps room for what an item of so many entries takes beside its files, which are written first: else
-    /// these would fill the disk up to where no item can be ended.
-    pub(super) fn reserve(&self, entries: usize) -> Reserved {
-        let sidecar = bytes_of_sidecar(entries);
-        self.pending.bytes.fetch_add(sidecar + BYTES_OF_LINES, Ordering::Relaxed);
-        self.pending.inodes.fetch_add(1, Ordering::Relaxed);
-        Reserved { pending: Arc::clone(&self.pending), sidecar: Some(sidecar) }
     }
 
     /// Makes sure that neither source nor collection lies in the other.
@@ -98,44 +44,6 @@ impl<'a> Place<'a> {
                 path: path.to_path_buf(),
                 collection: collection(),
             });
-        }
-        Ok(())
-    }
-
-    /// Makes sure that the file system has room for an item of so many bytes and entries.
-    pub(super) fn check_room_for_item(
-        &self,
-        path: &Path,
-        bytes: u64,
-        entries: usize,
-    ) -> Result<(), DepositError> {
-        let beside = bytes_of_sidecar(entries) + BYTES_OF_LINES;
-        let inodes = entries as u64 + INODES_OF_AN_ITEM;
-        self.check_room(path, bytes.saturating_add(beside), inodes)
-    }
-
-    /// Makes sure that the file system has room for `bytes` and `inodes` more than is reserved.
-    pub(super) fn check_room(
-        &self,
-        path: &Path,
-        bytes: u64,
-        inodes: u64,
-    ) -> Result<(), DepositError> {
-        let room = self.collection.root().room()?;
-        let free_bytes = room.bytes.saturating_sub(self.pending.bytes.load(Ordering::Relaxed));
-        let free_inodes = room.inodes.saturating_sub(self.pending.inodes.load(Ordering::Relaxed));
-        let lacking = |needed, unit, free| DepositError::NoRoom {
-            path: path.to_path_buf(),
-            needed,
-            unit,
-            free,
-            collection: self.collection.path().to_path_buf(),
-        };
-        if bytes > free_bytes {
-            return Err(lacking(bytes, "bytes", free_bytes));
-        }
-        if inodes > free_inodes {
-            return Err(lacking(inodes, "inodes", free_inodes));
         }
         Ok(())
     }

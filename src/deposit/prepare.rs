@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use super::group::{Group, Named, Prepared, Ready, Staged, size};
-use super::place::Reserved;
+use super::room::Reserved;
 use super::sidecars::SidecarWriter;
 use super::{DepositError, Known, Outcome, withheld};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
-use crate::flow::{Flow, Gathered, Taken};
+use crate::flow::Flow;
 use crate::interrupt::Interrupt;
 
 /// Makes groups of what is staged, in the order of the requests.
@@ -34,19 +34,9 @@ pub(super) struct Preparer<'a, 'b> {
 impl Preparer<'_, '_> {
     /// Hands on groups until all requests are in one, or nobody takes them.
     pub(super) fn run(mut self, groups: &SyncSender<Group>) {
-        let mut gathered = Gathered::default();
-        while let Some(Taken { messages, idle }) = self.flow.take() {
-            for message in messages {
-                gathered.add(message, size);
-            }
-            while let Some(requests) = gathered.take(idle) {
-                // That nobody takes it means that the other side has ended.
-                if groups.send(self.prepare(requests)).is_err() {
-                    return;
-                }
-            }
-        }
-        while let Some(requests) = gathered.take(true) {
+        let flow = self.flow;
+        for requests in flow.groups(size) {
+            // That nobody takes it means that the other side has ended.
             if groups.send(self.prepare(requests)).is_err() {
                 return;
             }

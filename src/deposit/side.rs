@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Prepared, Staged};
-use super::place::Reserved;
+use super::room::Reserved;
 use super::stage::{Done, Draft, Staging, stage_stream};
 use super::{DepositError, Given, Options, Place, Plan, Request, Source};
 use crate::clock::Clock;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Message;
+use super::{Flow, Message, Taken};
 
 /// A group is complete when it has so many items, files or bytes, or when nothing else is under way.
 pub(crate) const GROUP_ITEMS: usize = 2048;
@@ -72,6 +72,41 @@ impl<R> Gathered<R> {
             self.close();
         }
         self.complete.pop_front()
+    }
+}
+
+/// The groups that come out of a flow, until nothing more is staged.
+pub(crate) struct Groups<'a, R> {
+    flow: &'a Flow<R>,
+    gathered: Gathered<R>,
+    size: fn(&R) -> Size,
+    /// What was taken need not wait for more.
+    idle: bool,
+}
+
+impl<R> Flow<R> {
+    /// Takes what is staged, in groups; `size` says how much a result is.
+    pub(crate) fn groups(&self, size: fn(&R) -> Size) -> Groups<'_, R> {
+        Groups { flow: self, gathered: Gathered::default(), size, idle: false }
+    }
+}
+
+impl<R> Iterator for Groups<'_, R> {
+    type Item = Vec<R>;
+
+    fn next(&mut self) -> Option<Vec<R>> {
+        loop {
+            if let Some(group) = self.gathered.take(self.idle) {
+                return Some(group);
+            }
+            let Some(Taken { messages, idle }) = self.flow.take() else {
+                return self.gathered.take(true);
+            };
+            self.idle = idle;
+            for message in messages {
+                self.gathered.add(message, self.size);
+            }
+        }
     }
 }
 

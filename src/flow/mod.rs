@@ -1,8 +1,8 @@
 //! Many small jobs in two stages: threads work on them in any order, one side takes what they made in
 //! the order of the jobs, in groups. What lies between the two is bounded.
 //!
-//! [`Flow`] passes results on, [`Gathered`] puts them in order and says when they make a group,
-//! [`batches`] cuts one large job into shares.
+//! [`Flow`] passes results on, [`Gathered`] puts them in order and cuts them into groups, [`batches`]
+//! cuts one large job into shares.
 
 mod batch;
 mod gather;
@@ -13,7 +13,7 @@ pub(crate) use batch::batches;
 pub(crate) use gather::{GROUP_ITEMS, Gathered, Size};
 
 /// The number of a job, from 0, and what became of it.
-pub(crate) type Message<R> = (usize, R);
+type Message<R> = (usize, R);
 
 /// The publishing side is woken for so many messages, or bytes, or when nothing else is under way:
 /// waking it for each of many small items would cost more than staging them.
@@ -55,10 +55,10 @@ impl<R> State<R> {
 }
 
 /// What the publishing side takes at a time.
-pub(crate) struct Taken<R> {
-    pub messages: Vec<Message<R>>,
+struct Taken<R> {
+    messages: Vec<Message<R>>,
     /// Nothing else is under way: what was taken need not wait for more.
-    pub idle: bool,
+    idle: bool,
 }
 
 impl<R> Flow<R> {
@@ -100,7 +100,7 @@ impl<R> Flow<R> {
     }
 
     /// Waits for messages; nothing when the staging side has ended and all were taken.
-    pub(crate) fn take(&self) -> Option<Taken<R>> {
+    fn take(&self) -> Option<Taken<R>> {
         let mut state = self.state();
         while !state.is_news() {
             state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);

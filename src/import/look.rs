@@ -56,11 +56,11 @@ impl Looker {
     }
 
     fn stamp(&self, place: &Place) -> Result<Stamp, PathError> {
-        if let (Place::Path(path), Links::Follow) = (place, self.links) {
-            return StoredFile::open(path, self.watcher.clone())?.stamp();
-        }
         let stamp = match place {
             Place::Beneath(beneath) => beneath.root.stamp_beneath(&beneath.relative)?,
+            Place::Path(path) if self.links == Links::Follow => {
+                Some(StoredFile::open(path, self.watcher.clone())?.stamp()?)
+            }
             Place::Path(_) => {
                 let (dir, name) = self.parent(place)?;
                 dir.stamp(&name)?

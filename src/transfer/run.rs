@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Lookup, ProofError, StoredItem, Writer};
 use crate::disk::{IoContext, PathError};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Gathered, Size, StopOnDrop, Taken};
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::Entry;
@@ -247,16 +247,8 @@ struct Ending<'a> {
 
 impl Ending<'_> {
     fn collect(&mut self) {
-        let mut gathered = Gathered::default();
-        while let Some(Taken { messages, idle }) = self.shared.flow.take() {
-            for message in messages {
-                gathered.add(message, size);
-            }
-            while let Some(group) = gathered.take(idle) {
-                self.publish(group);
-            }
-        }
-        while let Some(group) = gathered.take(true) {
+        let shared = self.shared;
+        for group in shared.flow.groups(size) {
             self.publish(group);
         }
     }

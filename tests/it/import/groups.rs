@@ -1,42 +1,16 @@
 //! Imports of several groups, of which one is published while the next are prepared.
 
-use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use urepo::disk::{Operation, Watch};
+use rustix::io::Errno;
+use urepo::disk::Operation;
 
 use super::*;
-use crate::support::{make_collection, scratch, staged};
+use crate::support::{Faults, Mode, make_collection, scratch, staged};
 use urepo::collection::Label;
 use urepo::deposit::Deposited;
 
 /// More than two groups, and of each content about two.
 const SOURCES: usize = 4500;
 const CONTENTS: usize = 2300;
-
-/// From the n-th operation of a kind on, as if the process had been killed there, or just that one.
-struct From {
-    operation: Operation,
-    at: usize,
-    once: bool,
-    seen: AtomicUsize,
-}
-
-impl Watch for From {
-    fn before(&self, operation: Operation, _: &Path) -> io::Result<()> {
-        let seen = if operation == self.operation {
-            self.seen.fetch_add(1, Ordering::SeqCst) + 1
-        } else {
-            self.seen.load(Ordering::SeqCst)
-        };
-        let strikes = if self.once {
-            operation == self.operation && seen == self.at
-        } else {
-            seen >= self.at
-        };
-        if strikes { Err(rustix::io::Errno::IO.into()) } else { Ok(()) }
-    }
-}
 
 /// What was told, and what ended the run before its time.
 fn run(root: &Path, sources: &Path, watcher: &Watcher, time: &str) -> (Vec<Event>, Option<String>) {
@@ -57,7 +31,7 @@ fn run(root: &Path, sources: &Path, watcher: &Watcher, time: &str) -> (Vec<Event
 }
 
 /// Imports with a fault and then without one: what was told is there, and each content is there once.
-fn each_content_once(fault: Option<From>) {
+fn each_content_once(fault: Option<(Operation, usize, Mode)>) {
     let scratch = scratch();
     let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
     for number in 0..SOURCES {
@@ -65,7 +39,9 @@ fn each_content_once(fault: Option<From>) {
     }
     make_collection(&root);
     let is_faulty = fault.is_some();
-    let watcher = fault.map_or_else(Watcher::default, |fault| Watcher::new(Arc::new(fault)));
+    let watcher = fault.map_or_else(Watcher::default, |(operation, at, mode)| {
+        Watcher::new(Arc::new(Faults::new(&root, at, mode).of(operation)))
+    });
     let (told, fatal) = run(&root, &sources, &watcher, "2026-11-21T02:13:00Z");
     assert_eq!(fatal.is_some(), is_faulty, "{fatal:?}");
     let collection = Collection::open(&root, &Watcher::default()).unwrap();
@@ -100,17 +76,10 @@ fn know_what_is_under_way() {
 
 #[test]
 fn end_with_the_group_that_can_not_be_synced() {
-    let operation = Operation::SyncFileSystem;
-    each_content_once(Some(From { operation, at: 2, once: true, seen: AtomicUsize::default() }));
+    each_content_once(Some((Operation::SyncFileSystem, 2, Mode::Once(Errno::IO))));
 }
 
 #[test]
 fn are_taken_up_after_a_kill_between_groups() {
-    let operation = Operation::Rename;
-    each_content_once(Some(From {
-        operation,
-        at: 2100,
-        once: false,
-        seen: AtomicUsize::default(),
-    }));
+    each_content_once(Some((Operation::Rename, 2100, Mode::Killed)));
 }

@@ -19,6 +19,8 @@ pub(crate) enum Mode {
 /// Makes the n-th operation on a collection fail.
 pub(crate) struct Faults {
     root: PathBuf,
+    /// Only operations of this kind are counted; all unless given.
+    only: Option<Operation>,
     at: usize,
     mode: Mode,
     seen: AtomicUsize,
@@ -27,7 +29,13 @@ pub(crate) struct Faults {
 
 impl Faults {
     pub(crate) fn new(root: &Path, at: usize, mode: Mode) -> Faults {
-        Faults { root: root.into(), at, mode, seen: AtomicUsize::new(0), struck: Mutex::default() }
+        let (seen, struck) = (AtomicUsize::new(0), Mutex::default());
+        Faults { root: root.into(), only: None, at, mode, seen, struck }
+    }
+
+    /// The same with the n-th operation of one kind.
+    pub(crate) fn of(self, operation: Operation) -> Faults {
+        Faults { only: Some(operation), ..self }
     }
 
     /// The operation that failed first, if it came to that.
@@ -38,9 +46,11 @@ impl Faults {
 
 impl Watch for Faults {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        let number = self.seen.fetch_add(1, Ordering::SeqCst) + 1;
+        let counts = self.only.is_none_or(|only| only == operation);
+        let number =
+            self.seen.fetch_add(usize::from(counts), Ordering::SeqCst) + usize::from(counts);
         let strikes = match self.mode {
-            Mode::Once(_) => number == self.at,
+            Mode::Once(_) => counts && number == self.at,
             Mode::Killed => number >= self.at,
         };
         if !strikes {
