@@ -21,6 +21,8 @@ pub(super) struct Staged {
     /// Its directory in the stage.
     pub item: PathBuf,
     pub source: String,
+    /// Whether it was read from a stream, of which nobody knows whether its end came too early.
+    pub is_stream: bool,
     pub origin: Option<PathBuf>,
     pub target: Option<PayloadPath>,
     pub metadata: Metadata,

@@ -30,9 +30,10 @@ impl Publisher<'_> {
     /// The error is one that later groups would meet as well.
     pub(super) fn publish(
         &self,
-        ready: Vec<Ready>,
+        mut ready: Vec<Ready>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
+        self.take_out_broken_streams(&mut ready, outcomes);
         if ready.is_empty() {
             return None;
         }
@@ -50,6 +51,19 @@ impl Publisher<'_> {
         self.note(&placed);
         outcomes.extend(placed.into_iter().map(|named| self.finish(named)));
         fatal
+    }
+
+    /// Ends with the streams, if a stop was asked for.
+    ///
+    /// What stops this run stops who writes the stream as well (Ctrl-C in a pipeline), and an end for that
+    /// reason looks like any other. It is looked at here, last, as the request may be heard later than the
+    /// end of the stream: the thread that called [`run`](super::Depositor::run), which is this one, is the
+    /// one that handles signals.
+    fn take_out_broken_streams(&self, ready: &mut Vec<Ready>, outcomes: &mut Vec<Outcome>) {
+        if self.interrupt.requested() {
+            let broken = ready.extract_if(.., |it| it.named.staged.is_stream);
+            outcomes.extend(broken.map(|it| it.named.staged.fails(DepositError::Interrupted)));
+        }
     }
 
     /// Tells the index, if there is one.

@@ -67,6 +67,7 @@ impl StagingSide<'_> {
         }
         let mut rest = Rest {
             source: described.to_owned(),
+            is_stream: matches!(request.source, Source::Stream { .. }),
             origin: None,
             target: request.target,
             metadata: request.metadata,
@@ -173,6 +174,7 @@ enum Begun {
 /// What a request says beyond its files.
 struct Rest {
     source: String,
+    is_stream: bool,
     origin: Option<PathBuf>,
     target: Option<crate::item::PayloadPath>,
     metadata: crate::sidecar::Metadata,
@@ -182,12 +184,13 @@ struct Rest {
 
 impl Rest {
     fn staged(self, number: usize, item: PathBuf, plan: Arc<Plan>, done: Done) -> Staged {
-        let Rest { source, origin, target, metadata, given, reserved } = self;
+        let Rest { source, is_stream, origin, target, metadata, given, reserved } = self;
         let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
         Staged {
             number,
             item,
             source,
+            is_stream,
             origin,
             target,
             metadata,

@@ -16,6 +16,8 @@ use crate::support::{
     TestClock, deposit, make_collection, options, request, scratch, staged, tree, whole_items,
 };
 
+mod streams;
+
 struct Place {
     scratch: tempfile::TempDir,
     collection: Collection,

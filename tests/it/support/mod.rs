@@ -115,10 +115,21 @@ pub(crate) fn deposit(
     requests: Vec<Request>,
     options: Options,
     clock: &dyn Clock,
+    reported: impl FnMut(&Outcome),
+) -> Result<(Vec<Outcome>, Summary), urepo::deposit::DepositError> {
+    deposit_until(&Interrupt::default(), collection, requests, options, clock, reported)
+}
+
+/// The same, until somebody asks for a stop.
+pub(crate) fn deposit_until(
+    interrupt: &Interrupt,
+    collection: &Collection,
+    requests: Vec<Request>,
+    options: Options,
+    clock: &dyn Clock,
     mut reported: impl FnMut(&Outcome),
 ) -> Result<(Vec<Outcome>, Summary), urepo::deposit::DepositError> {
     let agent = agent();
-    let interrupt = Interrupt::default();
     let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
     let writer = collection.writer(&agent, clock, PATIENCE)?;
     let depositor = Depositor {
@@ -129,7 +140,7 @@ pub(crate) fn deposit(
         known: None,
         clock,
         progress: &NoProgress,
-        interrupt: &interrupt,
+        interrupt,
     };
     let mut outcomes = Vec::new();
     let summary = depositor.run(requests.into_iter(), |group| {
