@@ -1,22 +1,18 @@
 //! What `urepo new` is asked to deposit, one request at a time.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::ffi::OsStringExt;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::deposit::{Given, Request, Source};
-use urepo::disk::{StoredFile, Watcher};
+use urepo::disk::{NoPath, Paths, StoredFile, Watcher};
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
 
 use super::New;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-
-/// A path longer than this is no path: the list is not one of NUL-ended names.
-const MAX_PATH_BYTES: usize = 64 * 1024;
 
 /// Requests as they are read: a list of a million names is not held in memory.
 pub(super) struct Requests {
@@ -44,7 +40,7 @@ impl SharedFailure {
 }
 
 struct List {
-    reader: Box<dyn BufRead + Send>,
+    paths: Paths,
     name: String,
 }
 
@@ -142,37 +138,25 @@ fn is_stdin(path: &Path) -> bool {
 impl List {
     fn open(path: &Path) -> Result<List, Failure> {
         if is_stdin(path) {
-            let reader = Box::new(BufReader::new(std::io::stdin()));
-            return Ok(List { reader, name: "standard input".to_owned() });
+            let paths = Paths::new(Box::new(BufReader::new(std::io::stdin())));
+            return Ok(List { paths, name: "standard input".to_owned() });
         }
         let file = StoredFile::open_stream(path, Watcher::default())?;
-        let reader = Box::new(BufReader::new(file));
-        Ok(List { reader, name: path.display().to_string() })
+        let paths = Paths::new(Box::new(BufReader::new(file)));
+        Ok(List { paths, name: path.display().to_string() })
     }
 
     fn next(&mut self) -> Result<Option<PathBuf>, Failure> {
-        loop {
-            let mut bytes = Vec::new();
-            let limit = MAX_PATH_BYTES as u64;
-            let read = Read::by_ref(&mut self.reader).take(limit).read_until(0, &mut bytes);
-            read.map_err(|error| {
+        self.paths.read().map_err(|cause| match cause {
+            NoPath::Unreadable(error) => {
                 Failure::new(Exit::Failure, format!("cannot read the list {}", self.name))
                     .caused_by(error.to_string())
-            })?;
-            if bytes.len() == MAX_PATH_BYTES {
+            }
+            NoPath::NotAList => {
                 let message = format!("the list {} is not one of NUL-ended paths", self.name);
-                return Err(Failure::new(Exit::Failure, message)
-                    .hint("`find … -print0` writes such a list"));
+                Failure::new(Exit::Failure, message).hint("`find … -print0` writes such a list")
             }
-            if bytes.last() == Some(&0) {
-                bytes.pop();
-            } else if bytes.is_empty() {
-                return Ok(None);
-            }
-            if !bytes.is_empty() {
-                return Ok(Some(std::ffi::OsString::from_vec(bytes).into()));
-            }
-        }
+        })
     }
 }
 

@@ -1,0 +1,49 @@
+//! Lists of paths, each ended by a NUL byte, as `find -print0` writes them.
+
+use std::io::{self, BufRead, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// A path longer than this is no path: the list is not one of NUL-ended names.
+const MAX_PATH_BYTES: u64 = 64 * 1024;
+
+/// Reads a list; of a million paths one at a time is in memory.
+pub struct Paths {
+    reader: Box<dyn BufRead + Send>,
+}
+
+/// Why there is no next path.
+#[derive(Debug)]
+pub enum NoPath {
+    /// The list can not be read on.
+    Unreadable(io::Error),
+    /// It is not one of NUL-ended paths.
+    NotAList,
+}
+
+impl Paths {
+    /// The list that `reader` gives.
+    pub fn new(reader: Box<dyn BufRead + Send>) -> Paths {
+        Paths { reader }
+    }
+
+    /// The next path, however the last one ends; empty ones are passed over.
+    pub fn read(&mut self) -> Result<Option<PathBuf>, NoPath> {
+        loop {
+            let mut bytes = Vec::new();
+            let read =
+                Read::by_ref(&mut self.reader).take(MAX_PATH_BYTES).read_until(0, &mut bytes);
+            if read.map_err(NoPath::Unreadable)? as u64 == MAX_PATH_BYTES {
+                return Err(NoPath::NotAList);
+            }
+            if bytes.last() == Some(&0) {
+                bytes.pop();
+            } else if bytes.is_empty() {
+                return Ok(None);
+            }
+            if !bytes.is_empty() {
+                return Ok(Some(std::ffi::OsString::from_vec(bytes).into()));
+            }
+        }
+    }
+}
