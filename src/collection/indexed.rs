@@ -69,13 +69,15 @@ impl Collection {
         &self,
         act: impl FnOnce(&mut Index) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
-        if self.own.stamp(layout::INDEX)?.is_none() {
+        let Some(_lock) = self.share_index()? else {
             *self.index.slot() = None;
             return Ok(None);
-        }
-        let _lock = Lock::wait_to_share_file(self.own.open_lock_file(layout::INDEX_LOCK)?)?;
+        };
         // Under the lock it stays the file that it is.
-        let Some(stamp) = self.own.stamp(layout::INDEX)? else { return Ok(None) };
+        let Some(stamp) = self.own.stamp(layout::INDEX)? else {
+            *self.index.slot() = None;
+            return Ok(None);
+        };
         let open = self.index.slot().take();
         let mut index = match open {
             Some((identity, index)) if identity == stamp.identity => index,
@@ -84,6 +86,21 @@ impl Collection {
         let done = act(&mut index);
         *self.index.slot() = Some((stamp.identity, index));
         done.map(Some)
+    }
+
+    /// Locks the index, with others, unless there is none.
+    fn share_index(&self) -> Result<Option<Lock>, PathError> {
+        if self.own.stamp(layout::INDEX)?.is_some() {
+            return Lock::wait_to_share_file(self.own.open_lock_file(layout::INDEX_LOCK)?)
+                .map(Some);
+        }
+        // For a moment there is none while a new one is put in its place; whoever does that has the lock.
+        if self.own.stamp(layout::INDEX_LOCK)?.is_none() {
+            return Ok(None);
+        }
+        // Who may not write there has missed nothing.
+        let Ok(file) = self.own.open_lock_file(layout::INDEX_LOCK) else { return Ok(None) };
+        Lock::wait_to_share_file(file).map(Some)
     }
 
     fn open_index(&self, stamp: &Stamp) -> Result<Index, IndexError> {
