@@ -12,7 +12,7 @@ use super::withheld::Names;
 use super::{DepositError, Known, Options, Outcome, Place, Request, SourceRule};
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
-use crate::disk::PathError;
+use crate::disk::{PathError, Wake};
 use crate::distributor::Notice;
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::interrupt::Interrupt;
@@ -91,6 +91,7 @@ impl Depositor<'_> {
                 buckets: &buckets,
                 progress: self.progress,
                 interrupt: self.interrupt,
+                wake: Wake::default(),
             },
             options: self.options,
             place: &place,

@@ -10,7 +10,7 @@ use super::{Checks, DepositError, Lost};
 use crate::collection::Buckets;
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake};
 use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
@@ -32,6 +32,7 @@ pub(super) struct Staging<'a> {
     pub buckets: &'a Buckets,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
+    pub wake: Wake,
 }
 
 /// An item being staged.
@@ -138,6 +139,7 @@ impl Draft {
             return Err(DepositError::Mismatch { path: planned.path.clone(), algorithm });
         }
         copy.set_attributes(&stamp)?;
+        staging.wake.follow(copy, measured.bytes);
         let mut done = self.done();
         done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
         done.lost.extended_attributes += u64::from(odd);

@@ -2,18 +2,13 @@
 
 use super::PathError;
 use super::file::StoredFile;
+use super::wake::WriteBack;
 use crate::digest::{Digest, Hasher};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
 /// Bytes read at a time: large enough for few calls, small enough to stay in the CPU's cache.
 pub const BUFFER_BYTES: usize = 128 * 1024;
-
-/// After this many bytes the kernel is asked to write back what has been written.
-const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
-
-/// A rest smaller than this is left for the final sync.
-const LARGE_BYTES: u64 = 256 * 1024;
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,20 +66,15 @@ impl Copying<'_> {
         mut see: impl FnMut(&[u8]),
     ) -> Result<Measured, CopyError> {
         let Copying { expected, progress, interrupt } = self;
-        let mut written_back = 0;
+        let mut write_back = WriteBack::default();
         let measured =
             read_and_digest(expected, from, buffer, progress, interrupt, |bytes, end| {
                 see(bytes);
                 to.write_all(bytes)?;
-                if end - written_back >= WRITE_BACK_BYTES {
-                    to.let_go(written_back, end - written_back);
-                    written_back = end;
-                }
+                write_back.has(to, end);
                 Ok::<_, CopyError>(())
             })?;
-        if measured.bytes - written_back >= LARGE_BYTES {
-            to.let_go(written_back, measured.bytes - written_back);
-        }
+        write_back.ends(to, measured.bytes);
         Ok(measured)
     }
 }

@@ -24,6 +24,7 @@ mod random;
 mod source;
 mod space;
 mod tree;
+mod wake;
 mod watch;
 
 pub use dir::{Dir, DirEntry, Kind};
@@ -36,4 +37,5 @@ pub(crate) use random::random_hex;
 pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
 pub use space::{Room, size_of_tree};
+pub(crate) use wake::{Wake, WriteBack};
 pub use watch::{Operation, Watch, Watcher};

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::sink::Sink;
-use crate::disk::{Dir, Stamp, StoredFile};
-
-/// After this many bytes the kernel is asked to write back what has been written.
-const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
+use crate::disk::{Dir, Stamp, StoredFile, Wake, WriteBack};
 
 /// Makes files and directories in a stage, which is private: nobody else can put links there.
 pub(super) struct Tree<'a> {
     stage: &'a Dir,
     file: Option<Open>,
+    wake: Wake,
     /// They get their modes and times when nothing more is put into them.
     directories: Vec<(PathBuf, Stamp)>,
 }
@@ -24,12 +22,12 @@ struct Open {
     file: StoredFile,
     stamp: Stamp,
     written: u64,
-    written_back: u64,
+    write_back: WriteBack,
 }
 
 impl<'a> Tree<'a> {
     pub(super) fn new(stage: &'a Dir) -> Tree<'a> {
-        Tree { stage, file: None, directories: Vec::new() }
+        Tree { stage, file: None, wake: Wake::default(), directories: Vec::new() }
     }
 }
 
@@ -47,7 +45,8 @@ impl Sink for Tree<'_> {
 
     fn begin(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
         let file = self.stage.create_file_with_mode(path, stamp.kept_mode())?;
-        self.file = Some(Open { file, stamp: *stamp, written: 0, written_back: 0 });
+        let write_back = WriteBack::default();
+        self.file = Some(Open { file, stamp: *stamp, written: 0, write_back });
         Ok(())
     }
 
@@ -55,18 +54,17 @@ impl Sink for Tree<'_> {
         let Some(open) = &mut self.file else { return Ok(()) };
         open.file.write_all(bytes)?;
         open.written += bytes.len() as u64;
-        if open.written - open.written_back >= WRITE_BACK_BYTES {
-            open.file.let_go(open.written_back, open.written - open.written_back);
-            open.written_back = open.written;
-        }
+        open.write_back.has(&open.file, open.written);
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), ExportError> {
-        match self.file.take() {
-            Some(open) => Ok(open.file.set_attributes(&open.stamp)?),
-            None => Ok(()),
+        if let Some(Open { file, stamp, written, write_back }) = self.file.take() {
+            file.set_attributes(&stamp)?;
+            write_back.ends(&file, written);
+            self.wake.follow(file, written);
         }
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {

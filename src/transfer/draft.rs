@@ -290,6 +290,7 @@ impl Draft {
             stage,
             item,
             resumes: self.partial.is_some(),
+            wake: &shared.wake,
             progress: shared.progress,
             interrupt: shared.interrupt,
         }

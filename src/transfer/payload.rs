@@ -9,7 +9,7 @@ use super::TransferError;
 use crate::collection::StoredItem;
 use crate::digest::Digest;
 use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest, digest};
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, directories};
@@ -32,6 +32,7 @@ pub(super) struct Route<'a> {
     pub item: &'a Path,
     /// Whether an earlier run may have copied a part of it.
     pub resumes: bool,
+    pub wake: &'a Wake,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
 }
@@ -148,7 +149,9 @@ impl Route<'_> {
             let detail = format!("sha256 {}, in the sidecar {}", measured.digest, wanted.digest);
             return Err(self.damaged(wanted.path, detail));
         }
-        Ok(copy.set_attributes(&wanted.stamp(found))?)
+        copy.set_attributes(&wanted.stamp(found))?;
+        self.wake.follow(copy, wanted.bytes);
+        Ok(())
     }
 
     /// Whether an earlier run copied a file whole; what it left of one that is not goes.

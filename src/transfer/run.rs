@@ -11,7 +11,7 @@ use super::{
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Lookup, ProofError, StoredItem, Writer};
-use crate::disk::{IoContext, PathError};
+use crate::disk::{IoContext, PathError, Wake};
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -93,6 +93,7 @@ pub(super) struct Shared<'a> {
     pub ahead: Ahead,
     pub interrupt: &'a Interrupt,
     pub buckets: Buckets,
+    pub wake: Wake,
     pub flow: Flow<Ready>,
     /// Whether items can be moved from one collection to the other by renaming.
     pub one_file_system: bool,
@@ -211,6 +212,7 @@ impl Transfer<'_> {
             ahead: self.ahead,
             interrupt: self.interrupt,
             buckets: Buckets::new(self.options.jobs),
+            wake: Wake::default(),
             flow: Flow::new(UNDER_WAY),
             one_file_system,
             token: super::journal::token(self.to.path())?,
