@@ -3,17 +3,21 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
 use super::finding::{Finding, Place, describe};
 use super::rounds::{Choice, Deadline};
 use super::run::{Answer, Dated};
 use super::spelling::Spellings;
-use super::work::{Origin, Ticket, Work};
+use super::work::{Batch, Origin, Ticket, Work};
 use super::{Code, Scope};
 use crate::collection::{Listed, Names};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
+
+/// So many items are handed to a thread at a time.
+const BATCH: usize = 16;
 
 /// Puts items into the queue and hands them to the pool.
 pub(super) struct Feed<'a, 'tasks, 'scope> {
@@ -22,8 +26,18 @@ pub(super) struct Feed<'a, 'tasks, 'scope> {
     queue: &'a SyncSender<Answer>,
     spellings: Spellings<'scope>,
     choice: Option<Choice>,
+    /// The batch that is not yet handed on.
+    batch: Vec<Pending>,
     /// The prefix of the item before.
     prefix: String,
+}
+
+/// An item that waits for its batch to be handed on.
+struct Pending {
+    item: Dated,
+    origin: Origin,
+    /// What was found of it while listing.
+    findings: Vec<Finding>,
 }
 
 impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
@@ -34,45 +48,42 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
         choice: Option<Choice>,
     ) -> Self {
         let spellings = Spellings::new(work.collection.root());
-        Feed { work, tasks, queue, spellings, choice, prefix: String::new() }
+        let batch = Vec::with_capacity(BATCH);
+        Feed { work, tasks, queue, spellings, choice, batch, prefix: String::new() }
     }
 
     /// Feeds all of `scope`, or as much as is wanted.
     pub(super) fn feed(&mut self, scope: Scope<'_>) {
-        match scope {
+        let fed = match scope {
             Scope::All(names) => self.feed_all(names),
-            Scope::Items(names) => {
-                for name in names {
-                    if self.item(name, Origin::Asked).is_break() {
-                        return;
-                    }
-                }
-            }
+            Scope::Items(mut names) => names.try_for_each(|name| self.item(name, Origin::Asked)),
+        };
+        if fed.is_continue() {
+            let _ = self.hand_on();
         }
     }
 
-    fn feed_all(&mut self, names: &Names) {
-        if self.links_in_root().is_break() {
-            return;
-        }
-        let Ok(_) = self.work.collection.visit_all(names, |listed| {
+    fn feed_all(&mut self, names: &Names) -> ControlFlow<()> {
+        self.links_in_root()?;
+        let Ok(fed) = self.work.collection.visit_all(names, |listed| {
             Ok::<_, Infallible>(match listed {
                 Listed::Item(name) => self.item(name, Origin::Listed),
                 Listed::Stray(path) => self.stray(path),
                 Listed::Unreadable(error) => self.unlisted(&error),
             })
         });
+        fed
     }
 }
 
 impl Feed<'_, '_, '_> {
     fn item(&mut self, name: RepositoryName, origin: Origin) -> ControlFlow<()> {
         if self.work.context.is_stopped() {
-            let _ = self.queue.send(Answer::Interrupted);
+            let _ = self.send(Answer::Interrupted);
             return ControlFlow::Break(());
         }
         if self.work.context.deadline.as_ref().is_some_and(Deadline::is_over) {
-            let _ = self.queue.send(Answer::OutOfTime);
+            let _ = self.send(Answer::OutOfTime);
             return ControlFlow::Break(());
         }
         if origin == Origin::Listed {
@@ -82,25 +93,44 @@ impl Feed<'_, '_, '_> {
             Some(choice) => choice.of(&name),
             None => (None, false),
         };
-        let item = Dated { name: name.clone(), date };
         if skip {
-            return self.send(Answer::Skipped(item));
+            return self.send(Answer::Skipped(Dated { name, date }));
         }
         let findings = match self.spellings.of(&name) {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
             Err(error) => vec![Finding::of_error(Place::Item, &error)],
         };
-        let (answer, awaited) = mpsc::sync_channel(1);
+        let item = Dated { name, date };
+        self.batch.push(Pending { item, origin, findings });
+        if self.batch.len() < BATCH { ControlFlow::Continue(()) } else { self.hand_on() }
+    }
+
+    /// Hands the batch to the pool.
+    fn hand_on(&mut self) -> ControlFlow<()> {
+        if self.batch.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let (answers, awaited) = mpsc::channel();
+        let batch = Arc::new(Batch::new(self.batch.len(), answers));
+        let (mut items, mut tickets) = (Vec::new(), Vec::new());
+        let mut pending = self.batch.drain(..);
+        while let Some(Pending { item, origin, findings }) = pending.next() {
+            let (name, batch, after) = (item.name.clone(), Arc::clone(&batch), pending.len());
+            items.push(item);
+            tickets.push(Ticket { name, origin, findings, batch, after, attempt: 0 });
+        }
+        drop(pending);
         // The queue is what limits how much is under way, so it comes first.
-        self.send(Answer::Awaited(item, awaited))?;
-        let ticket = Ticket { name, origin, findings, answer, attempt: 0 };
+        if self.queue.send(Answer::Awaited(items, awaited)).is_err() {
+            return ControlFlow::Break(());
+        }
         let work = self.work;
-        self.tasks.spawn(move |tasks| work.verify(ticket, tasks));
+        self.tasks.spawn(move |tasks| work.verify_all(&batch, tickets, tasks));
         ControlFlow::Continue(())
     }
 
     /// A directory that can not be listed: what is in it is not verified, what comes after it is.
-    fn unlisted(&self, error: &PathError) -> ControlFlow<()> {
+    fn unlisted(&mut self, error: &PathError) -> ControlFlow<()> {
         let mut finding = Finding::of_error(Place::Tree(self.relative(error.path())), error);
         finding.detail.push_str("; the items in it were not verified");
         self.send(Answer::Unlisted(finding))
@@ -157,7 +187,9 @@ impl Feed<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
-    fn send(&self, answer: Answer) -> ControlFlow<()> {
+    /// Sends what comes after the items so far.
+    fn send(&mut self, answer: Answer) -> ControlFlow<()> {
+        self.hand_on()?;
         match self.queue.send(answer) {
             Ok(()) => ControlFlow::Continue(()),
             Err(mpsc::SendError(_)) => ControlFlow::Break(()),

@@ -71,8 +71,20 @@ impl Comparison<'_> {
         path: &[u8],
         context: &Context<'_>,
     ) -> Result<(), PathError> {
+        if path.is_empty() {
+            return self.entries_of(doc, path, context);
+        }
         // Gone since it was listed: then what was in it is missing.
         let Some(dir) = doc.open_dir_if_there(OsStr::from_bytes(path))? else { return Ok(()) };
+        self.entries_of(&dir, path, context)
+    }
+
+    fn entries_of(
+        &mut self,
+        dir: &Dir,
+        path: &[u8],
+        context: &Context<'_>,
+    ) -> Result<(), PathError> {
         let mut below = path.to_vec();
         if !below.is_empty() {
             below.push(b'/');
@@ -82,7 +94,7 @@ impl Comparison<'_> {
             let entry = entry?;
             below.truncate(prefix);
             below.extend_from_slice(entry.name.as_bytes());
-            self.found(&dir, &entry, &below);
+            self.found(dir, &entry, &below);
             if context.is_stopped() {
                 break;
             }

@@ -35,11 +35,13 @@ impl Reading {
         Reading { doc, entries, present, next, findings }
     }
 
-    /// How many of `threads` are worth being put to this.
+    /// Whether it is not worth handing to another thread.
+    pub(super) fn is_small(&self) -> bool {
+        self.present.bytes < SHARED_BYTES
+    }
+
+    /// How many of `threads` have something to do here.
     pub(super) fn worthy_threads(&self, threads: usize) -> usize {
-        if self.present.bytes < SHARED_BYTES {
-            return 1;
-        }
         self.present.files.len().clamp(1, threads.max(1))
     }
 

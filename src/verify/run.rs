@@ -1,9 +1,11 @@
 //! Many items at a time, reported in the order of their names.
 //!
-//! One thread lists the names and puts a ticket for each into a queue of limited length; a pool of
-//! threads verifies items; the calling thread takes the tickets in their order and waits for the
+//! One thread lists the names and puts batches of them into a queue of limited length; a pool of
+//! threads verifies items; the calling thread takes the batches in their order and waits for the
 //! answer to each. So memory is bounded, and whichever side goes away, even by a panic, the others
 //! find their channel closed and end. No thread of the pool ever waits for another.
+//!
+//! Batches are there because waking a thread for a small item costs as much as verifying it.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
@@ -18,8 +20,8 @@ use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// So many items are verified, or wait for those before them to be reported, at a time.
-const UNDER_WAY: usize = 256;
+/// So many batches are verified, or wait for those before them to be reported, at a time.
+const UNDER_WAY: usize = 16;
 
 /// Verifies what `scope` says of `collection` and calls `report`, on this thread, for each item in
 /// order and for what else is found.
@@ -110,8 +112,8 @@ impl Drop for AbandonOnDrop<'_> {
 pub(super) enum Answer {
     /// Something was found while listing.
     Found(Finding),
-    /// The answer to a ticket.
-    Awaited(Dated, Receiver<Result<Report, Unverified>>),
+    /// The answers to the tickets of a batch, in their order.
+    Awaited(Vec<Dated>, Receiver<Vec<Told>>),
     /// An item that was verified recently.
     Skipped(Dated),
     /// A part of the collection could not be listed.
@@ -127,6 +129,9 @@ pub(super) struct Dated {
     pub name: RepositoryName,
     pub date: Option<Instant>,
 }
+
+/// What became of a ticket.
+pub(super) type Told = Result<Report, Unverified>;
 
 /// Why an item was not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,21 +163,31 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
                     self.summary.skipped += 1;
                     self.note(&item);
                 }
-                Answer::Awaited(item, answer) => match answer.recv() {
-                    Ok(Ok(told)) => self.verified(told)?,
-                    Ok(Err(Unverified::OutOfTime)) => {
-                        self.summary.out_of_time = true;
-                        self.note(&item);
+                Answer::Awaited(items, answers) => {
+                    let mut items = items.iter();
+                    for (told, item) in answers.into_iter().flatten().zip(&mut items) {
+                        self.take(item, told)?;
                     }
-                    // No answer comes when a thread has panicked, which the end of the scope passes
-                    // on.
-                    Ok(Err(Unverified::Stopped)) | Err(mpsc::RecvError) => {
+                    // No answer comes when a thread has panicked, which the end of the scope passes on.
+                    if items.len() > 0 {
                         return ControlFlow::Break(());
                     }
-                },
+                }
                 Answer::Interrupted => return ControlFlow::Break(()),
                 Answer::OutOfTime => self.summary.out_of_time = true,
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn take(&mut self, item: &Dated, told: Told) -> ControlFlow<()> {
+        match told {
+            Ok(report) => return self.verified(report),
+            Err(Unverified::OutOfTime) => {
+                self.summary.out_of_time = true;
+                self.note(item);
+            }
+            Err(Unverified::Stopped) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }

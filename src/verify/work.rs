@@ -1,14 +1,15 @@
 //! What the threads of the pool do: an item from its ticket to its report.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{kind_at, stray};
 use super::finding::{Finding, Place};
 use super::item::Inspection;
 use super::reading::Reading;
-use super::run::Unverified;
+use super::run::{Told, Unverified};
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Kind, PathError};
@@ -17,13 +18,45 @@ use crate::identity::RepositoryName;
 /// How often an item that changes while it is verified is looked at.
 const ATTEMPTS: usize = 3;
 
+/// Where the answers to tickets are gathered that were handed on together.
+pub(super) struct Batch {
+    told: Mutex<VecDeque<Answered>>,
+    answers: Sender<Vec<Told>>,
+}
+
+/// The answer to a ticket, once there is one.
+type Answered = Option<Told>;
+
+impl Batch {
+    pub(super) fn new(count: usize, answers: Sender<Vec<Told>>) -> Batch {
+        let told = std::iter::repeat_with(|| None).take(count).collect();
+        Batch { told: Mutex::new(told), answers }
+    }
+
+    fn told(&self) -> MutexGuard<'_, VecDeque<Answered>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends the answers that do not wait for one before them.
+    fn send(&self) {
+        let mut told = self.told();
+        let ready = told.iter().take_while(|answered| answered.is_some()).count();
+        if ready > 0 {
+            // Whoever waits may have gone.
+            let _ = self.answers.send(told.drain(..ready).flatten().collect());
+        }
+    }
+}
+
 /// An item to be verified, and where its report is waited for.
 pub(super) struct Ticket {
     pub name: RepositoryName,
     pub origin: Origin,
     /// What was found of it while listing.
     pub findings: Vec<Finding>,
-    pub answer: SyncSender<Result<Report, Unverified>>,
+    pub batch: Arc<Batch>,
+    /// How many of the batch come after it.
+    pub after: usize,
     pub attempt: usize,
 }
 
@@ -37,7 +70,7 @@ pub(super) enum Origin {
 }
 
 impl Ticket {
-    fn answer(mut self, report: Result<Report, Unverified>) {
+    fn answer(mut self, report: Told) {
         let report = report.map(|report| match report {
             Report::Item(mut item) => {
                 self.findings.drain(..).for_each(|finding| item.findings.push(finding));
@@ -46,8 +79,9 @@ impl Ticket {
             }
             report @ Report::Tree(_) => report,
         });
-        // Whoever waits may have gone.
-        let _ = self.answer.send(report);
+        let mut told = self.batch.told();
+        let at = told.len() - 1 - self.after;
+        told[at] = Some(report);
     }
 }
 
@@ -66,7 +100,20 @@ struct Shared {
 }
 
 impl Work<'_> {
-    pub(super) fn verify<'scope>(&'scope self, mut ticket: Ticket, tasks: &rayon::Scope<'scope>) {
+    /// Verifies the items of a batch, but leaves the files of large ones to further tasks.
+    pub(super) fn verify_all<'scope>(
+        &'scope self,
+        batch: &Batch,
+        tickets: Vec<Ticket>,
+        tasks: &rayon::Scope<'scope>,
+    ) {
+        for ticket in tickets {
+            self.verify(ticket, tasks);
+        }
+        batch.send();
+    }
+
+    fn verify<'scope>(&'scope self, mut ticket: Ticket, tasks: &rayon::Scope<'scope>) {
         if self.context.is_stopped() {
             return ticket.answer(Err(Unverified::Stopped));
         }
@@ -87,6 +134,10 @@ impl Work<'_> {
         ticket.attempt += 1;
         match inspection.reading.clone() {
             None => self.finish(ticket, inspection, tasks),
+            Some(reading) if reading.is_small() => {
+                reading.read_share(self.context);
+                self.finish(ticket, inspection, tasks);
+            }
             Some(reading) => self.read(reading, ticket, inspection, tasks),
         }
     }
@@ -144,11 +195,11 @@ impl Work<'_> {
             rest: Mutex::new(Some((ticket, inspection))),
             left: AtomicUsize::new(threads),
         });
-        for _ in 1..threads {
+        // Not on this thread, which has the rest of the batch to look at.
+        for _ in 0..threads {
             let item = Arc::clone(&item);
             tasks.spawn(move |tasks| self.read_share(&item, tasks));
         }
-        self.read_share(&item, tasks);
     }
 
     fn read_share<'scope>(&'scope self, item: &Shared, tasks: &rayon::Scope<'scope>) {
@@ -158,7 +209,9 @@ impl Work<'_> {
         }
         let rest = item.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((ticket, inspection)) = rest {
+            let batch = Arc::clone(&ticket.batch);
             self.finish(ticket, inspection, tasks);
+            batch.send();
         }
     }
 

@@ -27,6 +27,8 @@ use urepo::verify::{
     verify_item,
 };
 
+mod reporting;
+
 const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 
 /// A collection in a scratch directory, and what its tree is made with.
