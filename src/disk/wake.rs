@@ -10,7 +10,10 @@ use std::sync::{Mutex, PoisonError};
 use super::StoredFile;
 
 /// After so many further files the bytes of one are on the disk, or it does not matter.
-const FILES: usize = 32;
+const FILES: usize = 16;
+
+/// One in so many of the files that the process may have open can be such a file.
+const SHARE: u64 = 16;
 
 /// A file smaller than this is not worth it.
 const LARGE_BYTES: u64 = 256 * 1024;
@@ -22,9 +25,18 @@ const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
 const BEHIND_BYTES: u64 = 3 * WRITE_BACK_BYTES;
 
 /// The files that were written last.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Wake {
     files: Mutex<VecDeque<(StoredFile, u64)>>,
+    limit: usize,
+}
+
+impl Default for Wake {
+    fn default() -> Wake {
+        let open = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let share = open.and_then(|open| usize::try_from(open / SHARE).ok());
+        Wake { files: Mutex::default(), limit: share.map_or(FILES, |share| share.min(FILES)) }
+    }
 }
 
 impl Wake {
@@ -35,7 +47,7 @@ impl Wake {
         }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.push_back((file, bytes));
-        let first = if files.len() > FILES { files.pop_front() } else { None };
+        let first = if files.len() > self.limit { files.pop_front() } else { None };
         drop(files);
         if let Some((file, bytes)) = first {
             let_go_of_the_end(&file, bytes);

@@ -158,13 +158,7 @@ fn few_descriptors_are_enough_for_many_items() {
         world.write(&format!("col/{name}/doc/a"), "a");
         world.write(&format!("col/{name}/doc/b/c"), "c");
     }
-    let mut command = std::process::Command::new("sh");
-    let program = env!("CARGO_BIN_EXE_urepo");
-    command.args(["-c", &format!("ulimit -n 40; exec {program} adopt -j 4 col")]);
-    let ran = world.finish({
-        command.current_dir(world.path("")).env("XDG_CONFIG_HOME", world.path(".config"));
-        command
-    });
+    let ran = world.run_with_descriptors(40, "adopt -j 4 col");
     assert_eq!(ran.succeeded().lines().count(), 400, "{}", ran.stderr);
     assert_eq!(world.run("-c col verify").code, 0);
 }

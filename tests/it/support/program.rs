@@ -59,6 +59,22 @@ impl World {
         self.run_args(line.split_whitespace())
     }
 
+    /// The same in a process that may have only so many files open.
+    pub(crate) fn run_with_descriptors(&self, limit: u32, line: &str) -> Ran {
+        let plain = self.command([""; 0]);
+        let mut command = Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_urepo");
+        command.args(["-c", &format!("ulimit -n {limit}; exec {program} {line}")]);
+        command.current_dir(self.dir.path()).stdin(Stdio::null());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        self.finish(command)
+    }
+
     pub(crate) fn run_args<I: AsRef<std::ffi::OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = I>,
