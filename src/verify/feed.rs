@@ -125,7 +125,7 @@ impl Feed<'_, '_, '_> {
             return ControlFlow::Break(());
         }
         let work = self.work;
-        self.tasks.spawn(move |tasks| work.verify_all(&batch, tickets, tasks));
+        self.tasks.spawn(move |tasks| work.verify_all(batch, tickets.into_iter(), tasks));
         ControlFlow::Continue(())
     }
 

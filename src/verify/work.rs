@@ -95,51 +95,67 @@ pub(super) struct Work<'a> {
 /// An item whose files several threads read; the last to end reports it.
 struct Shared {
     reading: Arc<Reading>,
-    rest: Mutex<Option<(Ticket, Inspection)>>,
+    rest: Mutex<Option<Opened>>,
     left: AtomicUsize,
 }
 
+/// An item whose files are to be read.
+type Opened = (Ticket, Inspection);
+
 impl Work<'_> {
-    /// Verifies the items of a batch, but leaves the files of large ones to further tasks.
+    /// Verifies the items of a batch.
     pub(super) fn verify_all<'scope>(
         &'scope self,
-        batch: &Batch,
-        tickets: Vec<Ticket>,
+        batch: Arc<Batch>,
+        mut tickets: std::vec::IntoIter<Ticket>,
         tasks: &rayon::Scope<'scope>,
     ) {
-        for ticket in tickets {
-            self.verify(ticket, tasks);
+        while let Some(ticket) = tickets.next() {
+            let Some(large) = self.verify_small(ticket) else { continue };
+            // It is read at once, as what is known of it may take much memory. Others go on.
+            batch.send();
+            tasks.spawn(move |tasks| self.verify_all(batch, tickets, tasks));
+            return self.read(large, tasks);
         }
         batch.send();
     }
 
-    fn verify<'scope>(&'scope self, mut ticket: Ticket, tasks: &rayon::Scope<'scope>) {
+    /// Verifies an item, but leaves the files of a large one to be read.
+    fn verify_small(&self, mut ticket: Ticket) -> Option<Opened> {
+        loop {
+            let inspection = match self.inspect(&ticket) {
+                Ok(inspection) => inspection,
+                Err(told) => {
+                    ticket.answer(told);
+                    return None;
+                }
+            };
+            ticket.attempt += 1;
+            match &inspection.reading {
+                Some(reading) if reading.is_small() => reading.read_share(self.context),
+                Some(_) => return Some((ticket, inspection)),
+                None => {}
+            }
+            ticket = self.finish(ticket, inspection)?;
+        }
+    }
+
+    /// Looks at everything but the bytes of an item, or says why there is no more to be looked at.
+    fn inspect(&self, ticket: &Ticket) -> Result<Inspection, Told> {
         if self.context.is_stopped() {
-            return ticket.answer(Err(Unverified::Stopped));
+            return Err(Err(Unverified::Stopped));
         }
         // What was begun is finished: else a large item would be begun each night.
         let deadline = self.context.deadline.as_ref().filter(|_| ticket.attempt == 0);
         if deadline.is_some_and(|deadline| !deadline.lets_begin()) {
-            return ticket.answer(Err(Unverified::OutOfTime));
+            return Err(Err(Unverified::OutOfTime));
         }
-        let inspection = match self.open(&ticket) {
-            Err(report) => return ticket.answer(Ok(*report)),
-            Ok((name, dir)) => Inspection::of(name, dir, self.context),
-        };
-        let Some(inspection) = inspection else {
-            return ticket.answer(Err(Unverified::Stopped));
-        };
+        let (name, dir) = self.open(ticket).map_err(|report| Ok(*report))?;
+        let inspection = Inspection::of(name, dir, self.context);
+        let inspection = inspection.ok_or(Err(Unverified::Stopped))?;
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);
-        ticket.attempt += 1;
-        match inspection.reading.clone() {
-            None => self.finish(ticket, inspection, tasks),
-            Some(reading) if reading.is_small() => {
-                reading.read_share(self.context);
-                self.finish(ticket, inspection, tasks);
-            }
-            Some(reading) => self.read(reading, ticket, inspection, tasks),
-        }
+        Ok(inspection)
     }
 
     /// Opens the directory of an item.
@@ -181,25 +197,20 @@ impl Work<'_> {
         }
     }
 
-    /// Reads the files of an item on as many threads as are free.
-    fn read<'scope>(
-        &'scope self,
-        reading: Arc<Reading>,
-        ticket: Ticket,
-        inspection: Inspection,
-        tasks: &rayon::Scope<'scope>,
-    ) {
+    /// Reads the files of a large item on as many threads as are free.
+    fn read<'scope>(&'scope self, (ticket, inspection): Opened, tasks: &rayon::Scope<'scope>) {
+        let Some(reading) = inspection.reading.clone() else { return };
         let threads = reading.worthy_threads(self.threads);
         let item = Arc::new(Shared {
             reading,
             rest: Mutex::new(Some((ticket, inspection))),
             left: AtomicUsize::new(threads),
         });
-        // Not on this thread, which has the rest of the batch to look at.
-        for _ in 0..threads {
+        for _ in 1..threads {
             let item = Arc::clone(&item);
             tasks.spawn(move |tasks| self.read_share(&item, tasks));
         }
+        self.read_share(&item, tasks);
     }
 
     fn read_share<'scope>(&'scope self, item: &Shared, tasks: &rayon::Scope<'scope>) {
@@ -208,25 +219,24 @@ impl Work<'_> {
             return;
         }
         let rest = item.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((ticket, inspection)) = rest {
-            let batch = Arc::clone(&ticket.batch);
-            self.finish(ticket, inspection, tasks);
-            batch.send();
+        let Some((ticket, inspection)) = rest else { return };
+        let batch = Arc::clone(&ticket.batch);
+        let again = self.finish(ticket, inspection).and_then(|ticket| self.verify_small(ticket));
+        batch.send();
+        if let Some(large) = again {
+            self.read(large, tasks);
         }
     }
 
-    fn finish<'scope>(
-        &'scope self,
-        ticket: Ticket,
-        inspection: Inspection,
-        tasks: &rayon::Scope<'scope>,
-    ) {
+    /// Answers a ticket, unless the item has to be verified again.
+    fn finish(&self, ticket: Ticket, inspection: Inspection) -> Option<Ticket> {
         if self.context.is_stopped() {
             ticket.answer(Err(Unverified::Stopped));
         } else if ticket.attempt < ATTEMPTS && inspection.is_outdated() {
-            self.verify(ticket, tasks);
+            return Some(ticket);
         } else {
             ticket.answer(Ok(Report::Item(inspection.finish())));
         }
+        None
     }
 }
