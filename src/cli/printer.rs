@@ -6,6 +6,7 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 
 use super::escape;
+use super::progress::without_bar;
 
 /// How much is said besides the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,27 +39,36 @@ impl Printer {
 
     /// One line of the answer, as it is in a pipe and harmless on a terminal.
     pub(crate) fn line(&self, line: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if self.stdout_is_terminal {
-            writeln!(out, "{}", escape::one_line(line))
-        } else {
-            writeln!(out, "{line}")
-        }
+        self.answer(|out| {
+            if self.stdout_is_terminal {
+                writeln!(out, "{}", escape::one_line(line))
+            } else {
+                writeln!(out, "{line}")
+            }
+        })
     }
 
     /// Several lines of our own making, in which names from outside may stand.
     pub(crate) fn lines(&self, text: &str) -> io::Result<()> {
-        io::stdout().lock().write_all(escape::lines(text).as_bytes())
+        self.bytes(escape::lines(text).as_bytes())
     }
 
     /// Bytes of the answer, as they are.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
-        io::stdout().lock().write_all(bytes)
+        self.answer(|out| out.write_all(bytes))
     }
 
     /// A JSON record on a line of its own.
     pub(crate) fn record(&self, record: &serde_json::Value) -> io::Result<()> {
-        writeln!(io::stdout().lock(), "{record}")
+        self.answer(|out| writeln!(out, "{record}"))
+    }
+
+    fn answer(
+        &self,
+        write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let write = || write(&mut io::stdout().lock());
+        if self.stdout_is_terminal { without_bar(write) } else { write() }
     }
 
     /// Makes sure that the answer has left.
@@ -105,6 +115,6 @@ impl Printer {
     /// Nobody is told that stderr can not be written: there is nowhere left to say so.
     pub(crate) fn say(&self, line: &str) {
         let mut err = anstream::AutoStream::new(io::stderr(), self.color);
-        let _ = writeln!(err, "{line}");
+        let _ = without_bar(|| writeln!(err, "{line}"));
     }
 }

@@ -1,7 +1,7 @@
 //! Progress for people: one line on a terminal, plain lines at intervals elsewhere if asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -18,30 +18,50 @@ pub(crate) enum Unit {
     Items,
 }
 
+/// What is drawn now, for those who write to the same terminal.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes something while no line of progress is on the terminal, which then is drawn below it.
+pub(crate) fn without_bar<T>(write: impl FnOnce() -> T) -> T {
+    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match drawn {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
 /// A line on the terminal that is drawn anew.
 pub(crate) struct Bar {
     unit: Unit,
     shown: ProgressBar,
     expected: AtomicU64,
     finished: AtomicU64,
+    /// There is more than was expected, as of a stream: nobody knows how much is left.
+    outgrown: Once,
 }
 
 impl Bar {
     pub(crate) fn new(unit: Unit) -> Bar {
         let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template(match unit {
+        let style = style(match unit {
             Unit::Bytes => "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec} {eta} left  {msg}",
             Unit::Items => "{human_pos} of {human_len} items {wide_bar} {rate} {eta} left",
         })
-        .expect("because the templates are constants that were tried")
         .with_key("rate", |state: &ProgressState, line: &mut dyn std::fmt::Write| {
             // A line that can not be drawn is not worth an error.
             let _ = write!(line, "{:.0}/s", state.per_sec());
         });
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar { unit, shown: bar, expected: AtomicU64::new(0), finished: AtomicU64::new(0) }
+        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        let (expected, finished) = (AtomicU64::new(0), AtomicU64::new(0));
+        Bar { unit, shown: bar, expected, finished, outgrown: Once::new() }
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .expect("because the templates are constants that were tried")
 }
 
 impl Progress for Bar {
@@ -54,8 +74,13 @@ impl Progress for Bar {
     }
 
     fn advance(&self, bytes: u64) {
-        if self.unit == Unit::Bytes {
-            self.shown.inc(bytes);
+        if self.unit != Unit::Bytes {
+            return;
+        }
+        self.shown.inc(bytes);
+        if self.shown.length().is_some_and(|length| self.shown.position() > length) {
+            let open = || self.shown.set_style(style("{bytes} {bytes_per_sec}  {msg}"));
+            self.outgrown.call_once(open);
         }
     }
 
@@ -73,6 +98,7 @@ impl Progress for Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
+        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.shown.finish_and_clear();
     }
 }
@@ -112,8 +138,10 @@ impl Lines {
             state.last = Instant::now();
             let items = human::count(state.items, "item");
             let mut line = format!("{items} of {}", state.expected_items);
-            if state.expected_bytes > 0 {
-                let [done, all] = [state.bytes, state.expected_bytes].map(human::bytes);
+            let [done, all] = [state.bytes, state.expected_bytes].map(human::bytes);
+            if state.bytes > state.expected_bytes {
+                line += &format!(", {done}");
+            } else if state.expected_bytes > 0 {
                 line += &format!(", {done} of {all}");
             }
             eprintln!("{line}");

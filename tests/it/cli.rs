@@ -11,6 +11,7 @@ mod interrupts;
 mod json;
 mod moving;
 mod odd_names;
+mod progress;
 mod removal;
 mod settings;
 mod status;

@@ -78,7 +78,7 @@ fn the_first_ends_at_the_next_safe_point() {
             stderr,
             str![[r#"
 error: interrupted; 0 items deposited
-hint: every printed name is whole and on the disk; the others were not begun
+hint: every printed name is whole and on the disk; nothing is left of the others
 
 "#]]
         );

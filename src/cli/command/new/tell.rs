@@ -121,7 +121,7 @@ pub(super) fn finish(
     let ended = if context.interrupt.requested() {
         let message = format!("interrupted; {} deposited", human::count(deposited, "item"));
         Err(Failure::new(Exit::Interrupted, message)
-            .hint("every printed name is whole and on the disk; the others were not begun"))
+            .hint("every printed name is whole and on the disk; nothing is left of the others"))
     } else if let Some(failure) = broken {
         Err(failure)
     } else if let Some(error) = fatal {
