@@ -69,12 +69,7 @@ impl Collection {
         &self,
         act: impl FnOnce(&mut Index) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
-        let Some(_lock) = self.share_index()? else {
-            *self.index.slot() = None;
-            return Ok(None);
-        };
-        // Under the lock it stays the file that it is.
-        let Some(stamp) = self.own.stamp(layout::INDEX)? else {
+        let Some((_lock, stamp)) = self.share_index()? else {
             *self.index.slot() = None;
             return Ok(None);
         };
@@ -88,19 +83,19 @@ impl Collection {
         done.map(Some)
     }
 
-    /// Locks the index, with others, unless there is none.
-    fn share_index(&self) -> Result<Option<Lock>, PathError> {
-        if self.own.stamp(layout::INDEX)?.is_some() {
-            return Lock::wait_to_share_file(self.own.open_lock_file(layout::INDEX_LOCK)?)
-                .map(Some);
-        }
-        // For a moment there is none while a new one is put in its place; whoever does that has the lock.
-        if self.own.stamp(layout::INDEX_LOCK)?.is_none() {
+    /// Locks the index, with others, and says which file it is, that stays so; nothing if there is none.
+    fn share_index(&self) -> Result<Option<(Lock, Stamp)>, PathError> {
+        let is_there = self.own.stamp(layout::INDEX)?.is_some();
+        // There is none for a moment, too, while a new one is put in its place, by one who has the lock.
+        if !is_there && self.own.stamp(layout::INDEX_LOCK)?.is_none() {
             return Ok(None);
         }
-        // Who may not write there has missed nothing.
-        let Ok(file) = self.own.open_lock_file(layout::INDEX_LOCK) else { return Ok(None) };
-        Lock::wait_to_share_file(file).map(Some)
+        let lock = match self.own.open_lock_file(layout::INDEX_LOCK) {
+            // Whoever may not lock it finds none.
+            Err(_) if !is_there => return Ok(None),
+            file => Lock::wait_to_share_file(file?)?,
+        };
+        Ok(self.own.stamp(layout::INDEX)?.map(|stamp| (lock, stamp)))
     }
 
     fn open_index(&self, stamp: &Stamp) -> Result<Index, IndexError> {

@@ -68,7 +68,8 @@ pub enum Source {
     Beneath(Beneath),
     /// Files and directories side by side, each under its own name.
     Together(Vec<PathBuf>),
-    /// The bytes of a stream as one file.
+    /// The bytes of a stream as one file. It is no item if a stop is asked for before it is in place: what
+    /// came may then be a part only.
     Stream {
         /// What the file is called.
         name: PayloadPath,

@@ -91,7 +91,7 @@ impl Depositor<'_> {
                 buckets: &buckets,
                 progress: self.progress,
                 interrupt: self.interrupt,
-                wake: Wake::default(),
+                wake: Wake::new(),
             },
             options: self.options,
             place: &place,

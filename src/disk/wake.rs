@@ -31,15 +31,13 @@ pub(crate) struct Wake {
     limit: usize,
 }
 
-impl Default for Wake {
-    fn default() -> Wake {
+impl Wake {
+    pub(crate) fn new() -> Wake {
         let open = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let share = open.and_then(|open| usize::try_from(open / SHARE).ok());
         Wake { files: Mutex::default(), limit: share.map_or(FILES, |share| share.min(FILES)) }
     }
-}
 
-impl Wake {
     /// Takes a file of `bytes` bytes in which everything is written.
     pub(crate) fn follow(&self, file: StoredFile, bytes: u64) {
         if bytes < LARGE_BYTES {

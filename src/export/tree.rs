@@ -27,7 +27,7 @@ struct Open {
 
 impl<'a> Tree<'a> {
     pub(super) fn new(stage: &'a Dir) -> Tree<'a> {
-        Tree { stage, file: None, wake: Wake::default(), directories: Vec::new() }
+        Tree { stage, file: None, wake: Wake::new(), directories: Vec::new() }
     }
 }
 

@@ -212,7 +212,7 @@ impl Transfer<'_> {
             ahead: self.ahead,
             interrupt: self.interrupt,
             buckets: Buckets::new(self.options.jobs),
-            wake: Wake::default(),
+            wake: Wake::new(),
             flow: Flow::new(UNDER_WAY),
             one_file_system,
             token: super::journal::token(self.to.path())?,

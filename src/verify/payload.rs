@@ -71,20 +71,15 @@ impl Comparison<'_> {
         path: &[u8],
         context: &Context<'_>,
     ) -> Result<(), PathError> {
-        if path.is_empty() {
-            return self.entries_of(doc, path, context);
-        }
-        // Gone since it was listed: then what was in it is missing.
-        let Some(dir) = doc.open_dir_if_there(OsStr::from_bytes(path))? else { return Ok(()) };
-        self.entries_of(&dir, path, context)
-    }
-
-    fn entries_of(
-        &mut self,
-        dir: &Dir,
-        path: &[u8],
-        context: &Context<'_>,
-    ) -> Result<(), PathError> {
+        let below_doc = match path {
+            [] => None,
+            path => match doc.open_dir_if_there(OsStr::from_bytes(path))? {
+                // Gone since it was listed: then what was in it is missing.
+                None => return Ok(()),
+                opened => opened,
+            },
+        };
+        let dir = below_doc.as_ref().unwrap_or(doc);
         let mut below = path.to_vec();
         if !below.is_empty() {
             below.push(b'/');

@@ -20,12 +20,10 @@ const ATTEMPTS: usize = 3;
 
 /// Where the answers to tickets are gathered that were handed on together.
 pub(super) struct Batch {
-    told: Mutex<VecDeque<Answered>>,
+    /// The answer to each ticket, once there is one, but for those that are sent.
+    told: Mutex<VecDeque<Option<Told>>>,
     answers: Sender<Vec<Told>>,
 }
-
-/// The answer to a ticket, once there is one.
-type Answered = Option<Told>;
 
 impl Batch {
     pub(super) fn new(count: usize, answers: Sender<Vec<Told>>) -> Batch {
@@ -33,14 +31,14 @@ impl Batch {
         Batch { told: Mutex::new(told), answers }
     }
 
-    fn told(&self) -> MutexGuard<'_, VecDeque<Answered>> {
+    fn told(&self) -> MutexGuard<'_, VecDeque<Option<Told>>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends the answers that do not wait for one before them.
     fn send(&self) {
         let mut told = self.told();
-        let ready = told.iter().take_while(|answered| answered.is_some()).count();
+        let ready = told.iter().take_while(|told| told.is_some()).count();
         if ready > 0 {
             // Whoever waits may have gone.
             let _ = self.answers.send(told.drain(..ready).flatten().collect());

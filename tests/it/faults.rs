@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use urepo::collection::Collection;
-use urepo::deposit::{Given, Outcome, Request, Source};
+use urepo::deposit::{Outcome, Request};
 use urepo::disk::Watcher;
-use urepo::item::PayloadPath;
-use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, TestClock, deposit, make_collection, options, request, scratch, staged,
-    whole_items,
+    Faults, Mode, TestClock, deposit, make_collection, options, request, request_of_stream,
+    scratch, staged, whole_items,
 };
 
 /// A directory with everything that is kept, a file, and a stream: three items.
@@ -20,15 +18,7 @@ fn requests(sources: &Path) -> Vec<Request> {
     vec![
         request(sources.join("dir")),
         request(sources.join("file.bin")),
-        Request {
-            source: Source::Stream {
-                name: PayloadPath::from_text("log/stream.txt").unwrap(),
-                reader: Box::new(&b"streamed"[..]),
-            },
-            target: None,
-            metadata: Metadata::default(),
-            given: Given::default(),
-        },
+        request_of_stream("log/stream.txt", b"streamed"),
     ]
 }
 

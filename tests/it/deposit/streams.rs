@@ -1,11 +1,9 @@
 //! Items that are read from a stream, whose end may come too early.
 
-use urepo::deposit::{Given, Request};
 use urepo::interrupt::Interrupt;
-use urepo::sidecar::Metadata;
 
 use super::*;
-use crate::support::deposit_until;
+use crate::support::{deposit_until, request_of_stream};
 
 /// Asks for a stop when everything is staged and named, and only has to be put in place.
 struct StopAtTheSync(Interrupt);
@@ -25,18 +23,10 @@ fn that_may_have_been_cut_short_are_no_items() {
     let place = Place::new();
     let file = place.source("a.txt");
     std::fs::write(&file, "alpha").unwrap();
-    let stream = Request {
-        source: Source::Stream {
-            name: PayloadPath::from_text("data").unwrap(),
-            reader: Box::new(&b"half of what was mea"[..]),
-        },
-        target: None,
-        metadata: Metadata::default(),
-        given: Given::default(),
-    };
     let interrupt = Interrupt::default();
     let watcher = Watcher::new(Arc::new(StopAtTheSync(interrupt.clone())));
     let collection = Collection::open(place.collection.path(), &watcher).unwrap();
+    let stream = request_of_stream("data", b"half of what was mea");
     let requests = vec![request(file), stream];
     let (outcomes, summary) =
         deposit_until(&interrupt, &collection, requests, options(), &place.clock, |_| ()).unwrap();

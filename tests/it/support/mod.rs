@@ -18,6 +18,7 @@ use urepo::disk::{Links, Watcher};
 use urepo::distributor::{ClockTrust, Patience, Setting};
 use urepo::identity::{Instant, SECOND};
 use urepo::interrupt::Interrupt;
+use urepo::item::PayloadPath;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
@@ -107,6 +108,12 @@ pub(crate) fn issue_options() -> IssueOptions {
 pub(crate) fn request(path: impl Into<PathBuf>) -> Request {
     let (source, metadata) = (Source::Path(path.into()), Metadata::default());
     Request { source, target: None, metadata, given: Given::default() }
+}
+
+/// Asks for an item of one file `name`, of which a stream has the bytes.
+pub(crate) fn request_of_stream(name: &str, bytes: &'static [u8]) -> Request {
+    let name = PayloadPath::from_text(name).unwrap();
+    Request { source: Source::Stream { name, reader: Box::new(bytes) }, ..request("") }
 }
 
 /// Deposits `requests` and returns what was reported, and how the run ended.

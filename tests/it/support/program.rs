@@ -43,8 +43,14 @@ impl World {
         &self,
         arguments: impl IntoIterator<Item = I>,
     ) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_urepo"));
-        command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
+        let mut command = self.ready(Command::new(env!("CARGO_BIN_EXE_urepo")));
+        command.args(arguments);
+        command
+    }
+
+    /// `command`, in this directory and without settings of the person who tests.
+    fn ready(&self, mut command: Command) -> Command {
+        command.current_dir(self.dir.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("UREPO_") {
                 command.env_remove(name);
@@ -61,17 +67,9 @@ impl World {
 
     /// The same in a process that may have only so many files open.
     pub(crate) fn run_with_descriptors(&self, limit: u32, line: &str) -> Ran {
-        let plain = self.command([""; 0]);
-        let mut command = Command::new("sh");
-        let program = env!("CARGO_BIN_EXE_urepo");
-        command.args(["-c", &format!("ulimit -n {limit}; exec {program} {line}")]);
-        command.current_dir(self.dir.path()).stdin(Stdio::null());
-        for (name, value) in plain.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        let mut command = self.ready(Command::new("sh"));
+        let script = format!("ulimit -n {limit}; exec \"$0\" {line}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_urepo")]);
         self.finish(command)
     }
 

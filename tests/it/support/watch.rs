@@ -47,8 +47,8 @@ impl Faults {
 impl Watch for Faults {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
         let counts = self.only.is_none_or(|only| only == operation);
-        let number =
-            self.seen.fetch_add(usize::from(counts), Ordering::SeqCst) + usize::from(counts);
+        let step = usize::from(counts);
+        let number = self.seen.fetch_add(step, Ordering::SeqCst) + step;
         let strikes = match self.mode {
             Mode::Once(_) => counts && number == self.at,
             Mode::Killed => number >= self.at,
