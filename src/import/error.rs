@@ -8,6 +8,7 @@ use crate::collection::CollectionError;
 use crate::deposit::DepositError;
 use crate::disk::{HeldBy, PathError};
 use crate::identity::RepositoryName;
+use crate::item::State;
 
 /// Why something was not imported, or the import as a whole can not go on.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,14 @@ pub enum ImportError {
         kind: String,
         /// The row it leads to.
         to: String,
+    },
+    /// The item that a relation belongs to is not an Original here.
+    #[error("the relations of `{name}` were not set: it is {state} here")]
+    NotOriginal {
+        /// The item.
+        name: RepositoryName,
+        /// Its state in this collection.
+        state: State,
     },
     /// The list of paths is not one.
     #[error("the list `{name}` is not one of NUL-ended paths")]

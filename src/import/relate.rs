@@ -1,7 +1,9 @@
 //! Relations between the rows of a manifest: set when all of them have their names.
 //!
 //! A row may lead to one after it, and two rows to each other, so the names are not known when the items
-//! are made. A relation that is there already is left alone, so that this can be repeated.
+//! are made. A relation that is there already is left alone, so that this can be repeated. Only Originals
+//! are changed: a Copy follows its Original, wherever that is, and a tombstone keeps the date of the
+//! removal.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,6 +16,7 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{CollectionError, Writer, lock_items};
 use crate::identity::{RepositoryName, SECOND};
+use crate::item::State;
 
 /// Sets the relations between rows; `rows` are those of the whole manifest. Rows that are refused have
 /// been told before, and are passed over. Returns how many could not be related, each of which is told.
@@ -81,6 +84,10 @@ fn relate_one(
         }
     }
     if is_new {
+        if read.sidecar.state != State::Original {
+            let (name, state) = (name.clone(), read.sidecar.state);
+            return Err(ImportError::NotOriginal { name, state });
+        }
         sidecar.timestamp = clock.now().floor(SECOND).max(read.sidecar.timestamp);
         let text = sidecar.rewrite(&read.text, &read.sidecar).map_err(|cause| {
             ImportError::from(CollectionError::Sidecar { name: name.clone(), cause })

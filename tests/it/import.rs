@@ -6,6 +6,7 @@ mod faults;
 mod groups;
 mod manifests;
 mod properties;
+mod relations;
 mod reruns;
 mod sources;
 

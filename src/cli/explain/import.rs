@@ -1,6 +1,7 @@
 //! Errors of imports as failures.
 
 use urepo::import::{ImportError, MapError, RowFault};
+use urepo::item::State;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -17,7 +18,7 @@ impl From<ImportError> for Failure {
                 };
             }
             ImportError::Locked { .. } => Exit::Locked,
-            ImportError::NameExists { .. } => Exit::Conflict,
+            ImportError::NameExists { .. } | ImportError::NotOriginal { .. } => Exit::Conflict,
             ImportError::Bag { .. } => Exit::Damage,
             _ => Exit::Failure,
         };
@@ -42,6 +43,14 @@ fn hint_for(error: &ImportError) -> Option<String> {
         }
         ImportError::RelationLost { .. } => {
             "mend that row and repeat: what is there stays, and is related".to_owned()
+        }
+        ImportError::NotOriginal { name, state: State::Deleted } => {
+            format!(
+                "leave its relations out of the manifest; `urepo show {name}` shows the removal"
+            )
+        }
+        ImportError::NotOriginal { name, .. } => {
+            format!("`urepo whereis {name}` shows where its Original is, which they belong to")
         }
         ImportError::NotAList { .. } => "`find … -print0` writes such a list".to_owned(),
         ImportError::DoneDirectory { .. } => "choose a directory beside it".to_owned(),

@@ -1,0 +1,114 @@
+//! Relations between the rows of a manifest belong to Originals: a rerun changes nothing else.
+
+use urepo::item::State;
+use urepo::sidecar::Removal;
+
+use super::*;
+use crate::support::{change_item, make_collection, scratch};
+
+struct Rerun {
+    scratch: tempfile::TempDir,
+    collection: Collection,
+    clock: TestClock,
+}
+
+impl Rerun {
+    /// A collection with an item of the row `one`, which leads to the row `two`, of which there is no file yet.
+    fn new() -> Rerun {
+        let scratch = scratch();
+        let sources = scratch.path().join("sources");
+        write(&sources, "one", "1");
+        write(&sources, "list", "path,relation.next_edition\none,row:two\ntwo,\n");
+        let collection = make_collection(&scratch.path().join("archive"));
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let rerun = Rerun { scratch, collection, clock };
+        assert_eq!(
+            rerun.run(),
+            ["the relation `next_edition` leads to `TWO`, which is not in the collection"]
+        );
+        write(&rerun.sources(), "two", "2");
+        rerun.clock.set("2026-11-22T02:13:00Z");
+        rerun
+    }
+
+    fn sources(&self) -> PathBuf {
+        self.scratch.path().join("sources")
+    }
+
+    fn rows(&self) -> Candidates {
+        super::manifests::read(&self.sources(), "list", Format::Csv, Columns::default()).unwrap()
+    }
+
+    /// Imports the manifest and sets the relations; what could not be set.
+    fn run(&self) -> Vec<String> {
+        import(&self.collection, self.rows(), import_options(), &self.clock).unwrap();
+        let ledger = Ledger::open(&self.collection, &agent(), &self.clock, PATIENCE).unwrap();
+        let mut told = Vec::new();
+        let mut tell = |events: Vec<Event>| {
+            told.extend(words(&events));
+            Ok(())
+        };
+        let acting = (&agent(), &self.clock as &dyn Clock, PATIENCE);
+        let failed = relate(&ledger, self.rows(), acting, &mut tell).unwrap();
+        assert_eq!(failed, told.len() as u64);
+        let two = resolved(&self.sources()).unwrap().join("two").display().to_string();
+        told.iter().map(|word| word.replace(&two, "TWO").replace("line 2: ", "")).collect()
+    }
+
+    fn name_of(&self, row: &str) -> String {
+        let mut items = origins(&self.collection).into_iter();
+        items.find(|(source, _)| last(source) == row).unwrap().1.repository.to_string()
+    }
+
+    fn sidecar(&self, name: &str) -> String {
+        let path = self.collection.path().join(name).join("item.toml");
+        std::fs::read_to_string(path).unwrap()
+    }
+}
+
+#[test]
+fn are_set_in_an_original() {
+    let rerun = Rerun::new();
+    assert_eq!(rerun.run(), [""; 0]);
+    let (one, two) = (rerun.name_of("one"), rerun.name_of("two"));
+    assert!(rerun.sidecar(&one).contains(&format!("next_edition = \"{two}\"")));
+    assert!(rerun.sidecar(&one).contains("timestamp = 2026-11-22T"));
+    // What is set is not set again.
+    let before = rerun.sidecar(&one);
+    rerun.clock.set("2026-11-23T02:13:00Z");
+    assert_eq!(rerun.run(), [""; 0]);
+    assert_eq!(rerun.sidecar(&one), before);
+}
+
+/// The Original of a Copy lies elsewhere and would not have the relation, and the date of a tombstone is that
+/// of the removal.
+#[test]
+fn leave_copies_and_tombstones_as_they_are() {
+    for state in [State::Copy, State::Deleted] {
+        let rerun = Rerun::new();
+        let one = rerun.name_of("one");
+        change_item(rerun.collection.path(), &one, |sidecar| {
+            sidecar.state = state;
+            if state == State::Deleted {
+                let by = "test".to_owned();
+                sidecar.removal = Some(Removal { by, reason: None, was: State::Original });
+            }
+        });
+        let before = rerun.sidecar(&one);
+        let expected = format!("the relations of `{one}` were not set: it is {state} here");
+        for _ in 0..2 {
+            assert_eq!(rerun.run(), [expected.as_str()]);
+            assert_eq!(rerun.sidecar(&one), before, "{state}");
+        }
+    }
+}
+
+/// A relation that was set before the item left is no reason to complain.
+#[test]
+fn that_a_copy_has_are_not_reported() {
+    let rerun = Rerun::new();
+    assert_eq!(rerun.run(), [""; 0]);
+    let one = rerun.name_of("one");
+    change_item(rerun.collection.path(), &one, |sidecar| sidecar.state = State::Copy);
+    assert_eq!(rerun.run(), [""; 0]);
+}
