@@ -159,8 +159,11 @@ impl Collection {
     ) -> Result<(Trashed, Dir), PathError> {
         let (trashed, entry) = self.new_entry(name)?;
         from.move_tree(what, &entry, held.file_name())?;
-        entry.sync()?;
-        from.sync()?;
+        if let Err(error) = entry.sync().and_then(|()| from.sync()) {
+            // The caller stops here, and nobody else knows that it is in the trash.
+            entry.move_tree(held.file_name(), from, what)?;
+            return Err(error);
+        }
         Ok((trashed, entry))
     }
 

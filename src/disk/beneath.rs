@@ -6,6 +6,8 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use super::watch::{Feature, Watcher};
+
 /// Opens `path` below `root`, refusing `..`, absolute paths and links at every step.
 ///
 /// One `openat2` where the kernel has it, else component by component.
@@ -14,11 +16,15 @@ pub(super) fn open_beneath(
     path: &Path,
     flags: OFlags,
     mode: Mode,
+    watcher: &Watcher,
 ) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     loop {
-        match rustix::fs::openat2(&root, path, flags, mode, resolve) {
+        let opened = watcher
+            .supports(Feature::OpenBeneath)
+            .and_then(|()| rustix::fs::openat2(&root, path, flags, mode, resolve));
+        match opened {
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(Errno::NOSYS) => return open_by_component(root, path, flags, mode),
             outcome => return outcome,
@@ -91,7 +97,7 @@ mod tests {
             ("/", false),
         ] {
             let path = Path::new(path);
-            let one_call = open_beneath(&fd, path, flags, Mode::empty());
+            let one_call = open_beneath(&fd, path, flags, Mode::empty(), &Watcher::default());
             let stepwise = open_by_component(&fd, path, flags, Mode::empty());
             assert_eq!(one_call.is_ok(), opens, "{path:?}: {one_call:?}");
             assert_eq!(stepwise.is_ok(), opens, "{path:?}: {stepwise:?}");

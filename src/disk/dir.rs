@@ -6,14 +6,14 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::retry_on_intr;
 
 use super::beneath::open_beneath;
 use super::error::At;
 use super::file::{Stamp, StoredFile};
-use super::watch::{Operation, Watcher};
+use super::watch::{Feature, Operation, Watcher};
 use super::{IoContext, PathError};
 
 /// A directory opened once.
@@ -120,8 +120,7 @@ impl Dir {
         let path = self.path_of(relative);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK;
         self.watcher.before(Operation::CreateFile, &path).on("open", &path)?;
-        let fd = open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(0o666))
-            .on("open", &path)?;
+        let fd = self.open_beneath(relative, flags, 0o666).on("open", &path)?;
         Ok(StoredFile::new(File::from(fd), path, self.watcher.clone()))
     }
 
@@ -140,7 +139,7 @@ impl Dir {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let fd = self
             .step(Operation::CreateFile, relative)
-            .and_then(|()| Ok(open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(mode))?))
+            .and_then(|()| Ok(self.open_beneath(relative, flags, mode)?))
             .on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
@@ -341,6 +340,11 @@ impl Dir {
         self.watcher.clone()
     }
 
+    /// Fails where the kernel or the file system is said to be without `feature`.
+    pub(super) fn supports(&self, feature: Feature) -> rustix::io::Result<()> {
+        self.watcher.supports(feature)
+    }
+
     pub(super) fn descriptor(&self) -> &OwnedFd {
         &self.fd
     }
@@ -356,7 +360,16 @@ impl Dir {
     fn open_fd(&self, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         self.step(Operation::Open, relative)?;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
-        Ok(open_beneath(self.fd.as_fd(), relative, flags, Mode::empty())?)
+        Ok(self.open_beneath(relative, flags, 0)?)
+    }
+
+    fn open_beneath(
+        &self,
+        relative: &Path,
+        flags: OFlags,
+        mode: u32,
+    ) -> rustix::io::Result<OwnedFd> {
+        open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(mode), &self.watcher)
     }
 }
 

@@ -38,4 +38,4 @@ pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
 pub use space::{Room, size_of_tree};
 pub(crate) use wake::{Wake, WriteBack};
-pub use watch::{Operation, Watch, Watcher};
+pub use watch::{Feature, Operation, Watch, Watcher};

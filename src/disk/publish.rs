@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::watch::Operation;
+use super::watch::{Feature, Operation};
 use super::{Dir, IoContext, PathError};
 
 impl Dir {
@@ -22,14 +22,11 @@ impl Dir {
     }
 
     fn rename_no_replace(&self, from: &Path, to: &Dir, name: &Path) -> io::Result<()> {
-        let outcome = retry_on_intr(|| {
-            rustix::fs::renameat_with(
-                self.descriptor(),
-                from,
-                to.descriptor(),
-                name,
-                RenameFlags::NOREPLACE,
-            )
+        let flags = RenameFlags::NOREPLACE;
+        let outcome = to.supports(Feature::NoReplace).and_then(|()| {
+            retry_on_intr(|| {
+                rustix::fs::renameat_with(self.descriptor(), from, to.descriptor(), name, flags)
+            })
         });
         match outcome {
             Err(Errno::INVAL | Errno::NOSYS) => {}
@@ -60,8 +57,10 @@ impl Dir {
     pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
         let swapped = to.step(Operation::Rename, name).and_then(|()| {
             let flags = RenameFlags::EXCHANGE;
-            let swapped = retry_on_intr(|| {
-                rustix::fs::renameat_with(self.descriptor(), from, to.descriptor(), name, flags)
+            let swapped = to.supports(Feature::Exchange).and_then(|()| {
+                retry_on_intr(|| {
+                    rustix::fs::renameat_with(self.descriptor(), from, to.descriptor(), name, flags)
+                })
             });
             match swapped {
                 Err(Errno::INVAL | Errno::NOSYS) => Ok(false),

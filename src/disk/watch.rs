@@ -1,9 +1,12 @@
-//! Sees every file operation before it happens: how the tests make the n-th one fail.
+//! Sees every file operation before it happens: how the tests make the n-th one fail, and how they stand
+//! on kernels and file systems that lack something.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+use rustix::io::Errno;
 
 /// What is about to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,10 +43,29 @@ pub enum Operation {
     Lock,
 }
 
+/// What some kernels and file systems lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Feature {
+    /// Swapping two names in one step: not on network file systems, nor on FAT.
+    Exchange,
+    /// Renaming that refuses a name in use: not there either.
+    NoReplace,
+    /// `openat2`, since Linux 5.6.
+    OpenBeneath,
+    /// A `syncfs` that forces everything out and reports what failed: not on FUSE, nor before Linux 5.8.
+    SyncFileSystem,
+}
+
 /// Hears of operations beforehand and may refuse them.
 pub trait Watch: Send + Sync {
     /// Called before `operation` is done to `path`; an error is returned in its place.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
+
+    /// The error of a kernel or file system without `feature`; `None` leaves the answer to the real one.
+    fn lacks(&self, feature: Feature) -> Option<io::Error> {
+        let _ = feature;
+        None
+    }
 }
 
 /// Whoever watches, if anyone. Without one, operations cost nothing more.
@@ -75,6 +97,14 @@ impl Watcher {
         match &self.watch {
             None => Ok(()),
             Some(watch) => watch.before(operation, path),
+        }
+    }
+
+    /// Fails where the kernel or the file system is said to be without `feature`.
+    pub(super) fn supports(&self, feature: Feature) -> rustix::io::Result<()> {
+        match self.watch.as_ref().and_then(|watch| watch.lacks(feature)) {
+            None => Ok(()),
+            Some(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::NOSYS)),
         }
     }
 

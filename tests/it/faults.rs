@@ -9,7 +9,7 @@ use urepo::deposit::{Outcome, Request};
 use urepo::disk::Watcher;
 
 use crate::support::{
-    Faults, Mode, TestClock, deposit, make_collection, options, request, request_of_stream,
+    Faults, Mode, System, TestClock, deposit, make_collection, options, request, request_of_stream,
     scratch, staged, whole_items,
 };
 
@@ -31,15 +31,15 @@ fn make_sources(sources: &Path) {
 }
 
 /// Runs the deposit with the n-th operation failing, for every n, and checks the promises each time.
-fn every_operation(mode: Mode) {
+fn every_operation(mode: Mode, system: System) {
     let scratch = scratch();
     let sources = scratch.path().join("sources");
     make_sources(&sources);
     let mut strikes = 0;
-    for at in 1.. {
+    for at in system.points() {
         let root = scratch.path().join(format!("archive-{at}"));
         make_collection(&root);
-        let faults = Arc::new(Faults::new(&root, at, mode));
+        let faults = Arc::new(Faults::new(&root, at, mode).on(system));
         let reported = run_with_faults(&root, &sources, &faults);
         let struck = faults.struck();
         check_after(&root, &sources, &reported, mode, struck.as_ref().map(|it| format!("{it:?}")));
@@ -48,7 +48,7 @@ fn every_operation(mode: Mode) {
             assert_eq!(reported.len(), 3, "without a fault all three are deposited");
             break;
         }
-        strikes += 1;
+        strikes = at;
     }
     assert!(strikes > 100, "only {strikes} operations were made to fail");
 }
@@ -108,37 +108,45 @@ fn check_after(
 
 #[test]
 fn killed_at_any_operation() {
-    every_operation(Mode::Killed);
+    every_operation(Mode::Killed, System::Own);
 }
 
 #[test]
 fn an_io_error_at_any_operation() {
-    every_operation(Mode::Once(Errno::IO));
+    every_operation(Mode::Once(Errno::IO), System::Own);
 }
 
 #[test]
 fn a_full_disk_at_any_operation() {
-    every_operation(Mode::Once(Errno::NOSPC));
+    every_operation(Mode::Once(Errno::NOSPC), System::Own);
 }
 
 #[test]
 fn a_used_up_quota_at_any_operation() {
-    every_operation(Mode::Once(Errno::DQUOT));
+    every_operation(Mode::Once(Errno::DQUOT), System::Own);
 }
 
 #[test]
 fn no_permission_at_any_operation() {
-    every_operation(Mode::Once(Errno::ACCESS));
+    every_operation(Mode::Once(Errno::ACCESS), System::Own);
 }
 
 #[test]
 fn a_read_only_file_system_at_any_operation() {
-    every_operation(Mode::Once(Errno::ROFS));
+    every_operation(Mode::Once(Errno::ROFS), System::Own);
 }
 
 #[test]
 fn no_descriptors_at_any_operation() {
-    every_operation(Mode::Once(Errno::MFILE));
+    every_operation(Mode::Once(Errno::MFILE), System::Own);
+}
+
+#[test]
+fn on_systems_that_lack_something() {
+    for system in System::LACKING {
+        every_operation(Mode::Killed, system);
+        every_operation(Mode::Once(Errno::IO), system);
+    }
 }
 
 /// Making a collection may be killed at any operation too, and then be repeated.
@@ -167,18 +175,27 @@ fn init_killed_at_any_operation() {
 /// Clearing up may be killed at any operation and be repeated.
 #[test]
 fn recovery_killed_at_any_operation() {
+    recovery_killed(System::Own);
+    System::LACKING.into_iter().for_each(recovery_killed);
+}
+
+fn recovery_killed(system: System) {
     use urepo::collection::recover;
     let scratch = scratch();
     let sources = scratch.path().join("sources");
     make_sources(&sources);
     let clock = TestClock::at("2026-11-21T02:13:00Z");
-    for at in 1.. {
+    for at in system.points() {
         let root = scratch.path().join(format!("archive-{at}"));
         make_collection(&root);
         // Killed after the items were staged, before they were put in place.
-        run_with_faults(&root, &sources, &Arc::new(Faults::new(&root, 75, Mode::Killed)));
+        run_with_faults(
+            &root,
+            &sources,
+            &Arc::new(Faults::new(&root, 75, Mode::Killed).on(system)),
+        );
         assert_ne!(staged(&root), [""; 0]);
-        let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
+        let faults = Arc::new(Faults::new(&root, at, Mode::Killed).on(system));
         if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
             let _ =
                 recover(&collection, &crate::support::agent(), &clock, crate::support::PATIENCE);

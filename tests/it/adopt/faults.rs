@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::power::Disk;
-use crate::support::{Faults, Mode as Fault, Trace, staged};
+use crate::support::{Faults, Mode as Fault, System, Trace, staged};
 
-fn every_operation(fault: Fault) {
+fn every_operation(fault: Fault, system: System) {
     let model = World::urlib();
     let before = everything(&model.root());
     let mut strikes = 0;
-    for at in 1.. {
+    for at in system.points() {
         let world = World::urlib();
         drop(world.collection(&Watcher::default()));
-        let faults = Arc::new(Faults::new(&world.root(), at, fault));
+        let faults = Arc::new(Faults::new(&world.root(), at, fault).on(system));
         let mut reported = Vec::new();
         if let Ok(collection) =
             Collection::open(&world.root(), &Watcher::new(Arc::clone(&faults) as _))
@@ -50,24 +50,32 @@ fn every_operation(fault: Fault) {
         if faults.struck().is_none() {
             break;
         }
-        strikes += 1;
+        strikes = at;
     }
     assert!(strikes > 100, "only {strikes} operations were made to fail");
 }
 
 #[test]
 fn killed_at_any_operation() {
-    every_operation(Fault::Killed);
+    every_operation(Fault::Killed, System::Own);
 }
 
 #[test]
 fn an_io_error_at_any_operation() {
-    every_operation(Fault::Once(rustix::io::Errno::IO));
+    every_operation(Fault::Once(rustix::io::Errno::IO), System::Own);
 }
 
 #[test]
 fn a_full_disk_at_any_operation() {
-    every_operation(Fault::Once(rustix::io::Errno::NOSPC));
+    every_operation(Fault::Once(rustix::io::Errno::NOSPC), System::Own);
+}
+
+#[test]
+fn on_systems_that_lack_something() {
+    for system in System::LACKING {
+        every_operation(Fault::Killed, system);
+        every_operation(Fault::Once(rustix::io::Errno::IO), system);
+    }
 }
 
 /// Whichever thread meets it, the failure that ends a run is told as what it is.

@@ -6,7 +6,7 @@ use urepo::catalog::Look;
 
 use super::*;
 use crate::index::{agrees_after, with_index};
-use crate::support::{Faults, Mode};
+use crate::support::{Faults, Mode, System};
 
 /// Where the bytes of an item are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,37 +98,44 @@ const MODES: [Mode; 3] = [Mode::Killed, Mode::Once(Errno::IO), Mode::Once(Errno:
 impl Case {
     /// Makes the n-th operation fail, for every n.
     fn run(&self) {
+        for mode in MODES {
+            self.run_on(System::Own, mode);
+        }
+        for system in System::LACKING {
+            self.run_on(system, Mode::Killed);
+        }
+    }
+
+    fn run_on(&self, system: System, mode: Mode) {
         let template = World::new();
         (self.prepare)(&template);
         let name = &template.name;
-        for mode in MODES {
-            for at in 1.. {
-                let root = template.root(&format!("archive-{at}"));
-                copy_tree(&template.root("archive"), &root);
-                with_index(&root);
-                let faults = Arc::new(Faults::new(&root, at, mode));
-                let watcher = Watcher::new(Arc::clone(&faults) as _);
-                let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
-                let outcome = opened.and_then(|collection| (self.act)(&collection, name));
-                let struck = faults.struck();
-                let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
-                let found = bytes_of(&root, name);
-                agrees_after(&root, Look::Quick, &told);
-                if outcome.is_ok() {
-                    assert_eq!(found, self.end, "{told}");
-                } else {
-                    assert!(self.meanwhile.contains(&found), "{found:?}: {told}");
-                }
-                if self.end == Bytes::InTrash && found == Bytes::Left {
-                    finished_by_others(&root, name, &told);
-                }
-                self.repeat(&root, name, &told);
-                agrees_after(&root, Look::Quick, &told);
-                std::fs::remove_dir_all(&root).unwrap();
-                if struck.is_none() {
-                    assert!(at > self.operations, "only {at} operations were made to fail");
-                    break;
-                }
+        for at in system.points() {
+            let root = template.root(&format!("archive-{at}"));
+            copy_tree(&template.root("archive"), &root);
+            with_index(&root);
+            let faults = Arc::new(Faults::new(&root, at, mode).on(system));
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
+            let outcome = opened.and_then(|collection| (self.act)(&collection, name));
+            let struck = faults.struck();
+            let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
+            let found = bytes_of(&root, name);
+            agrees_after(&root, Look::Quick, &told);
+            if outcome.is_ok() {
+                assert_eq!(found, self.end, "{told}");
+            } else {
+                assert!(self.meanwhile.contains(&found), "{found:?}: {told}");
+            }
+            if self.end == Bytes::InTrash && found == Bytes::Left {
+                finished_by_others(&root, name, &told);
+            }
+            self.repeat(&root, name, &told);
+            agrees_after(&root, Look::Quick, &told);
+            std::fs::remove_dir_all(&root).unwrap();
+            if struck.is_none() {
+                assert!(at > self.operations, "only {at} operations were made to fail");
+                break;
             }
         }
     }

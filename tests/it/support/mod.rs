@@ -24,7 +24,7 @@ use urepo::sidecar::Metadata;
 
 pub(crate) use copies::{change_item, copy_item};
 pub(crate) use program::{Ran, World};
-pub(crate) use watch::{Faults, Mode, Trace};
+pub(crate) use watch::{Faults, Mode, System, Trace};
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
 pub(crate) struct TestClock(Mutex<Instant>);

@@ -5,7 +5,43 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use urepo::disk::{Operation, Watch};
+use urepo::disk::{Feature, Operation, Watch};
+
+/// The kernel and the file system that a test stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum System {
+    /// Those of this machine.
+    #[default]
+    Own,
+    /// A network file system: it neither swaps nor refuses names in use, and `syncfs` does nothing.
+    Network,
+    /// A kernel of years ago.
+    Old,
+}
+
+impl System {
+    /// The systems that lack something.
+    pub(crate) const LACKING: [System; 2] = [System::Network, System::Old];
+
+    /// The operations to let fail, one after the other: all of them, or some between those of the others.
+    pub(crate) fn points(self) -> impl Iterator<Item = usize> {
+        let (first, step) = match self {
+            System::Own => (1, 1),
+            System::Network => (1, 4),
+            System::Old => (3, 4),
+        };
+        (first..).step_by(step)
+    }
+
+    fn lacks(self, feature: Feature) -> Option<io::Error> {
+        use rustix::io::Errno;
+        Some(match (self, feature) {
+            (System::Own, _) | (System::Network, Feature::OpenBeneath) => return None,
+            (System::Network, _) => Errno::INVAL.into(),
+            (System::Old, _) => Errno::NOSYS.into(),
+        })
+    }
+}
 
 /// How the n-th operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +59,7 @@ pub(crate) struct Faults {
     only: Option<Operation>,
     at: usize,
     mode: Mode,
+    system: System,
     seen: AtomicUsize,
     struck: Mutex<Option<(Operation, PathBuf)>>,
 }
@@ -30,7 +67,12 @@ pub(crate) struct Faults {
 impl Faults {
     pub(crate) fn new(root: &Path, at: usize, mode: Mode) -> Faults {
         let (seen, struck) = (AtomicUsize::new(0), Mutex::default());
-        Faults { root: root.into(), only: None, at, mode, seen, struck }
+        Faults { root: root.into(), only: None, at, mode, system: System::Own, seen, struck }
+    }
+
+    /// The same on another system.
+    pub(crate) fn on(self, system: System) -> Faults {
+        Faults { system, ..self }
     }
 
     /// The same with the n-th operation of one kind.
@@ -62,6 +104,10 @@ impl Watch for Faults {
             Mode::Once(errno) => errno.into(),
             Mode::Killed => rustix::io::Errno::IO.into(),
         })
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<io::Error> {
+        self.system.lacks(feature)
     }
 }
 

@@ -12,7 +12,7 @@ use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, records};
 use crate::index::{agrees_after, with_index};
-use crate::support::{Faults, Mode, PATIENCE, agent, staged, whole_items};
+use crate::support::{Faults, Mode, PATIENCE, System, agent, staged, whole_items};
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ struct Case {
     across: bool,
     /// Both have an index.
     indexed: bool,
+    system: System,
 }
 
 const COPY: Case = Case {
@@ -36,6 +37,7 @@ const COPY: Case = Case {
     changed: false,
     across: false,
     indexed: false,
+    system: System::Own,
 };
 const MIGRATE: Case = Case { verb: Verb::Migrate, ..COPY };
 const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false, checksum: false };
@@ -44,7 +46,7 @@ fn every_operation(case: Case, mode: Mode) {
     let mut strikes = 0;
     // Asking the indexes takes a while, and more operations are theirs.
     let step = if case.indexed { 7 } else { 1 };
-    for at in (1..).step_by(step) {
+    for at in case.system.points().step_by(step) {
         let pair = if case.across { Pair::across() } else { Pair::new() };
         let name = pair.deposit_tree();
         if case.copied {
@@ -57,7 +59,7 @@ fn every_operation(case: Case, mode: Mode) {
             (0..2).for_each(|at| with_index(pair.root(at)));
         }
         let wanted = pair.sidecar_at_source(&name).files;
-        let faults = Arc::new(Faults::new(pair.root(0), at, mode));
+        let faults = Arc::new(Faults::new(pair.root(0), at, mode).on(case.system));
         let mut reported = false;
         let mut told = false;
         if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
@@ -85,9 +87,9 @@ fn every_operation(case: Case, mode: Mode) {
             assert!(reported && !told, "{context}");
             break;
         }
-        strikes += 1;
+        strikes = at;
     }
-    assert!(strikes * step > 30, "only {strikes} operations were made to fail");
+    assert!(strikes > 30, "only {strikes} operations were made to fail");
 }
 
 /// The indexes know what is there.
@@ -157,6 +159,23 @@ fn with_indexes() {
     every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Once(Errno::IO));
     let rules = copy_rules(true, false);
     every_operation(Case { rules, copied, changed, indexed, ..COPY }, Mode::Once(Errno::NOSPC));
+}
+
+#[test]
+fn on_systems_that_lack_something() {
+    let refresh = copy_rules(true, false);
+    let leaving = Rules { leave_copy: true, ..PLAIN };
+    for system in System::LACKING {
+        let changed = Case { copied: true, changed: true, system, ..COPY };
+        let onto_a_copy = Case { verb: Verb::Migrate, ..changed };
+        every_operation(Case { system, ..COPY }, Mode::Once(Errno::IO));
+        every_operation(Case { rules: refresh, ..changed }, Mode::Killed);
+        every_operation(Case { rules: refresh, ..changed }, Mode::Once(Errno::IO));
+        every_operation(Case { system, ..MIGRATE }, Mode::Killed);
+        every_operation(Case { across: true, system, ..MIGRATE }, Mode::Killed);
+        every_operation(Case { rules: leaving, system, ..MIGRATE }, Mode::Once(Errno::NOSPC));
+        every_operation(onto_a_copy, Mode::Killed);
+    }
 }
 
 #[test]
