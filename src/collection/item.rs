@@ -7,7 +7,7 @@ use super::{Collection, CollectionError};
 use crate::disk::{Dir, PathError, Stamp, StoredFile};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::index::Record;
-use crate::item::PayloadPath;
+use crate::item::{Entry, PayloadPath, State};
 use crate::layout;
 use crate::sidecar::{self, Seal, Sidecar};
 
@@ -25,6 +25,13 @@ pub(crate) struct ReadSidecar {
     pub seal: Seal,
     pub text: Vec<u8>,
     pub stamp: Stamp,
+}
+
+impl ReadSidecar {
+    /// The entries of the payload that belongs beside this sidecar: a tombstone has none.
+    pub(crate) fn listed(&self) -> &[Entry] {
+        if self.sidecar.state == State::Deleted { &[] } else { &self.sidecar.files }
+    }
 }
 
 impl StoredItem {

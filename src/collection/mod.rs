@@ -22,6 +22,7 @@ mod settings;
 mod stripe;
 mod trash;
 mod tree;
+mod unlisted;
 mod window;
 mod writer;
 mod years;

@@ -1,13 +1,14 @@
 //! What was deleted or replaced: kept in `.urepo/trash` until it is not needed any more.
 //!
 //! Each entry is a directory named after its item, with one thing in it ([`Held`]): the payload of a
-//! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a mended one replaced, `replaced`; or
-//! a whole item on its way out, `item`. The last is put back by recovery if nothing took its place: then
+//! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a mended one replaced, `replaced`;
+//! files that no sidecar listed when their item went, `unlisted`; or a whole item on its way out, `item`. The last is put back by recovery if nothing took its place: then
 //! the process that moved it was killed before it could go on. What is deleted or replaced stays until
 //! it is purged; what is `condemned` is being purged, and never comes back.
 
 use std::path::{Path, PathBuf};
 
+use super::unlisted::UNLISTED;
 use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, IoContext, Kind, PathError, random_hex};
@@ -49,6 +50,8 @@ pub enum Held {
     SetAside,
     /// A whole item that a mended one took the place of.
     Replaced,
+    /// Files that were in the directory of an item and not in its sidecar, when the item went.
+    Unlisted,
     /// Nothing, or the rest of what is being purged.
     Remains,
 }
@@ -61,6 +64,7 @@ impl Held {
             Held::Copy => COPY,
             Held::SetAside => ITEM,
             Held::Replaced => REPLACED,
+            Held::Unlisted => UNLISTED,
             Held::Remains => CONDEMNED,
         })
     }
@@ -225,7 +229,7 @@ impl Collection {
                 return Ok(held);
             }
         }
-        for held in [Held::SetAside, Held::Replaced] {
+        for held in [Held::SetAside, Held::Replaced, Held::Unlisted] {
             if entry.stamp(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
                 return Ok(held);
             }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::RepairError;
 use super::inventory::Inventory;
-use crate::collection::{Collection, CollectionError, StoredItem};
+use crate::collection::{Collection, StoredItem};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
@@ -125,17 +125,4 @@ pub(super) fn find(name: &RepositoryName, donor: &Collection) -> Option<(StoredI
     }
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
     Some((item, DonorFacts { root, collection, record }))
-}
-
-/// What lies in the item's directory and does not belong there.
-pub(super) fn strays(dir: &Dir) -> Result<Vec<PathBuf>, CollectionError> {
-    let mut strays = Vec::new();
-    for entry in dir.entries()? {
-        let name = entry?.name;
-        if name != layout::SIDECAR && name != layout::PAYLOAD {
-            strays.push(PathBuf::from(name));
-        }
-    }
-    strays.sort();
-    Ok(strays)
 }

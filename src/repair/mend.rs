@@ -73,7 +73,7 @@ impl Repairer<'_> {
         let (donors, records): (Vec<_>, Vec<_>) = found.unzip();
         let inventory = self.take_inventory(&item, &record, &records)?;
         let collection = self.collection.id().to_owned();
-        let strays = facts::strays(item.dir())?;
+        let strays = item.strays()?;
         let facts = Facts { name, collection, record, inventory, strays };
         let decision = decide(&facts, &records, self.options)?;
         let roots: Vec<PathBuf> = records.into_iter().map(|donor| donor.root).collect();

@@ -38,6 +38,8 @@ pub(super) struct Staged {
     pub bytes: u64,
     /// Of the manifest, if it was looked at that closely.
     pub digest: Option<Digest>,
+    /// What moves to the trash because no sidecar lists it.
+    pub unlisted: Vec<PathBuf>,
 }
 
 impl Staged {
@@ -45,7 +47,8 @@ impl Staged {
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
         let (year, leaf) = &self.place;
         let place = root.join(year).join(leaf);
-        Transferred { step: self.step, place, files: self.files, bytes: self.bytes }
+        let Staged { step, files, bytes, .. } = *self;
+        Transferred { step, place, files, bytes, unlisted: self.unlisted.clone() }
     }
 }
 
@@ -134,6 +137,7 @@ impl Shared<'_> {
             None => self.destination_items.place_of(from.name())?,
         };
         let (files, bytes) = (source.sidecar.payload.files, source.sidecar.payload.bytes);
+        let unlisted = self.unlisted(step, (&from, &source), to.as_ref())?;
         let staged = Staged {
             name: from.name().clone(),
             step,
@@ -144,6 +148,7 @@ impl Shared<'_> {
             files,
             bytes,
             digest: Some(source.sidecar.payload.digest),
+            unlisted,
         };
         if self.options.depth == Depth::Plan {
             return Ok(Begun::Ready(Ready::Planned(staged)));
@@ -168,11 +173,7 @@ impl Shared<'_> {
                 return Ok(Begun::Ready(Ready::Planned(staged)));
             }
             Step::DropCopy => return Ok(Begun::Ready(Ready::Drop(staged))),
-            Step::HandOver(Over::Nothing) | Step::MoveCopy
-                if self.one_file_system && !self.options.rules.leave_copy =>
-            {
-                return Ok(Begun::Ready(Ready::Move(staged)));
-            }
+            step if self.renames(step) => return Ok(Begun::Ready(Ready::Move(staged))),
             Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy => {}
         }
         self.check_room(&staged, source.sidecar.files.len() as u64)?;

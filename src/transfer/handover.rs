@@ -162,7 +162,7 @@ impl Shared<'_> {
         if staged.replaced.is_some() {
             return Ok(self.writer().swap_item(self.to, &staged.item, item.name())?);
         }
-        Ok(super::retire::retire(self.to, self.writer(), &[item])?)
+        super::retire::retire(self.to, self.writer(), &[item])
     }
 
     /// The point of no return: the giver's sidecars say Copy.

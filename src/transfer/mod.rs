@@ -17,6 +17,7 @@
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
 //! | `journal`, `recovery` | hand-overs that were cut short |
 //! | `retire` | what leaves the source, once the destination is proven |
+//! | `unlisted` | files that no sidecar lists, which go to the trash |
 //!
 //! # Locks, and why a copy takes none
 //!
@@ -45,6 +46,7 @@ mod resume;
 mod retire;
 mod run;
 mod there;
+mod unlisted;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -185,6 +187,8 @@ pub struct Transferred {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// What is in the directories that go and in no sidecar: it moves to the trash.
+    pub unlisted: Vec<PathBuf>,
 }
 
 /// What became of one item.

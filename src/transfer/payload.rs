@@ -118,7 +118,12 @@ impl Route<'_> {
             return Ok(false);
         }
         let staged = self.staged(entry.path.as_path());
-        Ok(dir.link_file(Path::new(name), self.stage, &staged)?)
+        let linked = dir.link_file(Path::new(name), self.stage, &staged)?;
+        if linked && (stamp.modified != wanted.modified || stamp.mode != wanted.mode) {
+            // Both names are of one file, so the item that goes has them right from now on as well.
+            self.stage.open_file(&staged)?.set_attributes(&wanted.stamp(stamp))?;
+        }
+        Ok(linked)
     }
 
     fn copy_file(&self, wanted: &Wanted<'_>) -> Result<(), TransferError> {

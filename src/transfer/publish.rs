@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::draft::Staged;
 use super::run::{Ready, Shared};
+use super::unlisted::keep_unlisted;
 use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
 use crate::collection::{
     Changing, Collection, CollectionError, Event, EventKind, ItemLocks, StoredItem, lock_items,
@@ -227,6 +228,7 @@ impl Shared<'_> {
         }
         let _lock = if lock { Some(self.lock([(self.to, &staged.name)])?) } else { None };
         let item = self.at_destination(staged)?;
+        keep_unlisted(self.to, &item)?;
         self.writer().swap_item(self.to, &staged.item, item.name())?;
         Ok(())
     }

@@ -235,7 +235,7 @@ fn end_copies(
         return Ok(replace_all(sides.giver, &texts)?);
     }
     let items: Vec<_> = given.into_iter().map(|(item, _)| item).collect();
-    Ok(retire(sides.from, sides.giver, &items)?)
+    retire(sides.from, sides.giver, &items)
 }
 
 /// Whether hand-overs from `giver` wait to be finished.

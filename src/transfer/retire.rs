@@ -9,6 +9,7 @@ use super::draft::Staged;
 use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
 use super::run::Shared;
+use super::unlisted::{keep_strays, keep_unlisted};
 use crate::collection::{Collection, CollectionError, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 
@@ -65,6 +66,10 @@ impl Shared<'_> {
         let from = Path::new(item.name().as_str());
         let (year, leaf) = (from.parent().unwrap_or(from), from.file_name().unwrap_or_default());
         let to = years.of(self.to, &staged.place.0)?;
+        if years.dirs[to].stamp(&staged.place.1)?.is_some() {
+            return Err(TransferError::Changed { name: staged.name.clone() });
+        }
+        keep_strays(self.from, &item)?;
         let from = years.of(self.from, year)?;
         match years.dirs[from].rename_new(Path::new(leaf), &years.dirs[to], &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -107,20 +112,22 @@ impl Shared<'_> {
     }
 }
 
-/// Moves items out of `collection` in one step each, synced. Their bytes go with the stage.
+/// Moves items out of `collection` in one step each, synced. Their bytes go with the stage; what no
+/// sidecar lists has moved to the trash before.
 pub(super) fn retire(
     collection: &Collection,
     writer: &Writer,
     items: &[StoredItem],
-) -> Result<(), PathError> {
+) -> Result<(), TransferError> {
     let mut years = Years::default();
     for item in items {
+        keep_unlisted(collection, item)?;
         let path = Path::new(item.name().as_str());
         let year = years.of(collection, path.parent().unwrap_or(path))?;
         let leaf = Path::new(path.file_name().unwrap_or_default());
         years.dirs[year].rename_new(leaf, writer.stage(), &writer.fresh_name())?;
     }
-    years.sync()
+    Ok(years.sync()?)
 }
 
 /// Directories that items are moved out of or into, each opened once and synced at the end.

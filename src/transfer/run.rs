@@ -11,7 +11,7 @@ use super::{
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Lookup, ProofError, StoredItem, Writer};
-use crate::disk::{IoContext, PathError, Wake};
+use crate::disk::{Dir, IoContext, PathError, Wake};
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -195,6 +195,11 @@ impl Transfer<'_> {
     fn shared(&self) -> Result<Shared<'_>, PathError> {
         let one_file_system = match (&self.source_writer, &self.writer) {
             (Some(source), Some(writer)) => can_rename(source, writer)?,
+            // As far as can be told without trying.
+            _ if self.options.verb == super::Verb::Migrate => {
+                let device = |dir: &Dir| Ok(dir.own_stamp()?.identity.0);
+                device(self.from.root())? == device(self.to.root())?
+            }
             _ => false,
         };
         Ok(Shared {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::draft::{Staged, split};
 use super::reading::sealed;
 use super::run::{Ready, Shared};
-use super::{Over, Step, TransferError, Verb};
+use super::{Depth, Over, Step, TransferError, Verb};
 use crate::collection::StoredItem;
 use crate::disk::Stamp;
 use crate::item::State;
@@ -29,6 +29,7 @@ impl Shared<'_> {
             files: read.sidecar.payload.files,
             bytes: read.sidecar.payload.bytes,
             digest: None,
+            unlisted: Vec::new(),
         }))
     }
 
@@ -67,7 +68,8 @@ impl Shared<'_> {
         if !is_wanted || !source.repository.eq_ignore_ascii_case(from.name().as_str()) {
             return Ok(None);
         }
-        Ok(Some(Ready::Move(Staged {
+        let ready = if self.options.depth == Depth::Plan { Ready::Planned } else { Ready::Move };
+        Ok(Some(ready(Staged {
             name: from.name().clone(),
             step,
             item: PathBuf::new(),
@@ -77,6 +79,7 @@ impl Shared<'_> {
             files: source.files,
             bytes: source.bytes,
             digest: None,
+            unlisted: from.strays()?.iter().map(|path| from.dir().path_of(path)).collect(),
         })))
     }
 
@@ -108,6 +111,7 @@ impl Shared<'_> {
             files: source.files,
             bytes: source.bytes,
             digest: None,
+            unlisted: Vec::new(),
         }))
     }
 }

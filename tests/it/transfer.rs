@@ -7,6 +7,7 @@ mod resume;
 mod states;
 mod stops;
 mod support;
+mod unlisted;
 
 use urepo::collection::Collection;
 use urepo::disk::Watcher;

@@ -126,6 +126,7 @@ fn held(entry: &Purgeable) -> &'static str {
         Held::Copy => "copy",
         Held::SetAside => "item",
         Held::Replaced => "replaced",
+        Held::Unlisted => "unlisted",
         Held::Remains => "remains",
     }
 }
@@ -136,6 +137,7 @@ fn line(entry: &Purgeable, verb: &str) -> String {
         Held::Copy => ", a Copy",
         Held::Remains => ", what is left of it",
         Held::Replaced => ", as it was before it was mended",
+        Held::Unlisted => ", files that were not in its sidecar",
         Held::Payload | Held::SetAside => "",
     };
     let files = human::count(*files, "file");

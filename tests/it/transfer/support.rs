@@ -32,6 +32,8 @@ pub(super) struct Pair {
     pub resume_bytes: AtomicU64,
     /// Whether the first failure ends a run.
     pub stops: AtomicBool,
+    /// Whether runs only plan.
+    pub plans: AtomicBool,
     pub clock: TestClock,
 }
 
@@ -74,6 +76,7 @@ impl Pair {
             turned: AtomicBool::new(false),
             resume_bytes: AtomicU64::new(u64::MAX),
             stops: AtomicBool::new(false),
+            plans: AtomicBool::new(false),
             clock,
         }
     }
@@ -124,6 +127,14 @@ impl Pair {
     /// Changes a file of an item at the source, as a later version of it.
     pub(super) fn edit_source(&self, name: &RepositoryName, path: &str, bytes: &[u8]) {
         edit(&self.from(), name, path, bytes);
+    }
+
+    /// What a dry run says.
+    pub(super) fn plan(&self, verb: Verb, rules: Rules) -> Vec<Outcome> {
+        self.plans.store(true, Ordering::Relaxed);
+        let outcomes = self.run(verb, rules);
+        self.plans.store(false, Ordering::Relaxed);
+        outcomes
     }
 
     pub(super) fn run(&self, verb: Verb, rules: Rules) -> Vec<Outcome> {
@@ -186,19 +197,20 @@ impl Pair {
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
         let (agent, interrupt) = (agent(), Interrupt::default());
-        let source_writer = match verb {
-            Verb::Copy | Verb::Refresh => None,
-            Verb::Migrate => Some(from.writer(&agent, &self.clock, PATIENCE)?),
+        let plans = self.plans.load(Ordering::Relaxed);
+        let writer = |collection: &Collection, needed: bool| {
+            let writer = || collection.writer(&agent, &self.clock, PATIENCE);
+            (needed && !plans).then(writer).transpose()
         };
         let transfer = Transfer {
             from,
             to,
-            writer: Some(to.writer(&agent, &self.clock, PATIENCE)?),
-            source_writer,
+            writer: writer(to, true)?,
+            source_writer: writer(from, verb == Verb::Migrate)?,
             options: Options {
                 verb,
                 rules,
-                depth: Depth::Act,
+                depth: if plans { Depth::Plan } else { Depth::Act },
                 state: None,
                 tombstones: Tombstones::Refuse,
                 jobs: 1,

@@ -1,5 +1,6 @@
 //! Telling what became of each item, and how the run ended.
 
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use serde_json::{Value, json};
@@ -16,6 +17,9 @@ use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
 use crate::cli::select::{Failures, Meaningless};
 use crate::cli::{Done, human, record};
+
+/// How many paths that no sidecar lists are named for an item.
+const UNLISTED_NAMED: usize = 5;
 
 /// Tells each outcome as it comes.
 pub(in crate::cli::command) struct Teller<'a> {
@@ -43,6 +47,9 @@ impl<'a> Teller<'a> {
         let printer = &self.run.context.printer;
         let mut text = String::new();
         for Outcome { name, result } in outcomes {
+            if let (Ok(done), false) = (&result, printer.json) {
+                self.warn_of_unlisted(name.as_str(), done);
+            }
             let line = match result {
                 Ok(done) if printer.json => Some(self.record(name.as_str(), &done).to_string()),
                 Ok(done) => self.line(name.as_str(), &done),
@@ -75,6 +82,25 @@ impl<'a> Teller<'a> {
         })
     }
 
+    /// Tells what moves to the trash, or would, because no sidecar lists it.
+    fn warn_of_unlisted(&self, name: &str, done: &Transferred) {
+        if done.unlisted.is_empty() {
+            return;
+        }
+        let moved = match self.depth {
+            Depth::Plan => "would move to the trash",
+            Depth::Act => "moved to the trash",
+        };
+        let paths = done.unlisted.iter().take(UNLISTED_NAMED);
+        let paths: Vec<_> = paths.map(|path| format!("`{}`", path.display())).collect();
+        let more = match done.unlisted.len() - paths.len() {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let text = format!("`{name}`: not in its sidecar, {moved}: {}{more}", paths.join(", "));
+        self.run.context.printer.warning(&text);
+    }
+
     fn record(&self, name: &str, done: &Transferred) -> Value {
         let state = match (self.run.verb, done.step) {
             (_, Step::HandOver(_)) => Some("Original"),
@@ -87,6 +113,15 @@ impl<'a> Teller<'a> {
             "files": done.files, "bytes": done.bytes,
         });
         record::extend(&mut record, fields);
+        if !done.unlisted.is_empty() {
+            let path = |path: &PathBuf| {
+                let mut record = json!({});
+                record::add_path(&mut record, "path", path);
+                record
+            };
+            let unlisted: Vec<_> = done.unlisted.iter().map(path).collect();
+            record::extend(&mut record, json!({ "unlisted": unlisted }));
+        }
         record
     }
 

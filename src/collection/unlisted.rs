@@ -1,0 +1,160 @@
+//! Files in an item's directory that its sidecar does not list.
+//!
+//! Nothing else knows of them, so no digest tells whether they exist a second time. They are no part of
+//! the item and never travel with it: an item that goes, or is replaced, leaves them in the trash.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::{Collection, StoredItem, Trashed};
+use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
+use crate::disk::{Dir, DirEntry, Kind, PathError};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry};
+use crate::layout;
+use crate::progress::NoProgress;
+
+/// The name, in an entry of the trash, of the directory with such files.
+pub(super) const UNLISTED: &str = "unlisted";
+
+impl StoredItem {
+    /// Everything in the item's directory that stands beside its sidecar and its payload.
+    pub(crate) fn strays(&self) -> Result<Vec<PathBuf>, PathError> {
+        let mut strays = Vec::new();
+        for entry in self.dir().entries()? {
+            let name = entry?.name;
+            if name != layout::SIDECAR && name != layout::PAYLOAD {
+                strays.push(PathBuf::from(name));
+            }
+        }
+        strays.sort();
+        Ok(strays)
+    }
+
+    /// Everything in the item's directory that `entries`, the sorted entries of its sidecar, do not
+    /// list, relative to that directory. A directory that they do not know is named as a whole.
+    ///
+    /// A file of another size counts, and one of another time whose bytes are not the listed ones:
+    /// somebody has changed it.
+    pub(crate) fn unlisted(
+        &self,
+        entries: &[Entry],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<PathBuf>, CopyError> {
+        let mut found = self.strays()?;
+        let payload = Path::new(layout::PAYLOAD);
+        match self.dir().stamp(payload)? {
+            None => {}
+            Some(stamp) if stamp.kind != Kind::Directory => found.push(payload.to_path_buf()),
+            Some(_) => {
+                let doc = self.dir().open_dir(payload)?;
+                let mut pending = vec![Vec::new()];
+                while let Some(path) = pending.pop() {
+                    if interrupt.requested() {
+                        return Err(CopyError::Interrupted);
+                    }
+                    list(&doc, &path, entries, &mut pending, &mut found)?;
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+/// Sorts the contents of the directory `path` of `doc` into those listed and those not; directories
+/// that are listed, or have something listed in them, go to `pending`.
+fn list(
+    doc: &Dir,
+    path: &[u8],
+    entries: &[Entry],
+    pending: &mut Vec<Vec<u8>>,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), CopyError> {
+    let below_doc = match path {
+        [] => None,
+        path => Some(doc.open_dir(OsStr::from_bytes(path))?),
+    };
+    let dir = below_doc.as_ref().unwrap_or(doc);
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let mut below = path.to_vec();
+        if !below.is_empty() {
+            below.push(b'/');
+        }
+        below.extend_from_slice(entry.name.as_bytes());
+        let listed = entries.binary_search_by(|it| it.path.as_bytes().cmp(&below[..])).ok();
+        let is_directory = entry.kind == Kind::Directory;
+        if is_directory && (listed.is_none() && has_below(entries, &below)) {
+            pending.push(below);
+            continue;
+        }
+        match listed.map(|at| &entries[at].content) {
+            Some(Content::EmptyDirectory { .. }) if is_directory => pending.push(below),
+            Some(content) if is_as_listed(dir, &entry, content)? => {}
+            _ => found.push(Path::new(layout::PAYLOAD).join(OsStr::from_bytes(&below))),
+        }
+    }
+    Ok(())
+}
+
+/// Whether any of the sorted `entries` lies below `path`.
+fn has_below(entries: &[Entry], path: &[u8]) -> bool {
+    let below = [path, b"/"].concat();
+    let first = entries.partition_point(|entry| entry.path.as_bytes() < &below[..]);
+    entries.get(first).is_some_and(|entry| entry.path.as_bytes().starts_with(&below))
+}
+
+/// Whether a file or link is the one listed. Only a file of another time has to be read for that.
+fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, CopyError> {
+    let name = Path::new(&found.name);
+    match (content, found.kind) {
+        (Content::File { bytes, digest: listed, modified, .. }, Kind::File) => {
+            // Gone since it was found: there is nothing left to keep.
+            let Some(stamp) = dir.stamp(name)? else { return Ok(true) };
+            if stamp.bytes != *bytes || stamp.modified == *modified {
+                return Ok(stamp.bytes == *bytes);
+            }
+            let mut file = dir.open_file(name)?;
+            let mut buffer = vec![0; BUFFER_BYTES];
+            let measured = digest(&mut file, &mut buffer, &NoProgress, &Interrupt::default())?;
+            Ok(measured.digest == *listed)
+        }
+        (Content::Link { target }, Kind::Link) => Ok(dir.read_link(name)?.as_bytes() == target),
+        _ => Ok(false),
+    }
+}
+
+impl Collection {
+    /// Moves `unlisted`, paths in the directory of `item`, into one entry of the trash, synced; returns
+    /// that entry.
+    pub(crate) fn throw_away_unlisted(
+        &self,
+        item: &StoredItem,
+        unlisted: &[PathBuf],
+    ) -> Result<Trashed, PathError> {
+        let (trashed, entry) = self.new_entry(item.name())?;
+        let top = entry.ensure_dir(UNLISTED)?;
+        for path in unlisted {
+            let (mut from, mut to) = (item.dir().try_clone()?, top.try_clone()?);
+            for component in path.parent().unwrap_or(Path::new("")) {
+                // A directory may be kept closed to changes; the item that it belongs to is going.
+                from.open_up(Path::new(component))?;
+                from = from.open_dir(component)?;
+                if to.stamp(component)?.is_none() {
+                    to.make_dir(component)?;
+                    to.sync()?;
+                }
+                to = to.open_dir(component)?;
+            }
+            let name = Path::new(path.file_name().unwrap_or_default());
+            from.move_tree(name, &to, name)?;
+            to.sync()?;
+            from.sync()?;
+        }
+        top.sync()?;
+        entry.sync()?;
+        Ok(trashed)
+    }
+}

@@ -1,0 +1,75 @@
+//! What is in an item's directory and not in its sidecar: it does not travel, and it is not destroyed.
+//!
+//! Before the directory of an item goes, because the item migrates or a newer state takes its place,
+//! everything that the sidecar does not list moves to the trash of the same collection. The plan names
+//! it first. An item that migrates by renaming keeps its `doc/` as it is; what stands beside that,
+//! such as the `service/`, `.reserved/` or `not_sent/` of an adopted item, stays behind in either case.
+
+use std::path::PathBuf;
+
+use super::run::Shared;
+use super::{Over, Step, TransferError};
+use crate::collection::{Collection, ReadSidecar, StoredItem};
+use crate::interrupt::Interrupt;
+
+impl Shared<'_> {
+    /// What `step` moves to the trash, by its path: of the item at the source, and of the one that is
+    /// replaced.
+    pub(super) fn unlisted(
+        &self,
+        step: Step,
+        (from, source): (&StoredItem, &ReadSidecar),
+        to: Option<&(StoredItem, ReadSidecar)>,
+    ) -> Result<Vec<PathBuf>, TransferError> {
+        let leaves = matches!(step, Step::HandOver(_) | Step::MoveCopy | Step::DropCopy);
+        let mut paths = Vec::new();
+        if leaves && self.renames(step) {
+            paths.extend(from.strays()?.iter().map(|path| from.dir().path_of(path)));
+        } else if leaves && !self.options.rules.leave_copy {
+            let found = from.unlisted(&source.sidecar.files, self.interrupt)?;
+            paths.extend(found.iter().map(|path| from.dir().path_of(path)));
+        }
+        if let (Step::Copy(over) | Step::HandOver(over), Some((item, read))) = (step, to)
+            && over != Over::Nothing
+        {
+            let found = item.unlisted(read.listed(), self.interrupt)?;
+            paths.extend(found.iter().map(|path| item.dir().path_of(path)));
+        }
+        Ok(paths)
+    }
+
+    /// Whether an item takes `step` by being renamed, as it is.
+    pub(super) fn renames(&self, step: Step) -> bool {
+        self.one_file_system
+            && !self.options.rules.leave_copy
+            && matches!(step, Step::HandOver(Over::Nothing) | Step::MoveCopy)
+    }
+}
+
+/// Moves everything in the directory of `item` that its sidecar does not list to the trash of
+/// `collection`. The lock of the item is held.
+pub(super) fn keep_unlisted(
+    collection: &Collection,
+    item: &StoredItem,
+) -> Result<(), TransferError> {
+    // It has to be finished: half of it kept is no better than none.
+    let interrupt = Interrupt::default();
+    let unlisted = item.unlisted(item.read_sidecar()?.listed(), &interrupt)?;
+    throw_away(collection, item, &unlisted)
+}
+
+/// Moves what stands beside the sidecar and the payload of `item` to the trash of `collection`.
+pub(super) fn keep_strays(collection: &Collection, item: &StoredItem) -> Result<(), TransferError> {
+    throw_away(collection, item, &item.strays()?)
+}
+
+fn throw_away(
+    collection: &Collection,
+    item: &StoredItem,
+    paths: &[PathBuf],
+) -> Result<(), TransferError> {
+    if !paths.is_empty() {
+        collection.throw_away_unlisted(item, paths)?;
+    }
+    Ok(())
+}
