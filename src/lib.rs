@@ -21,12 +21,12 @@
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`catalog`] | the index brought up to what is there, and its answers | collection |
 //! | [`adopt`] | a tree that is there already becomes a collection | collection |
-//! | [`deposit`] | files become items | collection |
+//! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
+//! | [`deposit`] | files become items | verify |
 //! | [`import`] | many sources become items, each once | deposit |
-//! | [`transfer`] | copy and migrate between collections | collection |
+//! | [`transfer`] | copy and migrate between collections | verify |
 //! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
-//! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
 //! | [`removal`] | items go, leave tombstones, and come back | verify |
 //! | [`repair`] | damaged items are mended from good copies | verify |
 //!

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use super::group::Staged;
 use super::plan::{Planned, PlannedKind};
 use super::root::{OpenRoot, Root};
-use crate::collection::{Collection, CollectionError, Label, ProofError};
+use crate::collection::{Collection, CollectionError, Label};
 use crate::disk::{Dir, PathError, Stamp, Watcher};
 use crate::interrupt::Interrupt;
+use crate::progress::NoProgress;
 use crate::sidecar::Seal;
+use crate::verify::{Depth, ProofError, prove as prove_item};
 
 /// Why a source was not removed.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +79,7 @@ fn prove(
     if seal != Seal::Intact || sidecar.files != staged.done.entries {
         return Err(KeptError::NotProven);
     }
-    Ok(item.prove(&staged.done.entries, interrupt)?)
+    Ok(prove_item(&item, Depth::FromDisk, &NoProgress, interrupt)?)
 }
 
 fn remove_entry(

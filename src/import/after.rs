@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::After;
 use super::candidate::Place;
 use super::look::Looker;
-use crate::collection::{Collection, CollectionError, ProofError};
+use crate::collection::{Collection, CollectionError};
 use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
 use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
@@ -13,6 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, Shape};
 use crate::progress::NoProgress;
 use crate::sidecar::Seal;
+use crate::verify::{Depth, ProofError, prove};
 
 /// A directory that takes the sources that are done with.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ fn proven(
     if seal != Seal::Intact {
         return Err(LeftError::NotProven);
     }
-    item.prove(&sidecar.files, interrupt)?;
+    prove(&item, Depth::FromDisk, &NoProgress, interrupt)?;
     Ok(sidecar.files)
 }
 

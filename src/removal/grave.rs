@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::plan::has_payload;
-use super::proof::{damage, is_same};
+use super::proof::is_same;
 use super::{DamageRule, RemovalError};
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Trashed};
 use crate::disk::Dir;
@@ -13,7 +13,7 @@ use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::{Seal, Sidecar};
-use crate::verify::{Depth, verify_item, verify_payload};
+use crate::verify::{Depth, summarize_damage, verify_item, verify_payload};
 
 /// Looks for what can be brought back.
 pub(super) struct Search<'a> {
@@ -94,7 +94,7 @@ impl Search<'_> {
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
         let findings = verify_payload(doc, sidecar, Depth::Full, self.progress, self.interrupt);
-        findings.map(|findings| damage(&findings)).ok_or(RemovalError::Interrupted)
+        findings.map(|findings| summarize_damage(&findings)).ok_or(RemovalError::Interrupted)
     }
 
     fn copy(&self, name: &RepositoryName) -> Result<Option<Grave>, RemovalError> {
@@ -102,7 +102,7 @@ impl Search<'_> {
             let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
             let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
             let report = report.ok_or(RemovalError::Interrupted)?;
-            Ok(Some(damage(&report.findings)))
+            Ok(Some(summarize_damage(&report.findings)))
         })?;
         let Some(trashed) = chosen else { return Ok(None) };
         let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };

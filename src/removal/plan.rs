@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
-use crate::verify::{Depth, verify_item};
+use crate::verify::{Depth, ProofError, prove};
 
 /// What is ordered, and which rules hold.
 #[derive(Clone, Debug)]
@@ -104,11 +104,12 @@ impl<'a> Planned<'a> {
         let record = item.read_sidecar()?;
         let step = step(&record, has_payload(item)?)?;
         if step != Step::FinishBurial && order.damage == DamageRule::Refuse {
-            let report = verify_item(item, Depth::Quick, progress, interrupt);
-            let report = report.ok_or(RemovalError::Interrupted)?;
-            if let Some(detail) = proof::damage(&report.findings) {
-                return Err(RemovalError::Damaged { name: item.name().clone(), detail });
-            }
+            prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {
+                ProofError::Damaged { summary: detail, .. } => {
+                    RemovalError::Damaged { name: item.name().clone(), detail }
+                }
+                ProofError::Interrupted => RemovalError::Interrupted,
+            })?;
         }
         let proof = match (step, order.last) {
             (Step::FinishBurial, _) | (_, LastRule::Remove) => None,

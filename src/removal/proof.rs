@@ -9,9 +9,10 @@ use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
+use crate::item::manifest::content_digest;
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
-use crate::verify::{Depth, Findings, Severity, verify_item};
+use crate::verify::{Depth, ProofError, prove};
 
 /// A collection that was looked at, and why the item in it is no proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,16 +122,21 @@ fn look(
         Lack::Deleted
     } else if record.sidecar.handover.is_some() {
         Lack::HandoverOpen
-    } else if record.sidecar.payload != sidecar.payload {
+    } else if !is_same_content(&record.sidecar, sidecar) {
         Lack::OtherPayload
     } else {
-        let report = verify_item(&item, depth, progress, interrupt)?;
-        match damage(&report.findings) {
-            None => return Some(Ok(record)),
-            Some(detail) => Lack::Damaged(detail),
+        match prove(&item, depth, progress, interrupt) {
+            Ok(()) => return Some(Ok(record)),
+            Err(ProofError::Damaged { summary, .. }) => Lack::Damaged(summary),
+            Err(ProofError::Interrupted) => return None,
         }
     };
     Some(Err(lack))
+}
+
+/// Whether both promise the same files, links and empty directories.
+fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
+    a.payload == b.payload && content_digest(&a.files) == content_digest(&b.files)
 }
 
 fn recorded(other: &Collection, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), Lack> {
@@ -150,19 +156,4 @@ fn in_one_line(error: &dyn std::error::Error) -> String {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     }
-}
-
-/// The first damage among `findings`, and how much more there is.
-pub(super) fn damage(findings: &Findings) -> Option<String> {
-    let mut damage =
-        findings.as_slice().iter().filter(|finding| finding.severity() == Severity::Damage);
-    let first = damage.next()?;
-    let path = first.place.to_path();
-    let place =
-        if path.as_os_str().is_empty() { String::new() } else { format!(", `{}`", path.display()) };
-    let more = match findings.count(Severity::Damage) - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    Some(format!("{}{place}{more}", first.code.meaning()))
 }

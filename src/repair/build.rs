@@ -28,7 +28,7 @@ pub(super) struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Makes the item, forced to the disk, and lets the memory forget what was copied.
+    /// Makes the item, forced to the disk.
     pub(super) fn run(&self) -> Result<(), RepairError> {
         let stage = self.stage();
         stage.make_dir(self.staged)?;
@@ -37,12 +37,6 @@ impl Build<'_> {
             self.payload()?;
         }
         stage.sync_file_system()?;
-        // It is read back from the disk, not from what is still in memory.
-        for step in &self.plan.steps {
-            if let Source::Donor(_) = step.source {
-                stage.open_file(self.staged_path(step.path.as_path()))?.let_go(0, 0);
-            }
-        }
         Ok(())
     }
 

@@ -129,7 +129,7 @@ impl Repairer<'_> {
         progress.expect(1, plan.sidecar.payload.bytes);
         Build { item, plan, donors, writer, progress, interrupt, staged }.run()?;
         let mended = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
-        let report = verify_item(&mended, Depth::Full, progress, interrupt);
+        let report = verify_item(&mended, Depth::FromDisk, progress, interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         if let Some(finding) = unexpected(&findings, plan) {
             return Err(RepairError::NotWhole { name: plan.name.clone(), finding });

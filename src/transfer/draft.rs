@@ -167,8 +167,8 @@ impl Shared<'_> {
     ) -> Result<Begun, TransferError> {
         match staged.step {
             Step::Skip => {
-                if let (true, Some((item, read))) = (self.options.rules.checksum, &to) {
-                    self.prove(item, &read.sidecar.files)?;
+                if let (true, Some((item, _))) = (self.options.rules.checksum, &to) {
+                    self.prove(item)?;
                 }
                 return Ok(Begun::Ready(Ready::Planned(staged)));
             }

@@ -153,7 +153,7 @@ impl Shared<'_> {
         if received.files != giving.files || received.payload != giving.payload {
             return Err(changed());
         }
-        self.prove(&item, &giving.files)
+        self.prove(&item)
     }
 
     /// Takes a received Copy back out, or puts what it replaced back.

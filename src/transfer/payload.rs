@@ -194,7 +194,7 @@ impl Route<'_> {
 
     /// Gives directories the modes and times they have at the source, now that nothing more is put
     /// into them.
-    pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
+    pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), TransferError> {
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
             let bytes = directory.as_os_str().as_bytes();
@@ -210,13 +210,24 @@ impl Route<'_> {
 
     /// Gives the directory at `path` of the new item its time and mode: those that the sidecar says, or
     /// those of the source.
-    fn finish_directory(&self, path: &Path, said: Option<(Instant, u32)>) -> Result<(), PathError> {
-        let Some(stamp) = self.from.dir().stamp(path)? else { return Ok(()) };
+    fn finish_directory(
+        &self,
+        path: &Path,
+        said: Option<(Instant, u32)>,
+    ) -> Result<(), TransferError> {
+        let stamp = match self.from.dir().stamp_beneath(path) {
+            Ok(Some(stamp)) => stamp,
+            Ok(None) => return Ok(()),
+            Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
+                return Err(self.damaged_at(path, "a link stands on the way to it"));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let stamp = match said {
             Some((modified, mode)) => Stamp { mode, modified, ..stamp },
             None => stamp,
         };
-        self.stage.set_attributes_at(&self.item.join(path), &stamp)
+        Ok(self.stage.set_attributes_at(&self.item.join(path), &stamp)?)
     }
 
     fn staged(&self, path: &Path) -> PathBuf {
@@ -224,8 +235,13 @@ impl Route<'_> {
     }
 
     fn damaged(&self, path: &PayloadPath, detail: impl Into<String>) -> TransferError {
+        self.damaged_at(&Path::new(layout::PAYLOAD).join(path.as_path()), detail)
+    }
+
+    /// The same of what is at `path` in the item's directory.
+    fn damaged_at(&self, path: &Path, detail: impl Into<String>) -> TransferError {
         TransferError::Damaged {
-            path: self.from.payload_path().join(path.as_path()),
+            path: self.from.dir().path().join(path),
             detail: detail.into(),
             name: self.from.name().clone(),
             collection: self.root.to_path_buf(),

@@ -106,7 +106,7 @@ impl Shared<'_> {
         if sealed(&staying, staying.read_sidecar(), self.to.path())?.sidecar.files != files {
             return Err(changed());
         }
-        self.prove(&staying, &files)?;
+        self.prove(&staying)?;
         retire(self.from, writer, &[leaving])?;
         Ok(())
     }

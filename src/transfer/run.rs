@@ -10,14 +10,14 @@ use super::{
 };
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Buckets, Collection, Lookup, ProofError, StoredItem, Writer};
+use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::Entry;
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 use crate::sidecar::Glance;
+use crate::verify::{self, ProofError};
 
 /// So many items are worked on, or wait for those before them, at a time.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
@@ -118,13 +118,13 @@ impl Shared<'_> {
     }
 
     /// Reads an item back.
-    pub(super) fn prove(&self, item: &StoredItem, entries: &[Entry]) -> Result<(), TransferError> {
-        item.prove(entries, self.interrupt).map_err(|error| match error {
-            ProofError::NotProven(path) => TransferError::NotProven {
-                path: item.payload_path().join(path.as_path()),
-                collection: self.to.path().to_path_buf(),
-            },
-            ProofError::Copy(error) => error.into(),
+    pub(super) fn prove(&self, item: &StoredItem) -> Result<(), TransferError> {
+        let proof = verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.interrupt);
+        proof.map_err(|error| match error {
+            ProofError::Damaged { path, .. } => {
+                TransferError::NotProven { path, collection: self.to.path().to_path_buf() }
+            }
+            ProofError::Interrupted => TransferError::Interrupted,
         })
     }
 }

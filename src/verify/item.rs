@@ -46,7 +46,7 @@ pub fn verify_payload(
     let context = Context::new(depth, progress, interrupt);
     let mut findings = Findings::default();
     let present = payload::compare(&doc, &sidecar.files, &context, &mut findings)?;
-    if depth == Depth::Full {
+    if depth != Depth::Quick {
         let reading = Reading::new(doc, sidecar.files.clone(), present);
         reading.read_share(&context);
         findings.append(reading.take_findings());
@@ -134,7 +134,7 @@ impl Inspection {
         let present = payload::compare(&doc, &sidecar.files, context, findings)?;
         self.report.files = present.files.len() as u64;
         self.report.bytes = present.bytes;
-        if context.depth == Depth::Full && !present.files.is_empty() {
+        if context.depth != Depth::Quick && !present.files.is_empty() {
             self.reading = Some(Arc::new(Reading::new(doc, sidecar.files, present)));
         }
         Some(())

@@ -15,6 +15,7 @@
 //! | `record` | the sidecar: its seal, and whether it agrees with itself and its path |
 //! | `payload` | the files below `doc/` against the entries of the sidecar |
 //! | `reading` | the digests of one item, taken by several threads |
+//! | `proof` | an item read back before others go because of it |
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `feed`, `spelling` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
@@ -29,7 +30,8 @@
 //! # Limitations
 //!
 //! - A damaged item has no date: a run with a time limit reads it again each night, before it goes on.
-//! - Bytes come from the file system, perhaps from its cache and not from the disk.
+//! - Bytes come from the file system, perhaps from its cache and not from the disk, but for
+//!   [`Depth::FromDisk`].
 //! - What lies below a path of more than 4096 bytes is unreadable ([`Code::Unreadable`]): neither can
 //!   urepo make such a thing.
 //! - The items in a directory that can not be listed are not verified, which is damage like any other
@@ -44,6 +46,7 @@ mod holdings;
 mod item;
 mod merge;
 mod payload;
+mod proof;
 mod reading;
 mod record;
 mod rounds;
@@ -62,6 +65,7 @@ pub use compare::{Comparison, Disagreement, compare};
 pub use finding::{Finding, Findings, Place};
 
 pub use item::{verify_item, verify_payload};
+pub use proof::{ProofError, prove, summarize_damage};
 pub use rounds::{Round, Rounds};
 pub use run::{verify, verify_in_rounds};
 
@@ -73,6 +77,8 @@ pub enum Depth {
     /// Every byte is read and its digest compared as well.
     #[default]
     Full,
+    /// As `Full`, and each file leaves the page cache before it is read.
+    FromDisk,
 }
 
 /// What is verified.

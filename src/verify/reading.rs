@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::finding::{Finding, Findings, Place};
 use super::payload::Present;
-use super::{Code, Context};
+use super::{Code, Context, Depth};
 use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest};
 use crate::disk::{Dir, Kind};
 use crate::item::{Content, Entry};
@@ -89,6 +89,9 @@ impl Reading {
         match file.stamp()?.kind {
             Kind::File => {}
             kind => return Ok(Err(kind)),
+        }
+        if context.depth == Depth::FromDisk {
+            file.let_go(0, 0);
         }
         let measured = BUFFER.with_borrow_mut(|buffer| {
             digest(&mut file, buffer, context.progress, context.interrupt)

@@ -1,6 +1,8 @@
 //! `urepo cat`: the bytes of a file, checked on the way.
 
+use urepo::collection::StoredItem;
 use urepo::digest::Hasher;
+use urepo::disk::Kind;
 use urepo::disk::copy::BUFFER_BYTES;
 use urepo::item::{Content, State};
 
@@ -11,8 +13,9 @@ use crate::cli::failure::Failure;
 
 /// Print a file of an item
 ///
-/// The digest is taken while the bytes pass. If it is not the one in the sidecar, the command fails
-/// with exit code 20 after the last byte: what was printed is damaged.
+/// A file of another kind or size than the sidecar has is not printed at all. The digest is taken while
+/// the bytes pass: if it differs, the command fails with exit code 20 after the last byte, and what was
+/// printed is damaged.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -37,7 +40,7 @@ impl Cat {
         }
         let path = super::show::file_of(&item, &sidecar, self.file.as_deref())?;
         let entry = sidecar.files.iter().find(|entry| entry.path == path);
-        let Some(Content::File { digest, .. }) = entry.map(|entry| &entry.content) else {
+        let Some(Content::File { bytes, digest, .. }) = entry.map(|entry| &entry.content) else {
             let message = format!("`{path}` of `{}` is not a file", item.name());
             return Err(Failure::new(Exit::Failure, message)
                 .hint(format!("`urepo show --all {}` lists the files", item.name())));
@@ -51,8 +54,18 @@ impl Cat {
             let message = format!("`{path}` of `{}` is not there as a file", item.name());
             Failure::new(exit, message)
                 .caused_by(Failure::from(error).in_one_line())
-                .hint(format!("`urepo verify {}` says what else is wrong", item.name()))
+                .hint(verify_hint(&item))
         })?;
+        // A device, or a file that has grown without end, would be streamed before its digest is known.
+        let stamp = file.stamp()?;
+        if stamp.kind != Kind::File || stamp.bytes != *bytes {
+            let found = match stamp.kind {
+                Kind::File => format!("it has {} bytes, in the sidecar {bytes}", stamp.bytes),
+                _ => "it is not a file".to_owned(),
+            };
+            let message = format!("`{path}` of `{}` is damaged: {found}", item.name());
+            return Err(Failure::new(Exit::Damage, message).hint(verify_hint(&item)));
+        }
         let mut hasher = Hasher::default();
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
@@ -69,9 +82,12 @@ impl Cat {
         }
         if hasher.finish() != *digest {
             let message = format!("`{path}` of `{}` is damaged: its digest differs", item.name());
-            return Err(Failure::new(Exit::Damage, message)
-                .hint(format!("`urepo verify {}` says what else is wrong", item.name())));
+            return Err(Failure::new(Exit::Damage, message).hint(verify_hint(&item)));
         }
         Ok(())
     }
+}
+
+fn verify_hint(item: &StoredItem) -> String {
+    format!("`urepo verify {}` says what else is wrong", item.name())
 }

@@ -146,7 +146,7 @@ impl Delete {
             by: who::who(context),
             reason: self.reason.clone(),
             others,
-            depth: if self.quick { Depth::Quick } else { Depth::Full },
+            depth: if self.quick { Depth::Quick } else { Depth::FromDisk },
             last: if is_forced { LastRule::Remove } else { LastRule::Keep },
             damage: self.damage(),
         }

@@ -120,6 +120,16 @@ fn damage_is_20() {
     assert_eq!((ran.code, ran.stdout.as_str()), (20, "Alpha"));
     let told = format!("error: `a.txt` of `{name}` is damaged: its digest differs\n");
     assert!(ran.stderr.starts_with(&told), "{}", ran.stderr);
+    // What has another size or kind is not printed, however long it is.
+    let file = world.path(format!("archive/{name}/doc/a.txt"));
+    let huge = std::fs::File::options().write(true).open(&file).unwrap();
+    huge.set_len(1 << 50).unwrap();
+    let ran = world.run(&format!("-c archive cat {name}"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (20, ""));
+    std::fs::remove_file(&file).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RWXU).unwrap();
+    let ran = world.run(&format!("-c archive cat {name}"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (20, ""));
 }
 
 #[test]

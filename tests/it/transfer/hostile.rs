@@ -103,6 +103,46 @@ fn a_refresh_takes_nothing_from_outside() {
     assert_ne!(inode(&copied), inode(&outside.join("b.bin")));
 }
 
+/// Puts `doc/odd`, which has an empty directory and a link, outside of the item, and a link in its place.
+fn move_outside(pair: &Pair, at: usize, name: &RepositoryName) {
+    let collection = [pair.from(), pair.to()].into_iter().nth(at).unwrap();
+    let odd = collection.item(name).unwrap().payload_path().join("odd");
+    let outside = pair.root(at).with_file_name("outside");
+    std::fs::rename(&odd, &outside).unwrap();
+    symlink(&outside, &odd).unwrap();
+}
+
+fn deposit_odd(pair: &Pair) -> RepositoryName {
+    let odd = pair.root(0).with_file_name("sources").join("dir/odd");
+    std::fs::create_dir_all(odd.join("empty")).unwrap();
+    symlink("../a.txt", odd.join("link")).unwrap();
+    pair.deposit_tree()
+}
+
+#[test]
+fn what_lies_behind_a_planted_link_is_no_proof_of_a_copy() {
+    let pair = Pair::new();
+    let name = deposit_odd(&pair);
+    pair.run(Verb::Copy, Rules::default());
+    rewrite(&pair.from(), &name, |sidecar| sidecar.state = State::Copy);
+    move_outside(&pair, 1, &name);
+    for (verb, checksum) in [(Verb::Copy, true), (Verb::Migrate, false)] {
+        let rules = Rules { checksum, ..Rules::default() };
+        let outcome = pair.run(verb, rules).remove(0).result;
+        assert!(matches!(outcome, Err(TransferError::NotProven { .. })), "{verb:?}: {outcome:?}");
+    }
+    assert_eq!(super::support::findings(&pair.from()), [""; 0], "the good Copy is still there");
+}
+
+#[test]
+fn attributes_are_not_copied_from_outside_the_item() {
+    let pair = Pair::new();
+    let name = deposit_odd(&pair);
+    move_outside(&pair, 0, &name);
+    let outcome = pair.run(Verb::Copy, Rules::default()).remove(0).result;
+    assert!(matches!(outcome, Err(TransferError::Damaged { .. })), "{outcome:?}");
+}
+
 #[test]
 fn a_link_planted_among_half_copied_items_leads_nowhere() {
     let pair = Pair::new();

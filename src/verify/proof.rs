@@ -1,0 +1,57 @@
+//! The one proof that an item is whole, asked for before bytes elsewhere may go because of it [protocol: P5].
+
+use std::path::PathBuf;
+
+use super::{Depth, Finding, Findings, Severity, verify_item};
+use crate::collection::StoredItem;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+
+/// Why an item proves nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProofError {
+    /// Verification finds damage; this is the first.
+    #[error("the item does not read back as it was written: {summary}")]
+    Damaged {
+        /// Where, as an absolute path.
+        path: PathBuf,
+        /// All that was found, in one line for people.
+        summary: String,
+    },
+    /// It was interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Verifies `item`; any damage is an error.
+///
+/// At [`Depth::FromDisk`] the payload has to be synced before: only clean pages leave the cache.
+pub fn prove(
+    item: &StoredItem,
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<(), ProofError> {
+    let report = verify_item(item, depth, progress, interrupt).ok_or(ProofError::Interrupted)?;
+    let Some(first) = first_damage(&report.findings) else { return Ok(()) };
+    let path = item.dir().path().join(first.place.to_path());
+    let summary = summarize_damage(&report.findings).unwrap_or_default();
+    Err(ProofError::Damaged { path, summary })
+}
+
+/// The first damage among `findings` and the number of the others, in one line.
+pub fn summarize_damage(findings: &Findings) -> Option<String> {
+    let first = first_damage(findings)?;
+    let path = first.place.to_path();
+    let place =
+        if path.as_os_str().is_empty() { String::new() } else { format!(", `{}`", path.display()) };
+    let more = match findings.count(Severity::Damage) - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!("{}{place}{more}", first.code.meaning()))
+}
+
+fn first_damage(findings: &Findings) -> Option<&Finding> {
+    findings.as_slice().iter().find(|finding| finding.severity() == Severity::Damage)
+}
