@@ -131,6 +131,6 @@ fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
         handover: None,
         removal: None,
         payload: Totals::of(entries),
-        files: Vec::new(),
+        files: crate::sidecar::Files::default(),
     }
 }

@@ -11,7 +11,7 @@ use crate::disk::{Dir, Kind, PathError, Stamp};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
-use crate::sidecar::{Glance, Seal};
+use crate::sidecar::Seal;
 
 /// Where the archives left what describes an item, in the item, the first one first.
 const REFERENCES: [&str; 2] = ["doc/@reference.bib", "@reference.bib"];
@@ -111,26 +111,15 @@ fn odd_name(name: &RepositoryName) -> Vec<Note> {
 /// not overwritten.
 pub(super) fn has_sidecar(item: &StoredItem) -> Result<bool, AdoptError> {
     let other = |cause| AdoptError::OtherFile { name: item.name().to_string(), cause };
-    let (text, stamp) = match item.sidecar_text() {
-        Ok(read) => read,
-        Err(CollectionError::NoSidecar { .. }) => return Ok(false),
+    match item.read_sidecar() {
+        Ok(read) if read.seal == Seal::Intact => Ok(true),
+        Ok(_) => Err(other(None)),
+        Err(CollectionError::NoSidecar { .. }) => Ok(false),
         Err(CollectionError::Disk(error))
             if error.is_link() || error.kind() == std::io::ErrorKind::IsADirectory =>
         {
-            return Err(other(None));
+            Err(other(None))
         }
-        Err(error) => return Err(error.into()),
-    };
-    let is_own = |glance: Glance<'_>| {
-        let name = RepositoryName::parse_as_found(glance.repository);
-        name.is_ok_and(|(name, _)| name == *item.name())
-    };
-    if Glance::of_sealed(&text).is_some_and(is_own) {
-        return Ok(true);
-    }
-    match item.parse_sidecar(text, stamp) {
-        Ok(read) if read.seal == Seal::Intact => Ok(true),
-        Ok(_) => Err(other(None)),
         Err(CollectionError::Sidecar { cause, .. }) => Err(other(Some(cause))),
         Err(error) => Err(error.into()),
     }

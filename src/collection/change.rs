@@ -10,6 +10,7 @@ use super::{Collection, CollectionError, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
+use crate::sidecar::NewText;
 
 /// Numbers the files and directories that are staged to change something.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -21,9 +22,10 @@ impl Writer {
     }
 
     /// Writes the new sidecar of an item into the stage. It is not synced.
-    pub(crate) fn stage_sidecar(&self, text: &str) -> Result<PathBuf, PathError> {
+    pub(crate) fn stage_sidecar(&self, text: &NewText) -> Result<PathBuf, PathError> {
         let staged = self.fresh_name();
-        self.stage().create_file(&staged)?.write_all(text.as_bytes())?;
+        let mut file = self.stage().create_file(&staged)?;
+        text.write(|piece| file.write_all(piece))?;
         Ok(staged)
     }
 
@@ -34,7 +36,11 @@ impl Writer {
     }
 
     /// Replaces the sidecar of `item` durably.
-    pub(crate) fn replace_sidecar(&self, item: &StoredItem, text: &str) -> Result<(), PathError> {
+    pub(crate) fn replace_sidecar(
+        &self,
+        item: &StoredItem,
+        text: &NewText,
+    ) -> Result<(), PathError> {
         let staged = self.stage_sidecar(text)?;
         self.stage().open_file(&staged)?.sync()?;
         self.put_sidecar(&staged, item)

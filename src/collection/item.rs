@@ -7,9 +7,9 @@ use super::{Collection, CollectionError};
 use crate::disk::{Dir, PathError, Stamp, StoredFile};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::index::Record;
-use crate::item::{Entry, PayloadPath, State};
+use crate::item::{Entry, PayloadPath, State, Totals};
 use crate::layout;
-use crate::sidecar::{self, Seal, Sidecar};
+use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
 
 /// An item on disk.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct StoredItem {
 pub(crate) struct ReadSidecar {
     pub sidecar: Sidecar,
     pub seal: Seal,
-    pub text: Vec<u8>,
+    pub text: SidecarText,
     pub stamp: Stamp,
 }
 
@@ -32,6 +32,28 @@ impl ReadSidecar {
     pub(crate) fn listed(&self) -> &[Entry] {
         if self.sidecar.state == State::Deleted { &[] } else { &self.sidecar.files }
     }
+}
+
+/// Why a file cannot be read as a sidecar.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SidecarFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+    /// It is no sidecar.
+    #[error(transparent)]
+    Sidecar(#[from] SidecarError),
+}
+
+/// What `file` says as a sidecar. Of a long one, no more is held than the entries of its files.
+pub(crate) fn read_sidecar(
+    file: &mut StoredFile,
+) -> Result<(Sidecar, Seal, SidecarText, Stamp), SidecarFileError> {
+    let stamp = file.stamp()?;
+    let (sidecar, seal, text) = Sidecar::read_pieces(stamp.bytes, |piece| {
+        Ok::<_, SidecarFileError>(file.read_some(piece)?)
+    })?;
+    Ok((sidecar, seal, text, stamp))
 }
 
 impl StoredItem {
@@ -58,32 +80,36 @@ impl StoredItem {
 
     /// The sidecar with its text, and what tells whether it is still the same later.
     pub(crate) fn read_sidecar(&self) -> Result<ReadSidecar, CollectionError> {
-        let (text, stamp) = self.sidecar_text()?;
-        self.parse_sidecar(text, stamp)
-    }
-
-    /// The text of the sidecar, and its stamp.
-    pub(crate) fn sidecar_text(&self) -> Result<(Vec<u8>, Stamp), CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let stamp = file.stamp()?;
-        Ok((file.read_all(sidecar::MAX_BYTES)?, stamp))
-    }
-
-    /// What the text of the sidecar says.
-    pub(crate) fn parse_sidecar(
-        &self,
-        text: Vec<u8>,
-        stamp: Stamp,
-    ) -> Result<ReadSidecar, CollectionError> {
-        let (sidecar, seal) = Sidecar::read(&text)
-            .map_err(|cause| CollectionError::Sidecar { name: self.name.clone(), cause })?;
+        let (sidecar, seal, text, stamp) =
+            read_sidecar(&mut file).map_err(|error| match error {
+                SidecarFileError::Disk(error) => CollectionError::Disk(error),
+                SidecarFileError::Sidecar(cause) => {
+                    CollectionError::Sidecar { name: self.name.clone(), cause }
+                }
+            })?;
         if sidecar.repository != self.name {
             let (name, found) = (self.name.clone(), sidecar.repository);
             return Err(CollectionError::OtherSidecar { name, found });
         }
         Ok(ReadSidecar { sidecar, seal, text, stamp })
+    }
+
+    /// The text of the sidecar, to compare it with what was read before.
+    pub(crate) fn sidecar_text(&self) -> Result<SidecarText, CollectionError> {
+        let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
+            return Err(CollectionError::NoSidecar { name: self.name.clone() });
+        };
+        let size = file.stamp()?.bytes;
+        Ok(SidecarText::read_pieces(size, |piece| file.read_some(piece))?)
+    }
+
+    /// The totals of the payload, as a look at the first lines of the sidecar tells them.
+    pub(crate) fn totals(&self) -> Option<Totals> {
+        let mut file = self.dir.open_file_if_there(layout::SIDECAR).ok()??;
+        Sidecar::read_totals(|piece| file.read_some(piece).ok())
     }
 
     /// Whether the sidecar is still the one that had `stamp`.
@@ -222,17 +248,14 @@ impl Collection {
 
 /// What the index keeps of the item `name`, whose sidecar is `file`.
 pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<Record, PathError> {
-    let stamp = file.stamp()?;
-    // That is the sidecar's fault, not the index's.
-    if stamp.bytes > sidecar::MAX_BYTES {
-        return Ok(Record::unreadable(name, Some(&stamp)));
-    }
-    let text = file.read_all(sidecar::MAX_BYTES)?;
-    Ok(match Sidecar::read(&text) {
-        Ok((sidecar, _)) if sidecar.repository == *name => {
+    Ok(match read_sidecar(&mut file) {
+        Ok((sidecar, _, _, stamp)) if sidecar.repository == *name => {
             Record::of(&sidecar, &sidecar.files, &stamp)
         }
-        _ => Record::unreadable(name, Some(&stamp)),
+        // That is the sidecar's fault, not the index's.
+        Ok((.., stamp)) => Record::unreadable(name, Some(&stamp)),
+        Err(SidecarFileError::Sidecar(_)) => Record::unreadable(name, Some(&file.stamp()?)),
+        Err(SidecarFileError::Disk(error)) => return Err(error),
     })
 }
 

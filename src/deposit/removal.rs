@@ -76,7 +76,7 @@ fn prove(
 ) -> Result<(), KeptError> {
     let item = collection.item(&label.name)?;
     let (sidecar, seal) = item.sidecar()?;
-    if seal != Seal::Intact || sidecar.files != staged.done.entries {
+    if seal != Seal::Intact || *sidecar.files != staged.done.entries {
         return Err(KeptError::NotProven);
     }
     Ok(prove_item(&item, Depth::FromDisk, &NoProgress, interrupt)?)

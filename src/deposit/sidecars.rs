@@ -7,7 +7,7 @@ use crate::identity::{Instant, SECOND};
 use crate::index::Record;
 use crate::item::{Content, State};
 use crate::layout;
-use crate::sidecar::{MAX_BYTES, Sidecar};
+use crate::sidecar::{Files, Sidecar};
 
 /// Writes sidecars into the stage.
 pub(super) struct SidecarWriter<'a> {
@@ -52,7 +52,7 @@ impl SidecarWriter<'_> {
             handover: None,
             removal: None,
             payload: staged.payload,
-            files: Vec::new(),
+            files: Files::default(),
         };
         let mut file = self.stage.create_file(&path)?;
         let mut bytes = 0;
@@ -60,7 +60,7 @@ impl SidecarWriter<'_> {
             bytes += piece.len() as u64;
             file.write_all(piece)
         })?;
-        if bytes > MAX_BYTES {
+        if sidecar.check_length(bytes).is_err() {
             return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
         }
         if !self.is_indexed {

@@ -10,10 +10,10 @@ use super::metadata::terms::Terms;
 use super::outline::{Outline, descriptions};
 use super::part::Parts;
 use super::{ExportError, Options};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::Algorithm;
 use crate::identity::Instant;
 use crate::item::bagit::Rules;
-use crate::sidecar::{Sidecar, TERMS, brought};
+use crate::sidecar::{NewText, Sidecar, TERMS, brought};
 
 /// Where the payload is, in a bag.
 const DATA: &str = "data";
@@ -37,21 +37,25 @@ impl Outline<'_> {
         self.own_directory(top)?;
         self.payload(&top.join(DATA), parts)?;
         let mut tags = Vec::new();
-        for (file, text) in descriptions(self.source, &options) {
+        for (file, text) in descriptions(self.source, &options)? {
             tags.push((format!("{METADATA}/{file}"), text));
         }
-        tags.push(("bag-info.txt".to_owned(), info(self.source.sidecar(), parts, now)));
+        tags.push((
+            "bag-info.txt".to_owned(),
+            NewText::Held(info(self.source.sidecar(), parts, now)),
+        ));
         let paths: Vec<_> = parts.files().map(|(path, _)| utf8(path)).collect();
         let rules = Rules::fit_for(paths.iter().map(AsRef::as_ref));
-        tags.push(("bagit.txt".to_owned(), declaration(rules)));
-        tags.extend(manifests(self.source.sidecar(), parts, rules));
+        tags.push(("bagit.txt".to_owned(), NewText::Held(declaration(rules))));
+        let manifests = manifests(self.source.sidecar(), parts, rules);
+        tags.extend(manifests.into_iter().map(|(file, text)| (file, NewText::Held(text))));
         self.own_directory(&top.join(METADATA))?;
         let mut of_tags = Vec::new();
         for (path, text) in &tags {
             self.text(&top.join(path), text)?;
-            append_line(&mut of_tags, Digest::of(text), &rules.escape(path));
+            append_line(&mut of_tags, text.measure().1, &rules.escape(path));
         }
-        self.text(&top.join("tagmanifest-sha256.txt"), &of_tags)?;
+        self.text(&top.join("tagmanifest-sha256.txt"), &NewText::Held(of_tags))?;
         self.sink.finish()
     }
 }

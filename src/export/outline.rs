@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::part::{Part, Parts};
 use super::sink::{Sink, write_text};
 use super::source::Source;
-use super::{ExportError, Options, Payload, file_name};
+use super::{ExportError, MetadataFormat, Options, Payload, file_name};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::progress::Progress;
+use crate::sidecar::NewText;
 
 /// The mode of directories that are made here.
 const DIRECTORY_MODE: u32 = 0o755;
@@ -25,19 +26,22 @@ pub(super) struct Outline<'a> {
 }
 
 /// A small file that describes an item: its name and text.
-pub(super) type Description = (&'static str, Vec<u8>);
+pub(super) type Description = (&'static str, NewText);
 
 /// The sidecar and the descriptions that were asked for, in the order of their names.
-pub(super) fn descriptions(source: &Source<'_>, options: &Options) -> Vec<Description> {
-    let sidecar = source.sidecar();
-    let mut texts: Vec<Description> =
-        options.metadata.iter().map(|format| (format.file(), format.render(sidecar))).collect();
+pub(super) fn descriptions(
+    source: &Source<'_>,
+    options: &Options,
+) -> Result<Vec<Description>, ExportError> {
+    let render =
+        |format: &MetadataFormat| (format.file(), NewText::Held(format.render(source.sidecar())));
+    let mut texts: Vec<Description> = options.metadata.iter().map(render).collect();
     if options.sidecar {
-        texts.push((layout::SIDECAR, source.text().to_vec()));
+        texts.push((layout::SIDECAR, source.text()?));
     }
-    texts.sort_unstable();
-    texts.dedup();
-    texts
+    texts.sort_unstable_by_key(|(file, _)| *file);
+    texts.dedup_by_key(|(file, _)| *file);
+    Ok(texts)
 }
 
 impl Outline<'_> {
@@ -47,7 +51,7 @@ impl Outline<'_> {
         parts: &Parts<'_>,
         options: &Options,
     ) -> Result<(), ExportError> {
-        let descriptions = descriptions(self.source, options);
+        let descriptions = descriptions(self.source, options)?;
         let is_whole = options.payload == Payload::Whole;
         if descriptions.is_empty() && is_whole {
             self.payload(self.top, parts)?;
@@ -84,7 +88,7 @@ impl Outline<'_> {
         self.sink.directory(path, &Part::directory(DIRECTORY_MODE, self.modified()))
     }
 
-    pub(super) fn text(&mut self, path: &Path, text: &[u8]) -> Result<(), ExportError> {
+    pub(super) fn text(&mut self, path: &Path, text: &NewText) -> Result<(), ExportError> {
         let modified = self.modified();
         write_text(self.sink, path, text, modified)
     }

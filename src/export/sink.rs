@@ -5,6 +5,7 @@ use std::path::Path;
 use super::ExportError;
 use crate::disk::{Kind, Stamp};
 use crate::identity::Instant;
+use crate::sidecar::NewText;
 
 /// Takes what an item consists of. Paths are relative; each directory comes before what is in it.
 ///
@@ -38,10 +39,10 @@ pub(super) fn stamp(kind: Kind, bytes: u64, mode: u32, modified: Instant) -> Sta
 pub(super) fn write_text(
     sink: &mut dyn Sink,
     path: &Path,
-    text: &[u8],
+    text: &NewText,
     modified: Instant,
 ) -> Result<(), ExportError> {
-    sink.begin(path, &stamp(Kind::File, text.len() as u64, 0o644, modified))?;
-    sink.write(text)?;
+    sink.begin(path, &stamp(Kind::File, text.measure().0, 0o644, modified))?;
+    text.write(|piece| sink.write(piece))?;
     sink.end()
 }

@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
-use crate::sidecar::{Seal, Sidecar};
+use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar};
 
 /// An item whose sidecar can be believed.
 pub(super) struct Source<'a> {
@@ -48,8 +48,12 @@ impl<'a> Source<'a> {
     }
 
     /// The sidecar as it is on disk.
-    pub(super) fn text(&self) -> &[u8] {
-        &self.read.text
+    pub(super) fn text(&self) -> Result<NewText, ExportError> {
+        if let Ok(text) = self.sidecar().unchanged(&self.read.text) {
+            return Ok(text);
+        }
+        // Somebody has added to a long one: it is read once more.
+        Ok(NewText::Held(self.item.dir().open_file(layout::SIDECAR)?.read_all(MAX_BYTES)?))
     }
 
     /// What the file system says of a directory of the payload; of `doc/` itself if the path is empty.

@@ -120,7 +120,7 @@ fn proven(
     collection: &Collection,
     name: &RepositoryName,
     interrupt: &Interrupt,
-) -> Result<Vec<Entry>, LeftError> {
+) -> Result<crate::sidecar::Files, LeftError> {
     let item = collection.item(name)?;
     let (sidecar, seal) = item.sidecar()?;
     if seal != Seal::Intact {

@@ -89,7 +89,7 @@ fn relate_one(
             return Err(ImportError::NotOriginal { name, state });
         }
         sidecar.timestamp = clock.now().floor(SECOND).max(read.sidecar.timestamp);
-        let text = sidecar.rewrite(&read.text, &read.sidecar).map_err(|cause| {
+        let text = sidecar.rewritten(&read.text, &read.sidecar).map_err(|cause| {
             ImportError::from(CollectionError::Sidecar { name: name.clone(), cause })
         })?;
         let _changing = writer.changing(ledger.collection(), vec![name.clone()]);

@@ -98,13 +98,13 @@ impl<'o> Deletion<'_, 'o> {
         let changed =
             |path: &Path| RemovalError::Changed { name: name.clone(), path: path.to_path_buf() };
         if let Some(Proof { holding, text }) = &planned.proof {
-            let now = holding.collection.item(name).and_then(|item| item.read_sidecar());
-            if now.map_or(true, |now| now.text != *text) {
+            let now = holding.collection.item(name).and_then(|item| item.sidecar_text());
+            if now.map_or(true, |now| now != *text) {
                 return Err(changed(holding.collection.path()));
             }
         }
-        match collection.item(name).and_then(|item| Ok((item.read_sidecar()?, item))) {
-            Ok((now, item)) if now.text == planned.record.text => Ok((item, locks)),
+        match collection.item(name).and_then(|item| Ok((item.sidecar_text()?, item))) {
+            Ok((now, item)) if now == planned.record.text => Ok((item, locks)),
             Ok(_) | Err(CollectionError::NoSuchItem { .. }) => Err(changed(collection.path())),
             Err(error) => Err(error.into()),
         }
@@ -141,7 +141,7 @@ impl<'o> Deletion<'_, 'o> {
             was: before.state,
         });
         let text = after
-            .rewrite(&record.text, before)
+            .rewritten(&record.text, before)
             .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
         self.remover.writer.replace_sidecar(item, &text)?;
         bury_payload(self.remover.collection, item)

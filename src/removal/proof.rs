@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::item::manifest::content_digest;
 use crate::progress::Progress;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Sidecar, SidecarText};
 use crate::verify::{Depth, ProofError, prove};
 
 /// A collection that was looked at, and why the item in it is no proof.
@@ -68,7 +68,7 @@ pub struct Holding<'a> {
 /// A holding, with the sidecar it was proven by.
 pub(super) struct Proof<'a> {
     pub(super) holding: Holding<'a>,
-    pub(super) text: Vec<u8>,
+    pub(super) text: SidecarText,
 }
 
 /// Looks through `others` for one that holds the payload of `sidecar`, whole.

@@ -95,7 +95,7 @@ impl Remover<'_> {
         after.timestamp = self.clock.now().floor(SECOND).max(before.timestamp);
         after.removal = None;
         let text = after
-            .rewrite(&record.text, before)
+            .rewritten(&record.text, before)
             .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
         match trashed {
             Some(trashed) => {

@@ -32,7 +32,8 @@ impl Build<'_> {
     pub(super) fn run(&self) -> Result<(), RepairError> {
         let stage = self.stage();
         stage.make_dir(self.staged)?;
-        stage.create_file(self.staged.join(layout::SIDECAR))?.write_all(&self.plan.text)?;
+        let mut file = stage.create_file(self.staged.join(layout::SIDECAR))?;
+        self.plan.text.write(|piece| file.write_all(piece))?;
         if self.plan.sidecar.state != State::Deleted {
             self.payload()?;
         }

@@ -5,7 +5,7 @@ use toml::Value;
 use super::facts::{DonorFacts, Facts, Record, Written, has_target};
 use super::{Options, RepairError, SidecarAction, Unsealed};
 use crate::item::{Content, Entry, State, Totals};
-use crate::sidecar::Sidecar;
+use crate::sidecar::{NewText, Sidecar};
 
 /// The key in `[origin]` that names the collection of a Copy's Original.
 const ORIGIN: &str = "collection";
@@ -14,7 +14,7 @@ const ORIGIN: &str = "collection";
 #[derive(Debug)]
 pub(super) struct Decision {
     pub sidecar: Sidecar,
-    pub text: Vec<u8>,
+    pub text: NewText,
     pub action: SidecarAction,
 }
 
@@ -25,11 +25,12 @@ pub(super) fn decide(
     options: Options,
 ) -> Result<Decision, RepairError> {
     match &facts.record {
-        Record::Sealed(own) => Ok(Decision {
-            sidecar: own.sidecar.clone(),
-            text: own.text.clone(),
-            action: SidecarAction::Keep,
-        }),
+        Record::Sealed(own) => {
+            let text = own.sidecar.unchanged(&own.text);
+            let text =
+                text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
+            Ok(Decision { sidecar: own.sidecar.clone(), text, action: SidecarAction::Keep })
+        }
         Record::Doubtful(own) => match confirmed(facts, own, donors, options)? {
             Some((sidecar, action)) => written(facts, sidecar, own, action),
             None => rebuilt(facts, donors, options),
@@ -44,9 +45,9 @@ fn written(
     before: &Written,
     action: SidecarAction,
 ) -> Result<Decision, RepairError> {
-    let text = sidecar.rewrite(&before.text, &before.sidecar);
+    let text = sidecar.rewritten(&before.text, &before.sidecar);
     let text = text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
-    Ok(Decision { sidecar, text: text.into_bytes(), action })
+    Ok(Decision { sidecar, text, action })
 }
 
 /// The item's own sidecar as it is to be sealed anew, if a donor or the payload bears it out.

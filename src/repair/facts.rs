@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use super::RepairError;
 use super::inventory::Inventory;
-use crate::collection::{Collection, StoredItem};
-use crate::disk::{Dir, PathError};
+use crate::collection::{Collection, SidecarFileError, StoredItem, read_sidecar};
+use crate::disk::{Dir, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
 use crate::layout;
-use crate::sidecar::{self, Seal, Sidecar, SidecarError};
+use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
 
 /// A sidecar and the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Written {
     pub sidecar: Sidecar,
-    pub text: Vec<u8>,
+    pub text: SidecarText,
 }
 
 /// What the sidecar in an item's directory is worth.
@@ -56,22 +56,24 @@ pub(super) struct DonorFacts {
 impl Record {
     /// The sidecar of the item `name` in `dir`.
     pub(super) fn read(name: &RepositoryName, dir: &Dir) -> Result<Record, RepairError> {
-        let text = match read_text(dir) {
-            Ok(Some(text)) => text,
+        let read = match read(dir) {
+            Err(SidecarFileError::Disk(error))
+                if error.kind() != std::io::ErrorKind::PermissionDenied =>
+            {
+                // What fails twice is no accident of the moment.
+                read(dir)
+            }
+            outcome => outcome,
+        };
+        let (sidecar, seal, text) = match read {
+            Ok(Some((sidecar, seal, text, _))) => (sidecar, seal, text),
             Ok(None) => return Ok(Record::Lost("it is missing".to_owned())),
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Err(SidecarFileError::Disk(error))
+                if error.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
                 return Err(error.into());
             }
-            // What fails twice is no accident of the moment.
-            Err(_) => match read_text(dir) {
-                Ok(Some(text)) => text,
-                Ok(None) => return Ok(Record::Lost("it is missing".to_owned())),
-                Err(error) => return Ok(Record::Lost(error.to_string())),
-            },
-        };
-        let (sidecar, seal) = match Sidecar::read(&text) {
-            Ok(read) => read,
-            Err(cause @ SidecarError::NewerFormat { .. }) => {
+            Err(SidecarFileError::Sidecar(cause @ SidecarError::NewerFormat { .. })) => {
                 return Err(RepairError::LaterFormat { name: name.clone(), cause });
             }
             Err(error) => return Ok(Record::Lost(error.to_string())),
@@ -93,9 +95,10 @@ impl Record {
     }
 }
 
-fn read_text(dir: &Dir) -> Result<Option<Vec<u8>>, PathError> {
-    let Some(mut file) = dir.open_file_if_there(layout::SIDECAR)? else { return Ok(None) };
-    file.read_all(sidecar::MAX_BYTES).map(Some)
+type ReadFile = (Sidecar, Seal, SidecarText, Stamp);
+
+fn read(dir: &Dir) -> Result<Option<ReadFile>, SidecarFileError> {
+    dir.open_file_if_there(layout::SIDECAR)?.map(|mut file| read_sidecar(&mut file)).transpose()
 }
 
 /// Whether totals and target are those of the entries.

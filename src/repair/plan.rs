@@ -9,7 +9,7 @@ use super::inventory::Standing;
 use crate::identity::RepositoryName;
 use crate::item::{Content, PayloadPath, State};
 use crate::layout;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{NewText, Sidecar};
 
 /// What makes an item whole again.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Plan {
     pub donors: Vec<PathBuf>,
     /// The sidecar that it will have, and its text.
     pub(super) sidecar: Sidecar,
-    pub(super) text: Vec<u8>,
+    pub(super) text: NewText,
 }
 
 /// What becomes of the sidecar. Donors are counted from 0.

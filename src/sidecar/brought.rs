@@ -10,6 +10,9 @@ use crate::item::PayloadPath;
 /// The key in `[origin]`.
 pub(crate) const DIGESTS: &str = "digests";
 
+/// How the line begins that opens the table of an algorithm.
+pub(super) const HEADER: &str = "[origin.digests.";
+
 /// The table of the checksums of `files`; SHA-256 stands with each file as it is.
 pub(crate) fn table_of<'a>(
     files: impl Iterator<Item = (&'a PayloadPath, &'a Vec<Checksum>)>,

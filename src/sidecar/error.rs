@@ -25,6 +25,12 @@ pub enum SidecarError {
         /// The format it says.
         found: u32,
     },
+    /// It is long, and not as urepo writes it.
+    #[error("line {line}: a sidecar of more than 4 MiB is read only as urepo writes it")]
+    TooLong {
+        /// The line that is not.
+        line: usize,
+    },
     /// A value breaks a rule that TOML does not know.
     #[error("`{key}`: {reason}")]
     Value {

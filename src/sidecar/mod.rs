@@ -5,29 +5,39 @@
 //! intact. Text from outside is always quoted, never pasted. [`rewrite`](Sidecar::rewrite) changes a
 //! sidecar and keeps what others have written into it.
 //!
+//! A sidecar may come from anybody, and may have hundreds of thousands of files. So its tables are read one
+//! at a time, and of a long one no text is held ([`SidecarText`]).
+//!
 //! # The seal is a table
 //!
 //! It is written as the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare
 //! `seal = …` would be a key of the last file. It covers every byte before the line `[seal]`.
 
+#[cfg(test)]
+mod agreement;
 pub(crate) mod brought;
+mod canonical;
 mod care;
 mod datetime;
 mod error;
-mod glance;
+mod files;
+mod lines;
 mod metadata;
+mod print;
 mod read;
 mod rewrite;
+mod text;
 mod write;
 
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
-use crate::item::{Entry, PayloadPath, State, Totals};
+use crate::item::{PayloadPath, State, Totals};
 
 pub use care::{Handover, Party, Removal};
 pub use error::SidecarError;
-pub(crate) use glance::Glance;
+pub use files::Files;
 pub use metadata::{Metadata, MetadataError, TERMS};
+pub(crate) use text::{NewText, SidecarText};
 
 /// The version of the format that is written.
 pub const FORMAT: u32 = 1;
@@ -65,7 +75,7 @@ pub struct Sidecar {
     /// Counts and digest of the payload.
     pub payload: Totals,
     /// One entry a file, link or empty directory, sorted by path.
-    pub files: Vec<Entry>,
+    pub files: Files,
 }
 
 /// What the seal says about the text before it.

@@ -1,10 +1,17 @@
 //! Reading a sidecar: any TOML of the right shape, however it is spelt.
 
+use std::convert::Infallible;
+
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::care::{RawHandover, RawRemoval};
-use super::{FORMAT, MAX_BYTES, Metadata, Seal, Sidecar, SidecarError, datetime};
-use crate::digest::Digest;
+use super::lines::{Lines, Stop};
+use super::text::{LONGEST_HELD, start};
+use super::{
+    FORMAT, MAX_BYTES, Metadata, Seal, Sidecar, SidecarError, SidecarText, canonical, datetime,
+};
+use crate::digest::{Digest, Hasher};
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{Content, Entry, PayloadPath, Totals};
 
@@ -12,7 +19,7 @@ use crate::item::{Content, Entry, PayloadPath, Totals};
 pub(super) const SEAL_LINE: &str = "[seal]\n";
 
 #[derive(Deserialize)]
-struct Raw {
+pub(super) struct Raw {
     format: u32,
     state: String,
     repository: String,
@@ -29,23 +36,23 @@ struct Raw {
     #[serde(default)]
     relations: toml::Table,
     #[serde(default)]
-    origin: toml::Table,
+    pub(super) origin: toml::Table,
     handover: Option<RawHandover>,
     removal: Option<RawRemoval>,
-    payload: RawPayload,
-    #[serde(default)]
-    file: Vec<RawEntry>,
+    payload: Option<RawPayload>,
+    file: Option<Vec<RawEntry>>,
+    seal: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
-struct RawPayload {
+pub(super) struct RawPayload {
     files: u64,
     bytes: u64,
     sha256: String,
 }
 
 #[derive(Deserialize)]
-struct RawEntry {
+pub(super) struct RawEntry {
     path: String,
     kind: Option<String>,
     bytes: Option<u64>,
@@ -69,12 +76,57 @@ fn yes() -> bool {
 impl Sidecar {
     /// Reads the bytes of a sidecar and judges its seal. Unknown keys are passed over.
     pub fn read(bytes: &[u8]) -> Result<(Sidecar, Seal), SidecarError> {
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(SidecarError::value("size", format!("more than {MAX_BYTES} bytes")));
+        let mut lines = Lines::new(bytes.into(), |_| Ok::<_, Infallible>(0));
+        match canonical::read(&mut lines, bytes.len()) {
+            Ok(read) => Ok(read),
+            Err(Stop::Unusual) if bytes.len() > LONGEST_HELD => {
+                Err(SidecarError::TooLong { line: lines.number })
+            }
+            Err(Stop::Unusual) => Sidecar::read_any(bytes),
         }
+    }
+
+    /// Reads a sidecar of about `size` bytes, of which `more` fills in the next: as much as there is, and
+    /// nothing at the end. With it comes what is kept of its text.
+    pub(crate) fn read_pieces<E: From<SidecarError>>(
+        size: u64,
+        mut more: impl FnMut(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<(Sidecar, Seal, SidecarText), E> {
+        let text = start(size, &mut more)?;
+        if text.len() <= LONGEST_HELD {
+            let (sidecar, seal) = Sidecar::read(&text)?;
+            return Ok((sidecar, seal, SidecarText::Held(text)));
+        }
+        let too_large = || SidecarError::value("size", format!("more than {MAX_BYTES} bytes"));
+        let mut left = MAX_BYTES.saturating_sub(text.len() as u64);
+        let mut whole = Hasher::default();
+        whole.update(&text);
+        let mut lines = Lines::new(text.into(), |piece: &mut [u8]| {
+            let taken = more(piece).map_err(Some)?;
+            whole.update(&piece[..taken]);
+            left = left.checked_sub(taken as u64).ok_or(None)?;
+            Ok(taken)
+        });
+        match canonical::read(&mut lines, usize::try_from(size.min(MAX_BYTES)).unwrap_or(0)) {
+            Ok((sidecar, seal)) => Ok((sidecar, seal, SidecarText::Digested(whole.finish()))),
+            Err(Stop::Unusual) => Err(SidecarError::TooLong { line: lines.number }.into()),
+            Err(Stop::Failed(Some(error))) => Err(error),
+            Err(Stop::Failed(None)) => Err(too_large().into()),
+        }
+    }
+
+    /// The totals of the payload, of a text of which `more` fills in the next bytes: read no further, and
+    /// so not checked against anything.
+    pub(crate) fn read_totals(mut more: impl FnMut(&mut [u8]) -> Option<usize>) -> Option<Totals> {
+        let mut lines = Lines::new(Vec::new().into(), |piece: &mut [u8]| more(piece).ok_or(()));
+        canonical::totals_only(&mut lines).ok()
+    }
+
+    /// Reads any TOML of the right shape.
+    pub(super) fn read_any(bytes: &[u8]) -> Result<(Sidecar, Seal), SidecarError> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
-        let raw: Raw = toml::from_str(text).map_err(|error| match toml::from_str(text) {
+        let mut raw: Raw = toml::from_str(text).map_err(|error| match toml::from_str(text) {
             // What a later version writes need not have the shape of this one's.
             Ok(FormatOnly { format }) if format > FORMAT => {
                 SidecarError::NewerFormat { found: format }
@@ -84,20 +136,38 @@ impl Sidecar {
         if raw.format > FORMAT {
             return Err(SidecarError::NewerFormat { found: raw.format });
         }
-        Ok((raw.check()?, Seal::of(text)))
+        let Some(payload) = raw.payload.take() else {
+            let message = "missing field `payload`".to_owned();
+            return Err(SidecarError::Malformed { line: 1, column: 1, message });
+        };
+        let files = raw.file.take().unwrap_or_default().into_iter();
+        let files = files.map(RawEntry::check).collect::<Result<Vec<_>, _>>()?;
+        Ok((raw.check(payload.check()?, files)?, Seal::of(text)))
     }
 }
 
 impl Raw {
-    fn check(self) -> Result<Sidecar, SidecarError> {
-        if self.format == 0 {
-            return Err(SidecarError::value("format", "expected 1, found 0"));
+    /// Whether it says anything about the payload, or has a seal.
+    pub(super) fn has_payload(&self) -> bool {
+        self.payload.is_some() || self.file.is_some() || self.seal.is_some()
+    }
+
+    /// The sidecar that says this, and these of the payload.
+    pub(super) fn check(
+        self,
+        payload: Totals,
+        mut files: Vec<Entry>,
+    ) -> Result<Sidecar, SidecarError> {
+        if self.format != FORMAT {
+            let reason = format!("expected {FORMAT}, found {}", self.format);
+            return Err(SidecarError::value("format", reason));
         }
-        let mut files =
-            self.file.into_iter().map(RawEntry::check).collect::<Result<Vec<_>, _>>()?;
-        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        if let Some(pair) = files.windows(2).find(|pair| pair[0].path == pair[1].path) {
-            return Err(SidecarError::value("path", format!("`{}` stands twice", pair[0].path)));
+        if !files.is_sorted_by(|a, b| a.path < b.path) {
+            files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+            if let Some(pair) = files.windows(2).find(|pair| pair[0].path == pair[1].path) {
+                let reason = format!("`{}` stands twice", pair[0].path);
+                return Err(SidecarError::value("path", reason));
+            }
         }
         Ok(Sidecar {
             state: self.state.parse().map_err(|error| SidecarError::value("state", error))?,
@@ -116,13 +186,16 @@ impl Raw {
             origin: self.origin,
             handover: self.handover.map(RawHandover::check).transpose()?,
             removal: self.removal.map(RawRemoval::check).transpose()?,
-            payload: Totals {
-                files: self.payload.files,
-                bytes: self.payload.bytes,
-                digest: digest(&self.payload.sha256)?,
-            },
-            files,
+            payload,
+            files: files.into(),
         })
+    }
+}
+
+impl RawPayload {
+    pub(super) fn check(self) -> Result<Totals, SidecarError> {
+        let RawPayload { files, bytes, sha256 } = self;
+        Ok(Totals { files, bytes, digest: digest(&sha256)? })
     }
 }
 
@@ -133,16 +206,16 @@ fn as_found(text: &str) -> Result<RepositoryName, SidecarError> {
     }
 }
 
-fn payload_path(key: &'static str, text: &str) -> Result<PayloadPath, SidecarError> {
+pub(super) fn payload_path(key: &'static str, text: &str) -> Result<PayloadPath, SidecarError> {
     PayloadPath::from_text(text).map_err(|error| SidecarError::value(key, error))
 }
 
-fn digest(text: &str) -> Result<Digest, SidecarError> {
+pub(super) fn digest(text: &str) -> Result<Digest, SidecarError> {
     text.parse().map_err(|error| SidecarError::value("sha256", error))
 }
 
 impl RawEntry {
-    fn check(self) -> Result<Entry, SidecarError> {
+    pub(super) fn check(self) -> Result<Entry, SidecarError> {
         let path = payload_path("path", &self.path)?;
         let missing = |key| SidecarError::value(key, format!("missing for `{}`", self.path));
         let content = match self.kind.as_deref() {
@@ -172,7 +245,7 @@ impl RawEntry {
     }
 }
 
-fn mode(text: &str) -> Result<u32, SidecarError> {
+pub(super) fn mode(text: &str) -> Result<u32, SidecarError> {
     u32::from_str_radix(text, 8)
         .ok()
         .filter(|mode| *mode <= 0o777 && !text.starts_with('+'))

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
 
 use super::read::SEAL_LINE;
-use super::{MAX_BYTES, Seal, Sidecar, SidecarError};
+use super::{Seal, Sidecar, SidecarError};
 use crate::digest::Digest;
 
 impl Sidecar {
@@ -25,13 +25,16 @@ impl Sidecar {
             let mut text = self.head();
             text.reserve(rest.len() + 128);
             text.push_str(rest);
-            return sealed(text);
+            let text = sealed(text);
+            self.check_length(text.len() as u64)?;
+            return Ok(text);
         }
         let mut document = parse(text)?;
         document.remove("seal");
         let (old, new) = (parse(&before.to_text())?, parse(&self.to_text())?);
         apply(document.as_table_mut(), Some(old.as_table()), new.as_table());
-        let changed = sealed(document.to_string())?;
+        let changed = sealed(document.to_string());
+        self.check_length(changed.len() as u64)?;
         match Sidecar::read(changed.as_bytes())? {
             (read, Seal::Intact) if read == *self => Ok(changed),
             _ => Err(SidecarError::value("sidecar", "it can not be changed without loss")),
@@ -59,17 +62,13 @@ fn parse(text: &str) -> Result<DocumentMut, SidecarError> {
     })
 }
 
-fn sealed(mut text: String) -> Result<String, SidecarError> {
+fn sealed(mut text: String) -> String {
     if !text.ends_with("\n\n") {
         text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
     }
     let seal = Digest::of(text.as_bytes());
     text.push_str(&format!("{SEAL_LINE}sha256 = \"{seal}\"\n"));
-    if text.len() as u64 > MAX_BYTES {
-        // It could not be read again.
-        return Err(SidecarError::value("size", format!("more than {MAX_BYTES} bytes")));
-    }
-    Ok(text)
+    text
 }
 
 /// Brings to `target` what differs between `old` and `new`.
@@ -213,8 +212,7 @@ mod tests {
         let text = format!("{TEXT}\n[origin]\n\n[x]\nshelf = 3\n");
         let (before, _) = Sidecar::read(text.as_bytes()).unwrap();
         let sealed =
-            sealed(before.to_text().rsplit_once(SEAL_LINE).unwrap().0.to_owned() + "[origin]\n\n")
-                .unwrap();
+            sealed(before.to_text().rsplit_once(SEAL_LINE).unwrap().0.to_owned() + "[origin]\n\n");
         let mut after = before.clone();
         after.origin.insert("collection".into(), "0123".into());
         let text = after.rewrite(sealed.as_bytes(), &before).unwrap();

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use toml_writer::TomlStringBuilder;
-
+use super::print::{table, text_pair};
 use super::{FORMAT, Sidecar, datetime};
 use crate::digest::Hasher;
 use crate::identity::Instant;
@@ -54,19 +53,19 @@ impl Sidecar {
     pub(super) fn head(&self) -> String {
         let mut text = String::with_capacity(USUAL_BYTES);
         self.write_head(&mut text);
-        text.push_str(&table("metadata", self.metadata.table()));
-        text.push_str(&table("relations", &self.relations));
-        text.push_str(&table("origin", &self.origin));
+        table(&mut text, "metadata", self.metadata.table());
+        table(&mut text, "relations", &self.relations);
+        table(&mut text, "origin", &self.origin);
         self.write_care(&mut text);
         text
     }
 
     fn write_head(&self, text: &mut String) {
         let _ = writeln!(text, "format = {FORMAT}");
-        pair(text, "state", &self.state.to_string());
-        pair(text, "repository", &self.repository.to_string());
+        text_pair(text, "state", &self.state.to_string());
+        text_pair(text, "repository", &self.repository.to_string());
         if let Some(ibip) = &self.ibip {
-            pair(text, "ibip", &ibip.to_string());
+            text_pair(text, "ibip", &ibip.to_string());
         }
         date_pair(text, "created", self.created);
         date_pair(text, "timestamp", self.timestamp);
@@ -79,15 +78,15 @@ impl Sidecar {
     fn write_care(&self, text: &mut String) {
         if let Some(handover) = &self.handover {
             text.push_str("\n[handover]\n");
-            handover.pairs().iter().for_each(|(key, value)| pair(text, key, value));
+            handover.pairs().iter().for_each(|(key, value)| text_pair(text, key, value));
         }
         if let Some(removal) = &self.removal {
             text.push_str("\n[removal]\n");
-            pair(text, "by", &removal.by);
+            text_pair(text, "by", &removal.by);
             if let Some(reason) = &removal.reason {
-                pair(text, "reason", reason);
+                text_pair(text, "reason", reason);
             }
-            pair(text, "was", &removal.was.to_string());
+            text_pair(text, "was", &removal.was.to_string());
         }
     }
 }
@@ -108,7 +107,7 @@ fn write_entry(text: &mut String, entry: &Entry) {
         }
         Content::Link { target } => {
             text.push_str("kind = \"link\"\n");
-            pair(text, "target", &crate::item::escape(target));
+            text_pair(text, "target", &crate::item::escape(target));
         }
         Content::EmptyDirectory { modified, mode } => {
             text.push_str("kind = \"directory\"\n");
@@ -119,34 +118,11 @@ fn write_entry(text: &mut String, entry: &Entry) {
 }
 
 fn path_pair(text: &mut String, key: &str, path: &PayloadPath) {
-    pair(text, key, &path.to_text());
+    text_pair(text, key, &path.to_text());
 }
 
 fn date_pair(text: &mut String, key: &str, instant: Instant) {
     let _ = writeln!(text, "{key} = {}", datetime::to_value(instant));
-}
-
-fn pair(text: &mut String, key: &str, value: &str) {
-    use toml_writer::TomlWrite as _;
-    // Always on one line, so that a line-wise tool can not take a part of a value for a key.
-    let quoted = TomlStringBuilder::new(value);
-    let quoted = quoted.as_basic_pretty().unwrap_or_else(|| quoted.as_basic());
-    let _ = text.key(key);
-    let _ = text.write_str(" = ");
-    let _ = text.value(quoted);
-    text.push('\n');
-}
-
-/// A table of settings that are kept as they are; nothing when it is empty.
-fn table(name: &str, table: &toml::Table) -> String {
-    if table.is_empty() {
-        return String::new();
-    }
-    let mut named = toml::Table::new();
-    named.insert(name.to_owned(), toml::Value::Table(table.clone()));
-    let text = toml::to_string(&named)
-        .expect("because a table that was read or built from strings can be printed");
-    format!("\n{text}")
 }
 
 struct Sealing<S> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::decide::{Over, Step, decide};
 use super::payload::{Old, Route};
-use super::reading::{sealed, unusable};
+use super::reading::sealed;
 use super::resume::Partial;
 use super::run::{Ready, Shared};
 use super::{Ahead, Depth, Refusal, Tombstones, TransferError, Transferred, Verb, paper};
@@ -100,21 +100,13 @@ impl Shared<'_> {
             return Err(CollectionError::NoSuchItem { name, path }.into());
         };
         let root = self.from.path();
-        let (text, stamp) = match from.sidecar_text() {
-            Ok(read) => read,
-            Err(error) => return Err(unusable(&from, error, root)),
-        };
-        let to = self.destination_items.item(name)?;
-        if let Some(ready) = self.at_a_glance(&from, &text, stamp, to.as_ref())? {
-            return Ok(Begun::Ready(ready));
-        }
-        let source = sealed(&from, from.parse_sidecar(text, stamp), root)?;
+        let source = sealed(&from, from.read_sidecar(), root)?;
         let state = source.sidecar.state;
         let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
         if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
             return Ok(Begun::Ready(Ready::Passed));
         }
-        let to = match to {
+        let to = match self.destination_items.item(name)? {
             None => None,
             Some(item) => {
                 let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
@@ -329,7 +321,8 @@ impl Draft {
         }
         let text = paper::text(&self.staged.name, &self.source, &copy)?;
         let (stage, item) = self.place(shared);
-        stage.create_file(item.join(layout::SIDECAR))?.write_all(text.as_bytes())?;
+        let mut file = stage.create_file(item.join(layout::SIDECAR))?;
+        text.write(|piece| file.write_all(piece))?;
         if let Some(partial) = &self.partial {
             partial.complete(shared.writer().stage(), &self.staged.item)?;
         }

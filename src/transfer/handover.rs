@@ -21,6 +21,7 @@ use super::run::Shared;
 use super::{TransferError, paper};
 use crate::collection::{CollectionError, StoredItem, Writer};
 use crate::disk::PathError;
+use crate::sidecar::NewText;
 
 impl Shared<'_> {
     /// Hands a group over. If one item is locked by another process, the others go one by one.
@@ -203,7 +204,7 @@ fn keep(
 /// Replaces the sidecars of many items durably, with two syncs in all.
 pub(super) fn replace_all(
     writer: &Writer,
-    texts: &[(StoredItem, String)],
+    texts: &[(StoredItem, NewText)],
 ) -> Result<(), PathError> {
     if let [(item, text)] = texts {
         return writer.replace_sidecar(item, text);

@@ -6,7 +6,7 @@ use super::TransferError;
 use crate::collection::{Collection, ReadSidecar};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
-use crate::sidecar::{Handover, Party, Sidecar};
+use crate::sidecar::{Handover, NewText, Party, Sidecar};
 
 /// The sidecar of a Copy of what `source` describes in `from`.
 ///
@@ -82,9 +82,9 @@ pub(super) fn text(
     name: &RepositoryName,
     before: &ReadSidecar,
     after: &Sidecar,
-) -> Result<String, TransferError> {
+) -> Result<NewText, TransferError> {
     after
-        .rewrite(&before.text, &before.sidecar)
+        .rewritten(&before.text, &before.sidecar)
         .map_err(|cause| TransferError::Sidecar { name: name.clone(), cause })
 }
 

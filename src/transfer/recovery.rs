@@ -15,7 +15,7 @@ use crate::collection::{
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Handover, Party, Sidecar};
+use crate::sidecar::{Handover, NewText, Party, Sidecar};
 
 /// Both sides of a hand-over, with the right to write on each.
 pub(super) struct Sides<'a> {
@@ -195,8 +195,8 @@ fn prepare(
     record: &Record,
     name: &RepositoryName,
     next: Next,
-    received: &mut Vec<(StoredItem, String)>,
-    given: &mut Vec<(StoredItem, Option<String>)>,
+    received: &mut Vec<(StoredItem, NewText)>,
+    given: &mut Vec<(StoredItem, Option<NewText>)>,
 ) -> Result<Settled, TransferError> {
     let ending = |item: StoredItem, read: &ReadSidecar| {
         let text =
@@ -227,7 +227,7 @@ fn prepare(
 fn end_copies(
     sides: &Sides<'_>,
     record: &Record,
-    given: Vec<(StoredItem, Option<String>)>,
+    given: Vec<(StoredItem, Option<NewText>)>,
 ) -> Result<(), TransferError> {
     if record.leave_copy {
         let texts: Vec<_> =

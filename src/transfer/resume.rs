@@ -34,7 +34,7 @@ impl Partial {
         let dir = to.own().ensure_private_dir(layout::PARTIAL)?;
         // Names may be longer than the name of a file.
         let item = Digest::of(name.folded().as_bytes());
-        let entry = format!("{item:.32}~{:.32}", Digest::of(&source.text));
+        let entry = format!("{item:.32}~{:.32}", source.text.digest());
         let own = dir.ensure_dir(&entry)?;
         let Some(lock) = own.try_lock()? else { return Ok(None) };
         // It may have been moved away, whole, before it was locked.

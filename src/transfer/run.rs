@@ -16,7 +16,6 @@ use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress};
-use crate::sidecar::Glance;
 use crate::verify::{self, ProofError};
 
 /// So many items are worked on, or wait for those before them, at a time.
@@ -52,9 +51,8 @@ impl Listing {
         let items = Lookup::new(collection);
         // The transfer meets the same errors, and tells them.
         let _ = self.feed(collection)(&mut |name| {
-            let text = items.item(&name).ok().flatten().and_then(|item| item.sidecar_text().ok());
-            let glance = text.as_ref().and_then(|(text, _)| Glance::of(text));
-            progress.expect(1, glance.map_or(0, |glance| glance.bytes));
+            let totals = items.item(&name).ok().flatten().and_then(|item| item.totals());
+            progress.expect(1, totals.map_or(0, |totals| totals.bytes));
             if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
     }

@@ -10,6 +10,7 @@ use super::{Code, Context, Depth};
 use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest};
 use crate::disk::{Dir, Kind};
 use crate::item::{Content, Entry};
+use crate::sidecar::Files;
 
 /// Below this many bytes an item is not worth handing to another thread.
 const SHARED_BYTES: u64 = 1024 * 1024;
@@ -22,7 +23,7 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Reading {
     doc: Dir,
-    entries: Vec<Entry>,
+    entries: Files,
     present: Present,
     next: AtomicUsize,
     findings: Mutex<Findings>,
@@ -30,7 +31,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// The reading of the files of `entries` that are `present` below `doc`.
-    pub(super) fn new(doc: Dir, entries: Vec<Entry>, present: Present) -> Reading {
+    pub(super) fn new(doc: Dir, entries: Files, present: Present) -> Reading {
         let (next, findings) = (AtomicUsize::new(0), Mutex::default());
         Reading { doc, entries, present, next, findings }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::Code;
 use super::finding::{Finding, Findings, Place};
+use crate::collection::{SidecarFileError, read_sidecar};
 use crate::disk::{Dir, Kind, PathError, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, Totals, twins};
@@ -52,11 +53,12 @@ fn read_sealed(
         Some(Stamp { kind: Kind::File, .. }) => {}
         Some(Stamp { kind, .. }) => return Err(Finding::of_kind(place(), "a file", kind)),
     }
-    let bytes = dir
-        .open_file(layout::SIDECAR)
-        .and_then(|mut file| file.read_all(MAX_BYTES))
-        .map_err(unreadable)?;
-    Sidecar::read(&bytes).map_err(|error| malformed(error.to_string()))
+    let mut file = dir.open_file(layout::SIDECAR).map_err(unreadable)?;
+    match read_sidecar(&mut file) {
+        Ok((sidecar, seal, ..)) => Ok((sidecar, seal)),
+        Err(SidecarFileError::Disk(error)) => Err(unreadable(error)),
+        Err(SidecarFileError::Sidecar(error)) => Err(malformed(error.to_string())),
+    }
 }
 
 fn check_seal(seal: Seal, findings: &mut Findings) {

@@ -25,7 +25,7 @@ fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
         handover: None,
         removal: None,
         payload: Totals::of(&files),
-        files,
+        files: files.into(),
     }
 }
 

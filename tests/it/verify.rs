@@ -108,7 +108,7 @@ impl World {
             handover: None,
             removal: None,
             payload: Totals::of(&files),
-            files,
+            files: files.into(),
         };
         change(&mut sidecar);
         fs::write(self.path(name).join("item.toml"), sidecar.to_text()).unwrap();

@@ -89,7 +89,7 @@ fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut S
         handover: None,
         removal: None,
         payload: Totals::of(&files),
-        files,
+        files: files.into(),
     };
     change(&mut sidecar);
     if sidecar.state == State::Deleted {

@@ -72,18 +72,7 @@ impl Ledger<'_> {
 /// The line of an item that an import has made.
 fn imported(collection: &Collection, name: &RepositoryName) -> Result<Option<Entry>, ImportError> {
     let item = collection.item(name)?;
-    let text = match item.sidecar_text() {
-        Ok((text, stamp)) => {
-            // Reading all of it is worth it only where this is in it.
-            let key = format!("\n{IMPORTED} = ");
-            if !text.windows(key.len()).any(|piece| piece == key.as_bytes()) {
-                return Ok(None);
-            }
-            item.parse_sidecar(text, stamp)
-        }
-        Err(error) => Err(error),
-    };
-    match text {
+    match item.read_sidecar() {
         Ok(read) => Ok(entry_of(&read.sidecar, Kind::Item)),
         // That is for `verify` to tell.
         Err(CollectionError::Disk(error)) => Err(error.into()),

@@ -1,0 +1,294 @@
+//! Reading a sidecar table by table, as urepo writes it: beside the entries themselves, only one table is
+//! held at a time.
+//!
+//! TOML is read from left to right. So a text that is complete TOML by itself, up to a line that begins
+//! with a bracket, leaves nothing open at that line: the line opens a table in the whole text too. That is
+//! checked for the head, as far as the line `[payload]`, and for each table after it. Any other shape is
+//! left to the reader of all TOML; whatever is read here, that one reads as the same sidecar.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use toml::{Table, Value};
+
+use super::lines::{LONGEST, Lines, Stop};
+use super::read::{Raw, RawEntry, RawPayload, digest, mode, payload_path};
+use super::{Seal, Sidecar, brought, datetime};
+use crate::digest::Digest;
+use crate::identity::Instant;
+use crate::item::{Content, Entry, Totals};
+
+/// More tables of checksums than this, one for each algorithm, are not as urepo writes them.
+const MOST_DIGEST_TABLES: usize = 8;
+
+/// No entry of a file takes fewer bytes of text.
+const SHORTEST_ENTRY: usize = 128;
+
+/// Reads a sidecar of about `size` bytes.
+pub(super) fn read<R, E>(lines: &mut Lines<'_, R>, size: usize) -> Result<(Sidecar, Seal), Stop<E>>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    let raw = head(lines)?;
+    let mut text = String::new();
+    next_table(lines, &mut text)?;
+    let payload = totals(&text).ok_or(Stop::Unusual)?;
+    let expected = usize::try_from(payload.files).unwrap_or(usize::MAX);
+    let mut files = Vec::with_capacity(expected.min(size / SHORTEST_ENTRY));
+    let seal = loop {
+        match lines.peek()? {
+            Some("[[file]]") => {
+                lines.next()?;
+                next_table(lines, &mut text)?;
+                files.push(entry(&text).or_else(|| any_entry(&text)).ok_or(Stop::Unusual)?);
+            }
+            Some("[seal]") => break seal(lines)?,
+            Some(_) => return Err(Stop::Unusual),
+            None => break Seal::Missing,
+        }
+    };
+    files.shrink_to_fit();
+    Ok((raw.check(payload, files).map_err(|_| Stop::Unusual)?, seal))
+}
+
+/// Reads no further than the totals.
+pub(super) fn totals_only<R, E>(lines: &mut Lines<'_, R>) -> Result<Totals, Stop<E>>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    head(lines)?;
+    let mut text = String::new();
+    next_table(lines, &mut text)?;
+    totals(&text).ok_or(Stop::Unusual)
+}
+
+/// Everything before the payload, and the line that opens that.
+fn head<R, E>(lines: &mut Lines<'_, R>) -> Result<Raw, Stop<E>>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    let mut text = String::new();
+    // A bag brings a checksum for each file: these are read line by line, too.
+    let mut brought: Vec<(String, Table)> = Vec::new();
+    loop {
+        let line = lines.next()?.ok_or(Stop::Unusual)?;
+        if line == "[payload]" {
+            break;
+        }
+        text.push_str(line);
+        text.push('\n');
+        let algorithm = line.strip_prefix(brought::HEADER).and_then(|rest| rest.strip_suffix(']'));
+        if let Some(algorithm) = algorithm.filter(|name| is_bare(name)) {
+            let algorithm = algorithm.to_owned();
+            if brought.len() == MOST_DIGEST_TABLES || toml::from_str::<IgnoredAny>(&text).is_err() {
+                return Err(Stop::Unusual);
+            }
+            brought.push((algorithm, checksums(lines)?));
+            text.push('\n');
+        }
+        if text.len() > LONGEST {
+            return Err(Stop::Unusual);
+        }
+    }
+    let mut raw: Raw = toml::from_str(&text).map_err(|_| Stop::Unusual)?;
+    if raw.has_payload() {
+        return Err(Stop::Unusual);
+    }
+    for (algorithm, checksums) in brought {
+        let digests = raw.origin.get_mut(brought::DIGESTS).and_then(Value::as_table_mut);
+        let table = digests.and_then(|digests| digests.get_mut(&algorithm)?.as_table_mut());
+        match table.filter(|table| table.is_empty()) {
+            Some(table) => *table = checksums,
+            None => return Err(Stop::Unusual),
+        }
+    }
+    Ok(raw)
+}
+
+/// The pairs up to an empty line, each a text.
+fn checksums<R, E>(lines: &mut Lines<'_, R>) -> Result<Table, Stop<E>>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    let mut table = Table::new();
+    loop {
+        match lines.next()? {
+            Some("") => return Ok(table),
+            Some(line) => {
+                let pair = key(line).and_then(|(key, rest)| {
+                    Some((key, string(rest.strip_prefix(" = ")?)?.into_owned()))
+                });
+                let (key, checksum) = pair.ok_or(Stop::Unusual)?;
+                if table.insert(key, Value::String(checksum)).is_some() {
+                    return Err(Stop::Unusual);
+                }
+            }
+            None => return Err(Stop::Unusual),
+        }
+    }
+}
+
+/// Takes the lines up to the next that may open a table.
+fn next_table<R, E>(lines: &mut Lines<'_, R>, text: &mut String) -> Result<(), Stop<E>>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    text.clear();
+    while let Some(line) = lines.peek()? {
+        if line.trim_start_matches([' ', '\t']).starts_with('[') {
+            break;
+        }
+        text.push_str(line);
+        text.push('\n');
+        if text.len() > LONGEST {
+            return Err(Stop::Unusual);
+        }
+        lines.next()?;
+    }
+    Ok(())
+}
+
+/// The seal, of which the header is next: nothing but the line of the digest may follow.
+fn seal<R, E>(lines: &mut Lines<'_, R>) -> Result<Seal, Stop<E>>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    let found = lines.digest();
+    lines.next()?;
+    let line = lines.next()?.ok_or(Stop::Unusual)?;
+    let sealed = line.strip_prefix("sha256 = \"").and_then(|rest| rest.strip_suffix('"'));
+    let sealed: Digest = sealed.and_then(|text| text.parse().ok()).ok_or(Stop::Unusual)?;
+    match lines.next()? {
+        Some(_) => Err(Stop::Unusual),
+        None if found == sealed => Ok(Seal::Intact),
+        None => Ok(Seal::Broken { sealed, found }),
+    }
+}
+
+fn totals(table: &str) -> Option<Totals> {
+    let as_written = || {
+        let (files, rest) = pair(table, "files")?;
+        let (bytes, rest) = pair(rest, "bytes")?;
+        let (sha256, rest) = pair(rest, "sha256")?;
+        let digest = digest(&string(sha256)?).ok()?;
+        is_end(rest).then_some(Totals { files: number(files)?, bytes: number(bytes)?, digest })
+    };
+    as_written().or_else(|| toml::from_str::<RawPayload>(table).ok()?.check().ok())
+}
+
+/// What an entry says that is as urepo writes it.
+fn entry(table: &str) -> Option<Entry> {
+    let (path, rest) = pair(table, "path")?;
+    let path = payload_path("path", &string(path)?).ok()?;
+    let (content, rest) = if let Some((bytes, rest)) = pair(rest, "bytes") {
+        let (sha256, rest) = pair(rest, "sha256")?;
+        let (modified, mode, rest) = attributes(rest)?;
+        let digest = digest(&string(sha256)?).ok()?;
+        (Content::File { bytes: number(bytes)?, digest, modified, mode }, rest)
+    } else {
+        let (kind, rest) = pair(rest, "kind")?;
+        match kind {
+            "\"link\"" => {
+                let (target, rest) = pair(rest, "target")?;
+                (Content::Link { target: crate::item::unescape(&string(target)?)? }, rest)
+            }
+            "\"directory\"" => {
+                let (modified, mode, rest) = attributes(rest)?;
+                (Content::EmptyDirectory { modified, mode }, rest)
+            }
+            _ => return None,
+        }
+    };
+    is_end(rest).then_some(Entry { path, content })
+}
+
+/// The same for any other spelling, with comments and unknown keys.
+fn any_entry(table: &str) -> Option<Entry> {
+    toml::from_str::<RawEntry>(table).ok()?.check().ok()
+}
+
+fn attributes(text: &str) -> Option<(Instant, u32, &str)> {
+    let (modified, rest) = pair(text, "modified")?;
+    let (bits, rest) = pair(rest, "mode")?;
+    let instant: Instant = modified.parse().ok()?;
+    // As it is printed, and so as TOML reads it.
+    let is_printed = datetime::to_value(instant) == modified;
+    Some((is_printed.then_some(instant)?, mode(&string(bits)?).ok()?, rest))
+}
+
+/// The value of the line `key = value`, and what comes after the line.
+fn pair<'a>(text: &'a str, key: &str) -> Option<(&'a str, &'a str)> {
+    text.strip_prefix(key)?.strip_prefix(" = ")?.split_once('\n')
+}
+
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest == "\n"
+}
+
+fn number(text: &str) -> Option<u64> {
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    // No number in TOML is larger.
+    u64::try_from(text.parse::<i64>().ok().filter(|_| is_plain)?).ok()
+}
+
+fn is_bare(key: &str) -> bool {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !key.is_empty() && key.bytes().all(is_bare)
+}
+
+/// The key at the start of a line, and what follows it.
+fn key(line: &str) -> Option<(String, &str)> {
+    if line.starts_with(['"', '\'']) {
+        // The checksum behind it has no such sign.
+        let at = line.rfind(" = ")?;
+        return Some((string(&line[..at])?.into_owned(), &line[at..]));
+    }
+    let at = line.find(' ')?;
+    is_bare(&line[..at]).then(|| (line[..at].to_owned(), &line[at..]))
+}
+
+/// What a string says that stands on one line.
+fn string(quoted: &str) -> Option<Cow<'_, str>> {
+    let is_plain = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
+    if let Some(text) = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return (is_plain(text) && !text.contains('\'')).then_some(Cow::Borrowed(text));
+    }
+    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))?;
+    if !is_plain(text) {
+        return None;
+    }
+    if !text.contains(['"', '\\']) {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        plain.push(match character {
+            '"' => return None,
+            '\\' => match rest.next()? {
+                '"' => '"',
+                '\\' => '\\',
+                'b' => '\u{8}',
+                't' => '\t',
+                'n' => '\n',
+                'f' => '\u{c}',
+                'r' => '\r',
+                'u' => escaped(&mut rest, 4)?,
+                'U' => escaped(&mut rest, 8)?,
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some(Cow::Owned(plain))
+}
+
+/// The character of so many hexadecimal digits.
+fn escaped(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
+    let mut code = 0;
+    for _ in 0..digits {
+        code = code << 4 | rest.next()?.to_digit(16)?;
+    }
+    char::from_u32(code)
+}

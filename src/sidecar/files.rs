@@ -1,0 +1,48 @@
+//! The entries of a payload, which several sidecars may share.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use crate::item::Entry;
+
+/// The entries of a payload, sorted by path. A clone costs nothing until one of the two is changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files(Arc<Vec<Entry>>);
+
+impl From<Vec<Entry>> for Files {
+    fn from(entries: Vec<Entry>) -> Files {
+        Files(Arc::new(entries))
+    }
+}
+
+impl Deref for Files {
+    type Target = Vec<Entry>;
+
+    fn deref(&self) -> &Vec<Entry> {
+        &self.0
+    }
+}
+
+impl DerefMut for Files {
+    fn deref_mut(&mut self) -> &mut Vec<Entry> {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<'a> IntoIterator for &'a Files {
+    type Item = &'a Entry;
+    type IntoIter = std::slice::Iter<'a, Entry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Files {
+    type Item = &'a mut Entry;
+    type IntoIter = std::slice::IterMut<'a, Entry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Arc::make_mut(&mut self.0).iter_mut()
+    }
+}

@@ -1,0 +1,108 @@
+//! The lines of a text that need not be held as a whole, and the digest of what was read.
+
+use std::borrow::Cow;
+
+use crate::digest::{Digest, Hasher};
+
+/// More is asked for in pieces of this many bytes.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// No line or table that is read by itself is longer.
+pub(super) const LONGEST: usize = 1024 * 1024;
+
+/// Why the lines of a text end too early.
+#[derive(Debug)]
+pub(super) enum Stop<E> {
+    /// It is not as urepo writes it; only the reader of all TOML can tell what it says.
+    Unusual,
+    /// It cannot be read.
+    Failed(E),
+}
+
+/// A text, line by line.
+pub(super) struct Lines<'a, R> {
+    /// Gives the bytes behind `buffer`.
+    more: R,
+    buffer: Cow<'a, [u8]>,
+    /// The next line begins here.
+    at: usize,
+    /// What is before was digested.
+    digested: usize,
+    hasher: Hasher,
+    /// The number of the next line, from 1.
+    pub number: usize,
+}
+
+impl<'a, R, E> Lines<'a, R>
+where
+    R: FnMut(&mut [u8]) -> Result<usize, E>,
+{
+    /// The lines of a text that begins with `buffer`; `more` fills in what follows, 0 bytes at the end.
+    pub(super) fn new(buffer: Cow<'a, [u8]>, more: R) -> Lines<'a, R> {
+        Lines { more, buffer, at: 0, digested: 0, hasher: Hasher::default(), number: 1 }
+    }
+
+    /// The next line, which stays the next one; nothing at the end.
+    pub(super) fn peek(&mut self) -> Result<Option<&str>, Stop<E>> {
+        let Some(length) = self.next_length()? else { return Ok(None) };
+        let line = &self.buffer[self.at..self.at + length];
+        std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
+    }
+
+    /// The next line, without its end; nothing at the end.
+    pub(super) fn next(&mut self) -> Result<Option<&str>, Stop<E>> {
+        let Some(length) = self.next_length()? else { return Ok(None) };
+        let start = self.at;
+        self.at += length + 1;
+        self.number += 1;
+        let line = &self.buffer[start..start + length];
+        std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
+    }
+
+    /// The digest of all lines so far.
+    pub(super) fn digest(&mut self) -> Digest {
+        self.hasher.update(&self.buffer[self.digested..self.at]);
+        self.digested = self.at;
+        self.hasher.clone().finish()
+    }
+
+    /// How long the next line is; it is in the buffer then.
+    fn next_length(&mut self) -> Result<Option<usize>, Stop<E>> {
+        let mut looked_at = 0;
+        loop {
+            let rest = &self.buffer[self.at..];
+            if let Some(length) = rest[looked_at..].iter().position(|byte| *byte == b'\n') {
+                return Ok(Some(looked_at + length));
+            }
+            looked_at = rest.len();
+            if looked_at > LONGEST {
+                return Err(Stop::Unusual);
+            }
+            if !self.fill().map_err(Stop::Failed)? {
+                // A last line without an end is cut off.
+                return if looked_at == 0 { Ok(None) } else { Err(Stop::Unusual) };
+            }
+        }
+    }
+
+    /// Reads the next piece, in place of the lines that were taken; `false` at the end.
+    fn fill(&mut self) -> Result<bool, E> {
+        self.hasher.update(&self.buffer[self.digested..self.at]);
+        self.digested = self.at;
+        let mut piece = vec![0; PIECE_BYTES];
+        let length = (self.more)(&mut piece)?;
+        if length == 0 {
+            return Ok(false);
+        }
+        let rest = self.buffer.len() - self.at;
+        if self.buffer.len() > 2 * PIECE_BYTES && rest <= PIECE_BYTES {
+            // What was read at first is larger than what is needed from here on.
+            self.buffer = Cow::Owned(self.buffer[self.at..].to_vec());
+        } else {
+            self.buffer.to_mut().drain(..self.at);
+        }
+        (self.at, self.digested) = (0, 0);
+        self.buffer.to_mut().extend_from_slice(&piece[..length]);
+        Ok(true)
+    }
+}

@@ -1,0 +1,162 @@
+//! The texts of sidecars, of which long ones are not held.
+
+use super::{Files, MAX_BYTES, Sidecar, SidecarError};
+use crate::digest::{Digest, Hasher};
+
+/// A longer text is not held, and read only as urepo writes it: the reader of all TOML takes up to a
+/// hundred times the size of the text.
+pub(super) const LONGEST_HELD: usize = 4 * 1024 * 1024;
+
+/// What is kept of the text of a sidecar that was read: whether another is the same, and what is needed to
+/// change it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SidecarText {
+    /// The text.
+    Held(Vec<u8>),
+    /// The digest of a long one.
+    Digested(Digest),
+}
+
+/// The text of a sidecar that is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NewText {
+    Held(Vec<u8>),
+    /// What this sidecar prints.
+    Printed(Box<Sidecar>),
+}
+
+impl SidecarText {
+    /// Takes a text of about `size` bytes, of which `more` fills in the next, and nothing at the end.
+    pub(crate) fn read_pieces<E>(
+        size: u64,
+        mut more: impl FnMut(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<SidecarText, E> {
+        let start = start(size, &mut more)?;
+        if start.len() <= LONGEST_HELD {
+            return Ok(SidecarText::Held(start));
+        }
+        let mut hasher = Hasher::default();
+        hasher.update(&start);
+        let mut piece = start;
+        piece.truncate(256 * 1024);
+        loop {
+            match more(&mut piece)? {
+                0 => return Ok(SidecarText::Digested(hasher.finish())),
+                length => hasher.update(&piece[..length]),
+            }
+        }
+    }
+
+    /// The digest of the text.
+    pub(crate) fn digest(&self) -> Digest {
+        match self {
+            SidecarText::Held(text) => Digest::of(text),
+            SidecarText::Digested(digest) => *digest,
+        }
+    }
+}
+
+/// The whole text, or as much of a long one as shows that it is one.
+pub(super) fn start<E>(
+    size: u64,
+    more: &mut impl FnMut(&mut [u8]) -> Result<usize, E>,
+) -> Result<Vec<u8>, E> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    // One byte more than there should be: so the end is met by the first attempt to read on.
+    let mut text = vec![0; size.min(LONGEST_HELD) + 1];
+    let mut length = 0;
+    loop {
+        let taken = more(&mut text[length..])?;
+        length += taken;
+        if taken == 0 || length > LONGEST_HELD {
+            text.truncate(length);
+            return Ok(text);
+        }
+        if length == text.len() {
+            text.resize((2 * length).min(LONGEST_HELD + 1), 0);
+        }
+    }
+}
+
+impl NewText {
+    /// How many bytes it has, and their digest.
+    pub(crate) fn measure(&self) -> (u64, Digest) {
+        match self {
+            NewText::Held(text) => (text.len() as u64, Digest::of(text)),
+            NewText::Printed(sidecar) => sidecar.printed(),
+        }
+    }
+
+    /// Hands the text to `sink`, piece by piece.
+    pub(crate) fn write<E>(&self, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            NewText::Held(text) => sink(text),
+            NewText::Printed(sidecar) => sidecar.write(sink),
+        }
+    }
+}
+
+impl Sidecar {
+    /// The text of this sidecar in place of `before`, which was read with `text`: see
+    /// [`Sidecar::rewrite`].
+    ///
+    /// A long one that is not exactly as urepo prints it is refused: what others have added would be lost.
+    pub(crate) fn rewritten(
+        &self,
+        text: &SidecarText,
+        before: &Sidecar,
+    ) -> Result<NewText, SidecarError> {
+        match text {
+            SidecarText::Held(text) => {
+                self.rewrite(text, before).map(|text| NewText::Held(text.into_bytes()))
+            }
+            SidecarText::Digested(digest) if before.printed().1 == *digest => {
+                self.check_length(self.printed().0)?;
+                Ok(NewText::Printed(Box::new(self.clone())))
+            }
+            SidecarText::Digested(_) => {
+                let reason =
+                    "of more than 4 MiB and edited by hand, it cannot be changed without loss";
+                Err(SidecarError::value("sidecar", reason))
+            }
+        }
+    }
+
+    /// Whether its text, of `bytes` bytes, could be read again.
+    pub(crate) fn check_length(&self, bytes: u64) -> Result<(), SidecarError> {
+        if bytes > MAX_BYTES {
+            return Err(SidecarError::value("size", format!("more than {MAX_BYTES} bytes")));
+        }
+        if bytes > LONGEST_HELD as u64 {
+            let mut origin = self.origin.clone();
+            origin.remove(super::brought::DIGESTS);
+            let described = Sidecar { origin, files: Files::default(), ..self.clone() };
+            if described.head().len() > super::lines::LONGEST {
+                let reason = "more than 1 MiB before the payload, in a text of more than 4 MiB";
+                return Err(SidecarError::value("metadata", reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The text that this sidecar was read with, once more.
+    pub(crate) fn unchanged(&self, text: &SidecarText) -> Result<NewText, SidecarError> {
+        match text {
+            SidecarText::Held(text) => Ok(NewText::Held(text.clone())),
+            long @ SidecarText::Digested(_) => self.rewritten(long, self),
+        }
+    }
+
+    /// How many bytes the text has that it prints, and their digest.
+    fn printed(&self) -> (u64, Digest) {
+        let (mut bytes, mut hasher) = (0, Hasher::default());
+        let printed = self.write(|piece| {
+            bytes += piece.len() as u64;
+            hasher.update(piece);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        match printed {
+            Ok(()) => (bytes, hasher.finish()),
+        }
+    }
+}
