@@ -128,11 +128,10 @@ pub(super) fn has_sidecar(item: &StoredItem) -> Result<bool, AdoptError> {
 /// What the item says of itself, and where.
 fn describe(item: &StoredItem) -> Result<(Option<&'static str>, Description), PathError> {
     for path in REFERENCES {
-        if item.dir().stamp(path).map_or(None, |stamp| stamp).is_none() {
+        if item.dir().stamp_beneath(Path::new(path))?.is_none() {
             continue;
         }
-        let bytes = read_reference(item.dir(), path);
-        let bytes = match bytes {
+        let bytes = match read_reference(item.dir(), path)? {
             Ok(bytes) => bytes,
             Err(reason) => {
                 let notes = vec![Note::Unread { path, reason }];
@@ -149,19 +148,21 @@ fn describe(item: &StoredItem) -> Result<(Option<&'static str>, Description), Pa
     Ok((None, Description::default()))
 }
 
-fn read_reference(dir: &Dir, path: &str) -> Result<Vec<u8>, String> {
-    let in_words = |error: PathError| {
-        std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string)
+/// The bytes of a description, or why it is none. One that cannot be read now may be readable in the next
+/// run: the item is not taken without it, as nothing would ever look for it again.
+fn read_reference(dir: &Dir, path: &str) -> Result<Result<Vec<u8>, String>, PathError> {
+    let mut file = match dir.open_file(path) {
+        Err(error) if error.is_link() => return Ok(Err("it is a symbolic link".to_owned())),
+        outcome => outcome?,
     };
-    let mut file = dir.open_file(path).map_err(in_words)?;
-    match file.stamp().map_err(in_words)? {
+    match file.stamp()? {
         Stamp { kind: Kind::File, bytes, .. } if bytes <= MAX_REFERENCE_BYTES => {}
         Stamp { kind: Kind::File, .. } => {
-            return Err(format!("it is larger than {} MiB", MAX_REFERENCE_BYTES >> 20));
+            return Ok(Err(format!("it is larger than {} MiB", MAX_REFERENCE_BYTES >> 20)));
         }
-        _ => return Err("it is no file".to_owned()),
+        _ => return Ok(Err("it is no file".to_owned())),
     }
-    file.read_all(MAX_REFERENCE_BYTES).map_err(in_words)
+    Ok(Ok(file.read_all(MAX_REFERENCE_BYTES)?))
 }
 
 impl Plan {

@@ -51,7 +51,12 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeab
         if held == Held::SetAside {
             return Ok(());
         }
-        let since = deleted_at(collection, &trashed.name).unwrap_or(changed);
+        let since = match deleted_at(collection, &trashed.name) {
+            Ok(date) => date.unwrap_or(changed),
+            // The date decides only where one is asked for.
+            Err(_) if wanted.before.is_none() => changed,
+            Err(error) => return Err(error.into()),
+        };
         // Of what has begun to go, the rest goes as well.
         if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {
             let name = trashed.name.clone();
@@ -63,10 +68,17 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeab
     Ok(found)
 }
 
-/// The date of a tombstone, if there is one that can be read.
-fn deleted_at(collection: &Collection, name: &RepositoryName) -> Option<Instant> {
-    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
-    (sidecar.state == State::Deleted).then_some(sidecar.timestamp)
+/// The date of a tombstone, if there is one. One that cannot be read is an error: its date is not known.
+fn deleted_at(
+    collection: &Collection,
+    name: &RepositoryName,
+) -> Result<Option<Instant>, CollectionError> {
+    let read = collection.item(name).and_then(|item| item.sidecar());
+    match read {
+        Ok((sidecar, _)) => Ok((sidecar.state == State::Deleted).then_some(sidecar.timestamp)),
+        Err(CollectionError::NoSuchItem { .. } | CollectionError::NoSidecar { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl Remover<'_> {
