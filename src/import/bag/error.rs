@@ -16,6 +16,12 @@ pub enum BagError {
     /// There is nothing in it.
     #[error("it has no directory `data`")]
     NoPayload,
+    /// A tag file is a link, a directory or a device.
+    #[error("`{file}` is not a regular file")]
+    NotAFile {
+        /// The tag file.
+        file: String,
+    },
     /// A line can not be read.
     #[error("line {line} of `{file}` can not be read")]
     Line {

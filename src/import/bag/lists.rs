@@ -11,6 +11,9 @@ use crate::disk::{Dir, Kind};
 use crate::item::PayloadPath;
 use crate::item::bagit::Rules;
 
+/// What is to be fetched from elsewhere.
+const FETCHES: &str = "fetch.txt";
+
 /// One list: the file it is, and what it says.
 struct List {
     file: String,
@@ -58,6 +61,9 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
             let checksums = [checksum];
             let mut checker = Checker::new(&checksums);
             let mut file = dir.open_file(path.as_path())?;
+            if file.stamp()?.kind != Kind::File {
+                return Err(BagError::NotAFile { file: path.to_string() });
+            }
             loop {
                 match file.read_some(&mut buffer)? {
                     0 => break,
@@ -72,14 +78,47 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
     Ok(())
 }
 
+/// Makes sure that `fetch.txt`, where there is one, names files of the payload only. Nothing is fetched: what
+/// it names has to be there, as the manifests say.
+pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError> {
+    if dir.stamp(FETCHES)?.is_none() {
+        return Ok(());
+    }
+    for (at, line) in text_of(dir, FETCHES)?.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let (file, line_number) = (FETCHES.to_owned(), at + 1);
+        let blanks = [' ', '\t'];
+        let mut rest = line;
+        // The address and the length, and then the path, which may have blanks.
+        for _ in 0..2 {
+            let split = rest.split_once(blanks);
+            let Some((_, after)) = split else {
+                return Err(BagError::Line { file, line: line_number });
+            };
+            rest = after.trim_start_matches(blanks);
+        }
+        let path = meant(dir, rest, version)?;
+        if !path.is_some_and(|path| path.as_path().starts_with(PAYLOAD)) {
+            return Err(BagError::Outside { file, line: line_number });
+        }
+    }
+    Ok(())
+}
+
 fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<List>, BagError> {
     let mut lists = Vec::new();
     for entry in dir.entries()? {
         let entry = entry?;
-        let Some(name) = entry.name.to_str().filter(|_| entry.kind == Kind::File) else { continue };
+        let Some(name) = entry.name.to_str() else { continue };
         let algorithm = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".txt"));
         // What can not be checked is passed over where something else can.
         let Some(algorithm) = algorithm.and_then(Algorithm::named) else { continue };
+        // Passed over, it would leave files unchecked.
+        if entry.kind != Kind::File {
+            return Err(BagError::NotAFile { file: name.to_owned() });
+        }
         let lines = read(dir, name, algorithm, version)?;
         lists.push(List { file: name.to_owned(), lines });
     }

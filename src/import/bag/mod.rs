@@ -42,6 +42,7 @@ impl Bag {
         let version = tags::declaration(dir)?;
         let files = lists::payload(dir, version)?;
         lists::check_tags(dir, version)?;
+        lists::check_fetches(dir, version)?;
         let (metadata, oxum) = tags::info(dir)?;
         let checks = Checks { files: Some(files), payload: None };
         Ok(Bag { checks, metadata, oxum })

@@ -1,7 +1,7 @@
 //! The declaration and the description of a bag.
 
 use super::{BagError, DECLARATION, Version};
-use crate::disk::Dir;
+use crate::disk::{Dir, Kind};
 use crate::sidecar::{Metadata, MetadataError};
 
 /// A tag file larger than this is none.
@@ -17,7 +17,14 @@ const TERMS: [(&str, &str); 2] =
     [("External-Description", "description"), ("External-Identifier", "identifier")];
 
 pub(super) fn text_of(dir: &Dir, file: &str) -> Result<String, BagError> {
-    let bytes = dir.open_file(file)?.read_all(MAX_BYTES)?;
+    let mut opened = match dir.open_file(file) {
+        Err(error) if error.is_link() => return Err(BagError::NotAFile { file: file.to_owned() }),
+        outcome => outcome?,
+    };
+    if opened.stamp()?.kind != Kind::File {
+        return Err(BagError::NotAFile { file: file.to_owned() });
+    }
+    let bytes = opened.read_all(MAX_BYTES)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
