@@ -1,9 +1,8 @@
 //! What goes from the staging side to the publishing side.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use super::plan::Plan;
+use super::plan::Sources;
 use super::room::Reserved;
 use super::stage::Done;
 use super::withheld::Withheld;
@@ -27,7 +26,8 @@ pub(super) struct Staged {
     pub target: Option<PayloadPath>,
     pub metadata: Metadata,
     pub given: Given,
-    pub plan: Arc<Plan>,
+    /// Where its files come from, if they are to be removed there.
+    pub sources: Option<Sources>,
     pub done: Done,
     pub payload: Totals,
     /// Room for what is not yet written of it.
@@ -47,7 +47,7 @@ pub(super) type Prepared = Result<Staged, (String, DepositError)>;
 /// How much of a group it takes.
 pub(super) fn size(prepared: &Prepared) -> Size {
     match prepared {
-        Ok(staged) => Size { files: staged.done.entries.len(), bytes: staged.plan.bytes },
+        Ok(staged) => Size { files: staged.done.entries.len(), bytes: staged.payload.bytes },
         Err(_) => Size::default(),
     }
 }

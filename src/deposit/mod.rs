@@ -24,7 +24,7 @@ mod place;
 mod plan;
 mod prepare;
 mod publish;
-mod removal;
+pub(crate) mod removal;
 mod room;
 mod root;
 mod side;

@@ -1,11 +1,12 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 
 use super::ending::Ending;
 use super::prepare::Preparer;
 use super::publish::Publisher;
+use super::removal::SourceRemover;
 use super::side::StagingSide;
 use super::stage::Staging;
 use super::withheld::Names;
@@ -18,8 +19,8 @@ use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// So many requests are under way at a time: a group each is published, synced and prepared, and two are
-/// staged.
+/// Limit on requests in flight: one group each in publish, sync and prepare, and two in staging. Their files
+/// and bytes are bounded by the flow.
 const UNDER_WAY: usize = 5 * GROUP_ITEMS;
 
 /// Deposits items into a collection.
@@ -98,6 +99,7 @@ impl Depositor<'_> {
             clock: self.clock,
             lookup: &lookup,
             flow: &flow,
+            queue: Mutex::default(),
         };
         std::thread::scope(|threads| {
             let feeding = std::thread::Builder::new().spawn_scoped(threads, || {
@@ -145,7 +147,8 @@ impl Depositor<'_> {
                 writer: &self.writer,
                 clock: self.clock,
                 lookup: &lookup,
-                removes_sources: self.options.sources == SourceRule::Remove,
+                remover: (self.options.sources == SourceRule::Remove)
+                    .then(|| SourceRemover::new(self.collection, self.interrupt)),
                 interrupt: self.interrupt,
             };
             let mut ending = Ending {

@@ -21,6 +21,14 @@ pub struct Plan {
     pub(super) roots: Vec<Root>,
 }
 
+/// Where the files of an item come from, for when they are to be removed there.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pub roots: Vec<Root>,
+    /// Whether it is one directory, for which `doc` itself stands.
+    pub is_one_directory: bool,
+}
+
 /// One entry to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
@@ -225,6 +233,11 @@ impl Plan {
     pub(super) fn is_one_directory(&self) -> bool {
         matches!(self.roots.as_slice(), [Root { kind: RootKind::Directory, .. }])
             && !self.entries.iter().any(|entry| entry.relative.as_os_str().is_empty())
+    }
+
+    /// Where the files come from.
+    pub(super) fn sources(&self) -> Sources {
+        Sources { roots: self.roots.clone(), is_one_directory: self.is_one_directory() }
     }
 
     /// How many files will be made.

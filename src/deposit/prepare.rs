@@ -9,7 +9,7 @@ use super::room::Reserved;
 use super::sidecars::SidecarWriter;
 use super::{DepositError, Known, Outcome, withheld};
 use crate::clock::Clock;
-use crate::collection::{Collection, Issuer, Writer};
+use crate::collection::{Collection, CollectionError, Issuer, Writer};
 use crate::flow::Flow;
 use crate::interrupt::Interrupt;
 
@@ -45,16 +45,25 @@ impl Preparer<'_, '_> {
 
     fn prepare(&mut self, requests: Vec<Prepared>) -> Group {
         let mut group = Group { count: requests.len(), ..Group::default() };
-        let halted = self.halted();
+        // What is staged whole is put in place all the same when a stop is asked for; a stream may have ended
+        // because of the stop, and one that waits for a name would wait on.
+        let is_stopping = self.interrupt.requested();
+        let is_over = self.is_over.load(Ordering::Acquire);
+        if is_stopping {
+            self.issuer.stop_waiting();
+        }
         let mut staged = Vec::with_capacity(requests.len());
         for (number, mut request) in (self.next..).zip(requests) {
             if let Ok(staged) = &mut request {
                 group.reserved.extend(staged.reserved.take());
             }
-            match (request, halted) {
-                (Ok(one), None) => staged.push(one),
-                (Ok(one), Some(error)) => group.ended.push(one.fails(error())),
-                (Err((source, error)), _) => {
+            match request {
+                Ok(one) if is_over => group.ended.push(one.fails(DepositError::GroupFailed)),
+                Ok(one) if is_stopping && one.is_stream => {
+                    group.ended.push(one.fails(DepositError::Interrupted));
+                }
+                Ok(one) => staged.push(one),
+                Err((source, error)) => {
                     group.ended.push(Outcome { number, source, result: Err(error) });
                 }
             }
@@ -69,14 +78,6 @@ impl Preparer<'_, '_> {
             self.is_over.store(true, Ordering::Release);
         }
         group
-    }
-
-    /// Why nothing more is published.
-    fn halted(&self) -> Option<fn() -> DepositError> {
-        if self.is_over.load(Ordering::Acquire) {
-            return Some(|| DepositError::GroupFailed);
-        }
-        self.interrupt.requested().then_some(|| DepositError::Interrupted)
     }
 
     /// Takes labels for all items; where that fails, the items without one fail too.
@@ -96,6 +97,11 @@ impl Preparer<'_, '_> {
                     group.notices.extend(told);
                     let pairs = labels.into_iter().zip(&mut waiting);
                     named.extend(pairs.map(|(label, staged)| Named { staged, label }));
+                }
+                Err(CollectionError::Distributor(_)) if self.interrupt.requested() => {
+                    let left = waiting.map(|staged| staged.fails(DepositError::Interrupted));
+                    group.ended.extend(left);
+                    break;
                 }
                 Err(error) => {
                     let left = waiting.map(|staged| staged.fails(DepositError::GroupFailed));

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::group::{Named, Ready};
-use super::{DepositError, Outcome, removal};
+use super::removal::{KeptError, SourceRemover};
+use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{Changing, Collection, Event, EventKind, Label, Lookup, Writer};
 use crate::disk::{Dir, PathError};
@@ -19,8 +20,8 @@ pub(super) struct Publisher<'a> {
     pub clock: &'a dyn Clock,
     /// Finds the items that have the names of new ones.
     pub lookup: &'a Lookup<'a>,
-    /// Whether the sources of new items are removed.
-    pub removes_sources: bool,
+    /// Removes the sources of new items, if that was asked for.
+    pub remover: Option<SourceRemover<'a>>,
     pub interrupt: &'a Interrupt,
 }
 
@@ -86,9 +87,9 @@ impl Publisher<'_> {
     fn finish(&self, named: Named) -> Outcome {
         let mut deposited = named.deposited();
         let Named { staged, label } = named;
-        if self.removes_sources {
-            let kept = removal::remove_source(&staged, &label, self.collection, self.interrupt);
-            deposited.left = kept.iter().map(ToString::to_string).collect();
+        if let Some(remover) = &self.remover {
+            let kept = remover.remove_all(&staged, &label.name);
+            deposited.left = kept.iter().map(KeptError::in_words).collect();
         }
         Outcome { number: staged.number, source: staged.source, result: Ok(deposited) }
     }

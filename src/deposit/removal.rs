@@ -1,141 +1,307 @@
-//! Taking sources away, once the item made of them is proven to be whole on the disk.
+//! Taking sources away, once the items made of them are proven to be whole on the disk.
+//!
+//! A directory that is to go is first renamed, in one step, to a hidden name beside it that says which item
+//! it became. A kill leaves the whole source under its own name or nothing there, never a part that a rerun
+//! would take for another source. What is left under the hidden name is removed by the next run, after the
+//! same check: everything in it must be in the item.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::group::Staged;
-use super::plan::{Planned, PlannedKind};
-use super::root::{OpenRoot, Root};
-use crate::collection::{Collection, CollectionError, Label};
-use crate::disk::{Dir, PathError, Stamp, Watcher};
+use super::plan::Sources;
+use super::root::{Root, RootKind};
+use crate::collection::{Collection, CollectionError};
+use crate::disk::copy::{BUFFER_BYTES, CopyError, digest_up_to};
+use crate::disk::{Dir, Kind, PathError};
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::NoProgress;
-use crate::sidecar::Seal;
-use crate::verify::{Depth, ProofError, prove as prove_item};
+use crate::sidecar::{Files, Seal};
+use crate::verify::{Depth, ProofError, prove};
+
+/// How the hidden names begin.
+const ASIDE: &str = ".urepo-removing-";
 
 /// Why a source was not removed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum KeptError {
+pub(crate) enum KeptError {
     #[error("the sidecar of the item does not read back as it was written")]
     NotProven,
-    #[error("`{}` has changed since it was deposited", .0.display())]
+    #[error("`{}` has changed since it was deposited, or is new", .0.display())]
     Changed(PathBuf),
-    #[error("`{}` is not empty: something new is in it", .0.display())]
-    NotEmpty(PathBuf),
+    #[error("`{}` is a link that was followed; what it leads to is not removed", .0.display())]
+    Followed(PathBuf),
+    #[error("`{}` has no name of its own; name the directory by its path", .0.display())]
+    NoName(PathBuf),
+    #[error("a bag is more than its payload; it can be moved, and not removed")]
+    Bag,
+    #[error("`{}` is left of a source of an item of another collection", .0.display())]
+    Foreign(PathBuf),
     #[error(transparent)]
     Collection(#[from] CollectionError),
     #[error(transparent)]
     Proof(#[from] ProofError),
     #[error(transparent)]
+    Copy(#[from] CopyError),
+    #[error(transparent)]
     Disk(#[from] PathError),
 }
 
-/// Reads the item `label` back and then removes what it was made of.
-///
-/// Returns what was left and why. Nothing is removed of an item that does not read back.
-pub(super) fn remove_source(
-    staged: &Staged,
-    label: &Label,
-    collection: &Collection,
-    interrupt: &Interrupt,
-) -> Vec<KeptError> {
-    if let Err(error) = prove(staged, label, collection, interrupt) {
-        return vec![error];
+impl KeptError {
+    /// The error with all of its causes.
+    pub(crate) fn in_words(&self) -> String {
+        let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
     }
-    let watcher = collection.root().watcher();
-    let mut roots = Vec::new();
-    for root in &staged.plan.roots {
-        match root.open(watcher.clone()) {
-            Ok(root) => roots.push(root),
-            Err(error) => return vec![error.into()],
-        }
-    }
-    let mut kept = Vec::new();
-    // Deepest first: an entry sorts before everything below it.
-    for planned in staged.plan.entries.iter().rev() {
-        let root = &roots[planned.root];
-        if let Err(error) = remove_entry(staged, planned, root, &watcher) {
-            kept.push(error);
-        }
-    }
-    if staged.plan.is_one_directory()
-        && kept.is_empty()
-        && let [root] = staged.plan.roots.as_slice()
-        && let Err(error) = remove_root(root, &watcher)
-    {
-        kept.push(error);
-    }
-    kept
 }
 
-/// Reads every file of the published item from the disk and compares it with what was deposited.
-fn prove(
-    staged: &Staged,
-    label: &Label,
-    collection: &Collection,
-    interrupt: &Interrupt,
-) -> Result<(), KeptError> {
-    let item = collection.item(&label.name)?;
-    let (sidecar, seal) = item.sidecar()?;
-    if seal != Seal::Intact || *sidecar.files != staged.done.entries {
-        return Err(KeptError::NotProven);
-    }
-    Ok(prove_item(&item, Depth::FromDisk, &NoProgress, interrupt)?)
+/// How closely a source is compared with its item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closeness {
+    /// By sizes and times.
+    Stamps,
+    /// By every byte.
+    Bytes,
 }
 
-fn remove_entry(
-    staged: &Staged,
-    planned: &Planned,
-    root: &OpenRoot,
-    watcher: &Watcher,
-) -> Result<(), KeptError> {
-    let (dir, name) = match root {
-        OpenRoot::File { root, .. } => (root.parent(watcher)?, root.path.clone()),
-        OpenRoot::Directory(_) if planned.relative.as_os_str().is_empty() => {
-            return remove_root(&staged.plan.roots[planned.root], watcher);
+/// Removes sources of items of a collection.
+pub(crate) struct SourceRemover<'a> {
+    collection: &'a Collection,
+    interrupt: &'a Interrupt,
+    /// The last directory that was cleared of what killed runs left: sources come side by side.
+    cleared: Mutex<PathBuf>,
+}
+
+/// Whether `name` is one that sources get while they are removed.
+pub(crate) fn is_aside(name: &Path) -> bool {
+    name.as_os_str().as_bytes().starts_with(ASIDE.as_bytes())
+}
+
+fn aside_of(item: &RepositoryName) -> PathBuf {
+    format!("{ASIDE}{}", item.as_str().replace('/', "+")).into()
+}
+
+/// The item that a source with this hidden name became.
+fn item_of(aside: &Path) -> Option<RepositoryName> {
+    aside.to_str()?.strip_prefix(ASIDE)?.replace('+', "/").parse().ok()
+}
+
+impl<'a> SourceRemover<'a> {
+    pub(crate) fn new(collection: &'a Collection, interrupt: &'a Interrupt) -> SourceRemover<'a> {
+        SourceRemover { collection, interrupt, cleared: Mutex::default() }
+    }
+
+    /// Reads the item back from the disk and returns its entries.
+    pub(crate) fn prove(&self, item: &RepositoryName) -> Result<Files, KeptError> {
+        let item = self.collection.item(item)?;
+        let (sidecar, seal) = item.sidecar()?;
+        if seal != Seal::Intact {
+            return Err(KeptError::NotProven);
         }
-        // Opened without passing links, so that nothing outside the source is removed.
-        OpenRoot::Directory(walk) => {
-            let above = planned.relative.parent().unwrap_or(Path::new(""));
-            (walk.root().open_dir(above)?, planned.relative.clone())
-        }
-    };
-    let name = Path::new(name.file_name().unwrap_or_default());
-    let found = dir.stamp(name)?;
-    match &planned.kind {
-        PlannedKind::File { .. } => {
-            if found != deposited_stamp(staged, planned) {
-                return Err(KeptError::Changed(dir.path_of(name)));
+        prove(&item, Depth::FromDisk, &NoProgress, self.interrupt)?;
+        Ok(sidecar.files)
+    }
+
+    /// Removes all that a staged item was made of, and says what was left and why.
+    pub(super) fn remove_all(&self, staged: &Staged, item: &RepositoryName) -> Vec<KeptError> {
+        let entries = match self.prove(item) {
+            Ok(entries) => entries,
+            Err(error) => return vec![error],
+        };
+        let Some(sources) = &staged.sources else { return Vec::new() };
+        let remove = |root: &Root| self.remove_root(root, sources, item, &entries);
+        sources.roots.iter().filter_map(|root| remove(root).err()).collect()
+    }
+
+    fn remove_root(
+        &self,
+        root: &Root,
+        sources: &Sources,
+        item: &RepositoryName,
+        entries: &[Entry],
+    ) -> Result<(), KeptError> {
+        let Some(own) = root.path.file_name().map(Path::new) else {
+            return Err(KeptError::NoName(root.path.clone()));
+        };
+        let parent = root.parent(&self.collection.root().watcher())?;
+        let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
+        let within = if lies_within { own } else { Path::new("") };
+        self.remove((&parent, own), item, (entries, within))
+    }
+
+    /// Removes the source called `own` in `parent`, which became `item` with these entries: a directory
+    /// those below `within`.
+    ///
+    /// Nothing is removed unless all of it is in the item, byte by byte.
+    pub(crate) fn remove(
+        &self,
+        (parent, own): (&Dir, &Path),
+        item: &RepositoryName,
+        (entries, within): (&[Entry], &Path),
+    ) -> Result<(), KeptError> {
+        self.clear(parent)?;
+        let path = parent.path_of(own);
+        match parent.stamp(own)?.map(|stamp| stamp.kind) {
+            Some(Kind::Directory) => {}
+            Some(Kind::File) => {
+                self.compare_file((parent, own), entries, own, Closeness::Bytes)?;
+                return Ok(parent.remove_file(own)?);
             }
-            dir.remove_file(name)?;
+            Some(Kind::Link) => return Err(KeptError::Followed(path)),
+            Some(Kind::Special(_)) | None => return Err(KeptError::Changed(path)),
         }
-        PlannedKind::Link { target } => {
-            use std::os::unix::ffi::OsStrExt;
-            if dir.read_link(name)?.as_bytes() != target {
-                return Err(KeptError::Changed(dir.path_of(name)));
+        let within = (entries, within);
+        // Somebody may still be working in it: then it stays where it is.
+        self.compare_tree(&parent.open_dir(own)?, within, Closeness::Stamps)?;
+        let aside = aside_of(item);
+        parent.rename_new(own, parent, &aside)?;
+        // Before anything in it goes: after a power cut the rename must not be undone alone.
+        let proven = parent.sync().map_err(KeptError::from).and_then(|()| {
+            let dir = parent.open_dir(&aside)?;
+            self.compare_tree(&dir, within, Closeness::Bytes)?;
+            self.compare_tree(&dir, within, Closeness::Stamps)
+        });
+        if let Err(error) = proven {
+            parent.rename_new(&aside, parent, own)?;
+            return Err(error);
+        }
+        Ok(parent.remove_tree(&aside)?)
+    }
+
+    /// Removes what killed runs left of sources in `parent`, once for sources that lie side by side.
+    fn clear(&self, parent: &Dir) -> Result<(), KeptError> {
+        let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
+        if *cleared == parent.path() {
+            return Ok(());
+        }
+        for entry in parent.entries()?.collect::<Result<Vec<_>, _>>()? {
+            if is_aside(Path::new(&entry.name)) {
+                // It hides nothing: an import meets it by itself, and reports it.
+                let _ = self.finish(parent, Path::new(&entry.name));
             }
-            dir.remove_file(name)?;
         }
-        PlannedKind::Directory { .. } => remove_empty_dir(&dir, name)?,
+        *cleared = parent.path().to_path_buf();
+        Ok(())
     }
-    Ok(())
-}
 
-fn deposited_stamp(staged: &Staged, planned: &Planned) -> Option<Stamp> {
-    let stamps = &staged.done.stamps;
-    let at = stamps.binary_search_by(|(path, _)| path.cmp(&planned.path)).ok()?;
-    Some(stamps[at].1)
-}
-
-fn remove_root(root: &Root, watcher: &Watcher) -> Result<(), KeptError> {
-    let Some(name) = root.path.file_name() else { return Ok(()) };
-    remove_empty_dir(&root.parent(watcher)?, Path::new(name))
-}
-
-fn remove_empty_dir(dir: &Dir, name: &Path) -> Result<(), KeptError> {
-    match dir.remove_dir(name) {
-        Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => {
-            Err(KeptError::NotEmpty(dir.path_of(name)))
+    /// Removes what a killed run left under the hidden name `aside`, and returns which item it became.
+    pub(crate) fn finish(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, KeptError> {
+        let foreign = || KeptError::Foreign(parent.path_of(aside));
+        let item = item_of(aside).ok_or_else(foreign)?;
+        let entries = match self.prove(&item) {
+            Err(KeptError::Collection(CollectionError::NoSuchItem { .. })) => return Err(foreign()),
+            outcome => outcome?,
+        };
+        let dir = parent.open_dir(aside)?;
+        let is_held = |within: &Path| self.compare_tree(&dir, (&entries, within), Closeness::Bytes);
+        let compared = is_held(Path::new(""));
+        // Of one of several sources of the item only its name in the item is different.
+        let is_one_of_several = || tops(&entries).into_iter().any(|top| is_held(top).is_ok());
+        if !matches!(compared, Err(KeptError::Changed(_))) || !is_one_of_several() {
+            compared?;
         }
-        outcome => Ok(outcome?),
+        parent.remove_tree(aside)?;
+        Ok(item)
     }
+
+    /// Makes sure that all of the directory `top` is in the item, below `within`.
+    fn compare_tree(
+        &self,
+        top: &Dir,
+        (entries, within): (&[Entry], &Path),
+        closeness: Closeness,
+    ) -> Result<(), KeptError> {
+        let mut pending = vec![PathBuf::new()];
+        while let Some(relative) = pending.pop() {
+            let dir = top.open_dir(&relative)?;
+            let mut is_empty = true;
+            for entry in dir.entries()? {
+                let entry = entry?;
+                is_empty = false;
+                let (name, below) = (Path::new(&entry.name), relative.join(&entry.name));
+                let changed = || KeptError::Changed(dir.path_of(name));
+                let held = within.join(&below);
+                match entry.kind {
+                    Kind::Directory => pending.push(below),
+                    Kind::File => self.compare_file((&dir, name), entries, &held, closeness)?,
+                    Kind::Link => match content_of(entries, &held) {
+                        Some(Content::Link { target })
+                            if dir.read_link(name)?.as_bytes() == target => {}
+                        Some(Content::File { .. }) => {
+                            return Err(KeptError::Followed(dir.path_of(name)));
+                        }
+                        _ => return Err(changed()),
+                    },
+                    Kind::Special(_) => return Err(changed()),
+                }
+            }
+            let held = within.components().chain(relative.components()).collect::<PathBuf>();
+            if is_empty && !holds_directory(entries, &held) {
+                return Err(KeptError::Changed(top.path_of(&relative)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the file `name` in `dir` is the one that the item holds at `held`.
+    fn compare_file(
+        &self,
+        (dir, name): (&Dir, &Path),
+        entries: &[Entry],
+        held: &Path,
+        closeness: Closeness,
+    ) -> Result<(), KeptError> {
+        let changed = || KeptError::Changed(dir.path_of(name));
+        let Some(Content::File { bytes, digest, modified, .. }) = content_of(entries, held) else {
+            return Err(changed());
+        };
+        let found = dir.stamp(name)?.ok_or_else(changed)?;
+        if found.kind != Kind::File || found.bytes != *bytes || found.modified != *modified {
+            return Err(changed());
+        }
+        if closeness == Closeness::Stamps {
+            return Ok(());
+        }
+        let mut file = dir.open_file(name)?;
+        if file.stamp()? != found {
+            return Err(changed());
+        }
+        let mut buffer =
+            vec![0; usize::try_from(*bytes + 1).map_or(BUFFER_BYTES, |it| it.min(BUFFER_BYTES))];
+        let read = digest_up_to(&mut file, *bytes, &mut buffer, &NoProgress, self.interrupt)?;
+        if read.bytes != *bytes || read.digest != *digest || dir.stamp(name)? != Some(found) {
+            return Err(changed());
+        }
+        Ok(())
+    }
+}
+
+fn content_of<'e>(entries: &'e [Entry], path: &Path) -> Option<&'e Content> {
+    let path = PayloadPath::new(path).ok()?;
+    let at = entries.binary_search_by(|entry| entry.path.cmp(&path)).ok()?;
+    Some(&entries[at].content)
+}
+
+/// Whether the item has a directory at `path`: an empty one, or one with something in it.
+fn holds_directory(entries: &[Entry], path: &Path) -> bool {
+    let from = entries.partition_point(|entry| entry.path.as_path().as_os_str() < path.as_os_str());
+    // What sorts between a directory and its entries, such as `a.txt` between `a` and `a/b`, is passed over.
+    let name = path.as_os_str().as_bytes();
+    let mut here =
+        entries[from..].iter().take_while(|entry| entry.path.as_bytes().starts_with(name));
+    here.any(|Entry { path: held, content }| {
+        held.as_path().starts_with(path)
+            && (held.as_path() != path || matches!(content, Content::EmptyDirectory { .. }))
+    })
+}
+
+/// The first names of all entries.
+fn tops(entries: &[Entry]) -> Vec<&Path> {
+    let firsts = entries.iter().filter_map(|entry| entry.path.as_path().iter().next());
+    let mut tops: Vec<_> = firsts.map(Path::new).collect();
+    tops.dedup();
+    tops
 }

@@ -1,13 +1,15 @@
 //! The staging side: requests become whole items in the stage, several at a time.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::group::{Prepared, Staged};
+use super::plan::Sources;
 use super::room::Reserved;
 use super::stage::{Done, Draft, Staging, stage_stream};
-use super::{DepositError, Given, Options, Place, Plan, Request, Source};
+use super::{DepositError, Given, Options, Place, Plan, Request, Source, SourceRule};
 use crate::clock::Clock;
 use crate::collection::Lookup;
 use crate::flow::Flow;
@@ -21,6 +23,8 @@ pub(super) struct StagingSide<'a> {
     pub clock: &'a dyn Clock,
     pub lookup: &'a Lookup<'a>,
     pub flow: &'a Flow<Prepared>,
+    /// Requests that no thread has begun. The threads begin them in their order, as [`Flow::admit`] asks for.
+    pub queue: Mutex<VecDeque<(usize, Request)>>,
 }
 
 impl StagingSide<'_> {
@@ -34,8 +38,18 @@ impl StagingSide<'_> {
             if self.staging.interrupt.requested() || !self.flow.enter() {
                 return;
             }
-            scope.spawn(move |scope| self.stage(number, request, scope));
+            self.queue().push_back((number, request));
+            scope.spawn(move |scope| {
+                let next = self.queue().pop_front();
+                if let Some((number, request)) = next {
+                    self.stage(number, request, scope);
+                }
+            });
         }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, VecDeque<(usize, Request)>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stage<'scope>(&'scope self, number: usize, request: Request, scope: &rayon::Scope<'scope>) {
@@ -65,6 +79,9 @@ impl StagingSide<'_> {
         {
             return Err(DepositError::NameExists { name: label.name.clone() });
         }
+        if !self.flow.admit(number, plan.entries.len().max(1)) {
+            return Err(DepositError::Interrupted);
+        }
         let mut rest = Rest {
             source: described.to_owned(),
             is_stream: matches!(request.source, Source::Stream { .. }),
@@ -79,7 +96,7 @@ impl StagingSide<'_> {
                 self.staging.progress.expect(1, 0);
                 let now = self.clock.now();
                 let (item, done) = stage_stream(&name, &mut *reader, &self.staging, now)?;
-                Ok(Begun::Whole(Box::new(rest.staged(number, item, Arc::new(plan), done))))
+                Ok(Begun::Whole(Box::new(rest.staged(number, item, None, done))))
             }
             Source::Path(path) => {
                 rest.origin = Some(path);
@@ -95,7 +112,7 @@ impl StagingSide<'_> {
 
     fn begin_draft(&self, plan: Plan, rest: Rest) -> Result<Begun, DepositError> {
         self.staging.progress.expect(1, plan.bytes);
-        let draft = Draft::new(Arc::new(plan), Arc::clone(&rest.given.checks), &self.staging)?;
+        let draft = Draft::new(plan, Arc::clone(&rest.given.checks), &self.staging)?;
         match draft.make_directories(&self.staging) {
             Ok(()) => Ok(Begun::Draft(Box::new(draft), Box::new(rest))),
             Err(error) => {
@@ -142,17 +159,13 @@ impl StagingSide<'_> {
         if done.failure.is_none() && rest.given.checks.payload.is_some_and(differs) {
             done.failure = Some(DepositError::PayloadMismatch { path: rest.source.clone().into() });
         }
-        let message = match done.failure.take() {
-            Some(error) => {
-                let _ = self.staging.stage.remove_tree(&shared.draft.item);
-                Err((rest.source, error))
-            }
-            None => Ok(rest.staged(
-                number,
-                shared.draft.item.clone(),
-                Arc::clone(&shared.draft.plan),
-                done,
-            )),
+        let message = if let Some(error) = done.failure.take() {
+            let _ = self.staging.stage.remove_tree(&shared.draft.item);
+            Err((rest.source, error))
+        } else {
+            let removes = self.options.sources == SourceRule::Remove;
+            let sources = removes.then(|| shared.draft.plan.sources());
+            Ok(rest.staged(number, shared.draft.item.clone(), sources, done))
         };
         self.flow.deliver((number, message), shared.draft.plan.bytes);
     }
@@ -183,7 +196,7 @@ struct Rest {
 }
 
 impl Rest {
-    fn staged(self, number: usize, item: PathBuf, plan: Arc<Plan>, done: Done) -> Staged {
+    fn staged(self, number: usize, item: PathBuf, sources: Option<Sources>, done: Done) -> Staged {
         let Rest { source, is_stream, origin, target, metadata, given, reserved } = self;
         let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
         Staged {
@@ -195,7 +208,7 @@ impl Rest {
             target,
             metadata,
             given,
-            plan,
+            sources,
             done,
             payload,
             reserved,

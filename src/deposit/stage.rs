@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Planned, PlannedKind};
-use super::root::{OpenRoot, Root};
+use super::root::OpenRoot;
 use super::{Checks, DepositError, Lost};
 use crate::collection::Buckets;
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake};
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake, Watcher};
 use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
@@ -37,11 +37,13 @@ pub(super) struct Staging<'a> {
 
 /// An item being staged.
 pub(super) struct Draft {
-    pub plan: Arc<Plan>,
+    pub plan: Plan,
     /// Its directory in the stage.
     pub item: PathBuf,
     checks: Arc<Checks>,
-    roots: Vec<OpenRoot>,
+    /// The source, where there is only one. Several are opened one after another: there may be more of them than
+    /// files may be open.
+    only_root: Option<OpenRoot>,
     done: Mutex<Done>,
 }
 
@@ -50,22 +52,26 @@ pub(super) struct Draft {
 pub(super) struct Done {
     pub entries: Vec<Entry>,
     pub lost: Lost,
-    /// The stamps of files that were read, to know them again when they are to be removed.
-    pub stamps: Vec<(PayloadPath, Stamp)>,
     pub failure: Option<DepositError>,
 }
 
 impl Draft {
-    /// Opens the sources of `plan` and makes the item's directories in the stage.
+    /// Opens the source of `plan` and makes the item's directories in the stage.
     pub(super) fn new(
-        plan: Arc<Plan>,
+        plan: Plan,
         checks: Arc<Checks>,
         staging: &Staging<'_>,
     ) -> Result<Draft, PathError> {
-        let open = |root: &Root| root.open(staging.stage.watcher());
-        let roots = plan.roots.iter().map(open).collect::<Result<_, _>>()?;
+        let only_root = match plan.roots.as_slice() {
+            [only] => Some(only.open(staging.stage.watcher())?),
+            _ => None,
+        };
         let item = staging.buckets.make_item(staging.stage)?;
-        Ok(Draft { plan, item, checks, roots, done: Mutex::default() })
+        Ok(Draft { plan, item, checks, only_root, done: Mutex::default() })
+    }
+
+    fn roots<'a>(&'a self, staging: &Staging<'_>) -> Roots<'a> {
+        Roots { draft: self, watcher: staging.stage.watcher(), last: None }
     }
 
     fn done(&self) -> std::sync::MutexGuard<'_, Done> {
@@ -92,11 +98,12 @@ impl Draft {
 
     /// Copies the files and links of one batch, unless something has failed before.
     pub(super) fn copy(&self, staging: &Staging<'_>, batch: std::ops::Range<usize>) {
+        let mut roots = self.roots(staging);
         for planned in &self.plan.entries[batch] {
             if self.done().failure.is_some() {
                 return;
             }
-            if let Err(error) = self.copy_entry(staging, planned) {
+            if let Err(error) = self.copy_entry(staging, &mut roots, planned) {
                 self.fail(error);
                 return;
             }
@@ -107,7 +114,12 @@ impl Draft {
         self.done().failure.get_or_insert(error);
     }
 
-    fn copy_entry(&self, staging: &Staging<'_>, planned: &Planned) -> Result<(), DepositError> {
+    fn copy_entry(
+        &self,
+        staging: &Staging<'_>,
+        roots: &mut Roots<'_>,
+        planned: &Planned,
+    ) -> Result<(), DepositError> {
         match &planned.kind {
             PlannedKind::Directory { .. } => Ok(()),
             PlannedKind::Link { target } => {
@@ -115,7 +127,7 @@ impl Draft {
                 let path = self.staged_path(&planned.path);
                 let text = std::ffi::OsStr::from_bytes(target);
                 staging.stage.make_link(text, &path)?;
-                if let OpenRoot::Directory(walk) = &self.roots[planned.root]
+                if let OpenRoot::Directory(walk) = roots.open(planned.root)?
                     && let Some(stamp) = walk.stamp(&planned.relative)?
                 {
                     staging.stage.set_link_time(&path, &stamp)?;
@@ -124,13 +136,17 @@ impl Draft {
                 self.done().entries.push(Entry { path: planned.path.clone(), content });
                 Ok(())
             }
-            PlannedKind::File { .. } => self.copy_file(staging, planned),
+            PlannedKind::File { .. } => self.copy_file(staging, roots.open(planned.root)?, planned),
         }
     }
 
-    fn copy_file(&self, staging: &Staging<'_>, planned: &Planned) -> Result<(), DepositError> {
+    fn copy_file(
+        &self,
+        staging: &Staging<'_>,
+        root: &OpenRoot,
+        planned: &Planned,
+    ) -> Result<(), DepositError> {
         let path = self.staged_path(&planned.path);
-        let root = &self.roots[planned.root];
         let open = || root.open_file(&planned.relative);
         let checksums = self.checks.of(&planned.path)?;
         let copied = copy_unchanged(open, &path, checksums, staging)?;
@@ -144,7 +160,6 @@ impl Draft {
         done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
         done.lost.extended_attributes += u64::from(odd);
         done.entries.push(file_entry(planned.path.clone(), &stamp, measured));
-        done.stamps.push((planned.path.clone(), stamp));
         Ok(())
     }
 
@@ -158,15 +173,15 @@ impl Draft {
         }
         let mut done = std::mem::take(&mut *self.done());
         done.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        done.stamps.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         done
     }
 
     fn finish_directories(&self, staging: &Staging<'_>) -> Result<(), DepositError> {
+        let mut roots = self.roots(staging);
         // Deepest first: an entry sorts before everything below it.
         for planned in self.plan.entries.iter().rev() {
             let PlannedKind::Directory { empty } = planned.kind else { continue };
-            let OpenRoot::Directory(walk) = &self.roots[planned.root] else { continue };
+            let OpenRoot::Directory(walk) = roots.open(planned.root)? else { continue };
             let stamp = walk.open_dir(&planned.relative)?.own_stamp()?;
             staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&stamp)?;
             check_time(&stamp, planned.path.as_path())?;
@@ -180,7 +195,7 @@ impl Draft {
         }
         // A directory that is the whole item: `doc` stands for it.
         if self.plan.is_one_directory()
-            && let [OpenRoot::Directory(walk)] = self.roots.as_slice()
+            && let Some(OpenRoot::Directory(walk)) = &self.only_root
         {
             let stamp = walk.root().own_stamp()?;
             staging.stage.open_dir(self.item.join(layout::PAYLOAD))?.set_attributes(&stamp)?;
@@ -190,6 +205,27 @@ impl Draft {
 
     fn staged_path(&self, path: &PayloadPath) -> PathBuf {
         self.item.join(layout::PAYLOAD).join(path.as_path())
+    }
+}
+
+/// The sources of a draft, of which one is open at a time: entries are sorted, so those of a source lie side
+/// by side.
+struct Roots<'a> {
+    draft: &'a Draft,
+    watcher: Watcher,
+    last: Option<(usize, OpenRoot)>,
+}
+
+impl Roots<'_> {
+    fn open(&mut self, at: usize) -> Result<&OpenRoot, PathError> {
+        if let Some(only) = &self.draft.only_root {
+            return Ok(only);
+        }
+        let last = match self.last.take() {
+            Some(last) if last.0 == at => last,
+            _ => (at, self.draft.plan.roots[at].open(self.watcher.clone())?),
+        };
+        Ok(&self.last.insert(last).1)
     }
 }
 

@@ -6,8 +6,8 @@ use super::{Flow, Message, Taken};
 
 /// A group is complete when it has so many items, files or bytes, or when nothing else is under way.
 pub(crate) const GROUP_ITEMS: usize = 2048;
-const GROUP_FILES: usize = 32 * 1024;
-const GROUP_BYTES: u64 = 512 * 1024 * 1024;
+pub(super) const GROUP_FILES: usize = 32 * 1024;
+pub(super) const GROUP_BYTES: u64 = 512 * 1024 * 1024;
 
 /// How much of a group a result takes.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,5 @@
 //! Many small jobs in two stages: threads work on them in any order, one side takes what they made in
-//! the order of the jobs, in groups. What lies between the two is bounded.
+//! the order of the jobs, in groups. What lies between the two is bounded in jobs, files and bytes.
 //!
 //! [`Flow`] passes results on, [`Gathered`] puts them in order and cuts them into groups, [`batches`]
 //! cuts one large job into shares.
@@ -7,6 +7,7 @@
 mod batch;
 mod gather;
 
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use batch::batches;
@@ -20,11 +21,22 @@ type Message<R> = (usize, R);
 const NEWS: usize = 256;
 const NEWS_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How many jobs are under way, so that neither memory nor the stage grow without bound.
+/// So many groups are staged, synced and put in place at a time.
+const GROUPS: usize = 3;
+
+/// How much may be under way at a time: memory goes by files, what a crash undoes by bytes.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    jobs: usize,
+    files: usize,
+    bytes: u64,
+}
+
+/// How much is under way, so that neither memory nor the stage grow without bound.
 pub(crate) struct Flow<R> {
     state: Mutex<State<R>>,
-    limit: usize,
-    /// Fewer are under way, or no more are wanted.
+    limit: Limit,
+    /// Less is under way, or no more is wanted.
     room: Condvar,
     /// There is something to take.
     news: Condvar,
@@ -33,7 +45,17 @@ pub(crate) struct Flow<R> {
 struct State<R> {
     /// Begun and not yet reported.
     under_way: usize,
-    /// Of these, taken by the publishing side.
+    /// What they weigh, from the oldest; nothing before they were admitted.
+    weights: VecDeque<Size>,
+    /// The sum of the weights.
+    total: Size,
+    /// The number of the oldest.
+    oldest: usize,
+    /// Jobs that wait for room.
+    waiting: usize,
+    /// One has begun to wait since the publishing side looked.
+    pressed: bool,
+    /// Of those under way, taken by the publishing side.
     held: usize,
     arrived: Vec<Message<R>>,
     arrived_bytes: u64,
@@ -42,12 +64,28 @@ struct State<R> {
 }
 
 impl<R> State<R> {
+    /// Whether more may not come before what is there has left.
     fn is_idle(&self) -> bool {
-        self.held + self.arrived.len() == self.under_way
+        self.waiting > 0 || self.held + self.arrived.len() == self.under_way
+    }
+
+    /// Adds to what a job weighs.
+    fn weigh(&mut self, number: usize, Size { files, bytes }: Size) {
+        let at = number.checked_sub(self.oldest);
+        if let Some(weight) = at.and_then(|at| self.weights.get_mut(at)) {
+            // Hostile sidecars may say anything.
+            let bytes = bytes.min(u64::MAX - self.total.bytes);
+            let files = files.min(usize::MAX - self.total.files);
+            weight.files += files;
+            weight.bytes += bytes;
+            self.total.files += files;
+            self.total.bytes += bytes;
+        }
     }
 
     fn is_news(&self) -> bool {
         self.ended
+            || self.pressed
             || self.arrived.len() >= NEWS
             || self.arrived_bytes >= NEWS_BYTES
             || (!self.arrived.is_empty() && self.is_idle())
@@ -62,10 +100,20 @@ struct Taken<R> {
 }
 
 impl<R> Flow<R> {
-    /// A flow of at most `limit` jobs at a time.
-    pub(crate) fn new(limit: usize) -> Flow<R> {
+    /// A flow of at most so many jobs at a time, and of a few groups of files and bytes.
+    pub(crate) fn new(jobs: usize) -> Flow<R> {
+        let (files, bytes) = (GROUPS * gather::GROUP_FILES, GROUPS as u64 * gather::GROUP_BYTES);
+        Flow::with_limit(Limit { jobs, files, bytes })
+    }
+
+    fn with_limit(limit: Limit) -> Flow<R> {
         let state = Mutex::new(State {
             under_way: 0,
+            weights: VecDeque::new(),
+            total: Size::default(),
+            oldest: 0,
+            waiting: 0,
+            pressed: false,
             held: 0,
             arrived: Vec::new(),
             arrived_bytes: 0,
@@ -82,16 +130,41 @@ impl<R> Flow<R> {
     /// Waits for room for one more; `false` when nothing more is wanted.
     pub(crate) fn enter(&self) -> bool {
         let mut state = self.state();
-        while state.under_way >= self.limit && !state.stopped {
+        while state.under_way >= self.limit.jobs && !state.stopped {
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.under_way += usize::from(!state.stopped);
+        if !state.stopped {
+            state.under_way += 1;
+            state.weights.push_back(Size::default());
+        }
+        !state.stopped
+    }
+
+    /// Waits for room for the files of a job that has entered, now that they are known; `false` when nothing
+    /// more is wanted. Jobs have to ask in the order of their numbers, but for those that ask at one time.
+    ///
+    /// The oldest job never waits: nothing leaves before it.
+    pub(crate) fn admit(&self, number: usize, files: usize) -> bool {
+        let mut state = self.state();
+        while !state.stopped
+            && number != state.oldest
+            && (state.total.files >= self.limit.files || state.total.bytes >= self.limit.bytes)
+        {
+            // What was gathered so far has to go on, however little it is.
+            state.waiting += 1;
+            state.pressed = true;
+            self.news.notify_one();
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+        }
+        state.weigh(number, Size { files, bytes: 0 });
         !state.stopped
     }
 
     /// Hands over what became of a job, of so many bytes.
     pub(crate) fn deliver(&self, message: Message<R>, bytes: u64) {
         let mut state = self.state();
+        state.weigh(message.0, Size { files: 0, bytes });
         state.arrived_bytes = state.arrived_bytes.saturating_add(bytes);
         state.arrived.push(message);
         if state.is_news() {
@@ -99,7 +172,8 @@ impl<R> Flow<R> {
         }
     }
 
-    /// Waits for messages; nothing when the staging side has ended and all were taken.
+    /// Waits for messages, or for a job to wait for room; nothing when the staging side has ended and all
+    /// were taken.
     fn take(&self) -> Option<Taken<R>> {
         let mut state = self.state();
         while !state.is_news() {
@@ -109,21 +183,27 @@ impl<R> Flow<R> {
         let messages = std::mem::take(&mut state.arrived);
         state.held += messages.len();
         let idle = state.is_idle();
-        (!messages.is_empty()).then_some(Taken { messages, idle })
+        let pressed = std::mem::take(&mut state.pressed);
+        (pressed || !messages.is_empty()).then_some(Taken { messages, idle })
     }
 
-    /// `count` jobs that were taken have been reported.
+    /// The `count` oldest jobs have been reported.
     pub(crate) fn leave(&self, count: usize) {
         let mut state = self.state();
         state.under_way -= count;
         state.held -= count;
-        self.room.notify_one();
+        state.oldest += count;
+        for weight in state.weights.drain(..count).collect::<Vec<_>>() {
+            state.total.files -= weight.files;
+            state.total.bytes -= weight.bytes;
+        }
+        self.room.notify_all();
     }
 
     /// Nothing more is wanted.
     pub(crate) fn stop(&self) {
         self.state().stopped = true;
-        self.room.notify_one();
+        self.room.notify_all();
     }
 
     pub(crate) fn stopped(&self) -> bool {
@@ -151,5 +231,92 @@ pub(crate) struct EndOnDrop<'a, R>(pub &'a Flow<R>);
 impl<R> Drop for EndOnDrop<'_, R> {
     fn drop(&mut self) {
         self.0.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Limit = Limit { jobs: 100, files: 10, bytes: 1000 };
+
+    fn size(_: &usize) -> Size {
+        Size::default()
+    }
+
+    /// A flow in which so many jobs have entered.
+    fn entered(jobs: usize) -> Flow<usize> {
+        let flow = Flow::with_limit(LIMIT);
+        assert!((0..jobs).all(|_| flow.enter()));
+        flow
+    }
+
+    #[test]
+    fn files_under_way_are_bounded_by_their_number() {
+        let flow = entered(4);
+        for number in [0, 1] {
+            assert!(flow.admit(number, 6));
+            flow.deliver((number, number), 0);
+        }
+        std::thread::scope(|threads| {
+            let waiting = [2, 3].map(|number| {
+                let flow = &flow;
+                threads.spawn(move || {
+                    let admitted = flow.admit(number, 6);
+                    let held = flow.state().total.files;
+                    flow.deliver((number, number), 0);
+                    (admitted, held)
+                })
+            });
+            let mut groups = flow.groups(size);
+            // Although more is under way: that waits until this has left.
+            let mut seen = groups.next().unwrap();
+            assert!(flow.state().total.files <= 12);
+            flow.leave(seen.len());
+            while seen.len() < 4 {
+                let group = groups.next().unwrap();
+                flow.leave(group.len());
+                seen.extend(group);
+            }
+            assert_eq!(seen, [0, 1, 2, 3]);
+            for thread in waiting {
+                let (admitted, held) = thread.join().unwrap();
+                assert!(admitted && held < LIMIT.files + 6, "{held} files at a time");
+            }
+        });
+        assert_eq!((flow.state().total.files, flow.state().weights.len()), (0, 0));
+    }
+
+    /// What was staged is bounded in bytes, too.
+    #[test]
+    fn bytes_under_way_are_bounded() {
+        let flow = entered(2);
+        assert!(flow.admit(0, 1));
+        flow.deliver((0, 0), LIMIT.bytes);
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| flow.admit(1, 1));
+            assert_eq!(flow.groups(size).next(), Some(vec![0]));
+            assert!(!waiting.is_finished());
+            flow.leave(1);
+            assert!(waiting.join().unwrap());
+        });
+    }
+
+    /// Nothing leaves before the oldest, so it would wait for itself.
+    #[test]
+    fn the_oldest_never_waits() {
+        let flow = entered(2);
+        assert!(flow.admit(1, 50) && flow.admit(0, 50));
+    }
+
+    #[test]
+    fn a_stop_ends_the_wait_for_room() {
+        let flow = entered(2);
+        assert!(flow.admit(0, 50));
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| flow.admit(1, 1));
+            flow.stop();
+            assert!(!waiting.join().unwrap());
+        });
     }
 }

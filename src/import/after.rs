@@ -5,15 +5,10 @@ use std::path::{Path, PathBuf};
 use super::After;
 use super::candidate::Place;
 use super::look::Looker;
-use crate::collection::{Collection, CollectionError};
-use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
-use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved};
+use crate::deposit::removal::{KeptError, SourceRemover};
+use crate::disk::{Dir, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
-use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, Shape};
-use crate::progress::NoProgress;
-use crate::sidecar::Seal;
-use crate::verify::{Depth, ProofError, prove};
+use crate::item::Shape;
 
 /// A directory that takes the sources that are done with.
 #[derive(Debug)]
@@ -63,136 +58,49 @@ impl DoneDirectory {
     }
 }
 
-/// Why a source is still where it was.
-#[derive(Debug, thiserror::Error)]
-enum LeftError {
-    #[error("the item does not read back as it was written")]
-    NotProven,
-    #[error("it has changed since it was imported")]
-    Changed,
-    #[error("links are followed, so that it may lie elsewhere")]
-    Followed,
-    #[error("a bag is more than its payload; it can be moved, and not removed")]
-    Bag,
-    #[error(transparent)]
-    Collection(#[from] CollectionError),
-    #[error(transparent)]
-    Proof(#[from] ProofError),
-    #[error(transparent)]
-    Copy(#[from] CopyError),
-    #[error(transparent)]
-    Disk(#[from] PathError),
-}
-
 /// Does with the source of the item `name` what was asked for, and says what it could not.
 ///
 /// `payload` is where the files of the item came from, `place` what the source is as a whole.
 pub(super) fn release(
     after: &After,
-    collection: &Collection,
+    remover: &SourceRemover<'_>,
     name: &RepositoryName,
     (place, payload): (&Place, &Place),
     looker: &Looker,
-    interrupt: &Interrupt,
 ) -> Vec<String> {
     let released = match after {
-        After::Keep => return Vec::new(),
-        After::Move(done) => proven(collection, name, interrupt).and_then(|entries| {
-            is_same(looker, payload, &entries)?;
-            let (from, own) = looker.parent(place)?;
-            Ok(done.take(place, &from, &own)?)
-        }),
-        After::Remove => proven(collection, name, interrupt).and_then(|entries| {
-            is_same(looker, payload, &entries)?;
-            remove(looker, place, payload, &entries, interrupt)
-        }),
+        After::Keep => Ok(()),
+        After::Move(done) => move_to(done, remover, name, (place, payload), looker),
+        After::Remove => remove(remover, name, (place, payload), looker),
     };
-    released.err().map(|error| with_causes(&error)).into_iter().collect()
+    released.err().map(|error| error.in_words()).into_iter().collect()
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
-/// What the item holds, read back from the disk.
-fn proven(
-    collection: &Collection,
+fn move_to(
+    done: &DoneDirectory,
+    remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    interrupt: &Interrupt,
-) -> Result<crate::sidecar::Files, LeftError> {
-    let item = collection.item(name)?;
-    let (sidecar, seal) = item.sidecar()?;
-    if seal != Seal::Intact {
-        return Err(LeftError::NotProven);
-    }
-    prove(&item, Depth::FromDisk, &NoProgress, interrupt)?;
-    Ok(sidecar.files)
-}
-
-fn is_same(looker: &Looker, payload: &Place, entries: &[Entry]) -> Result<(), LeftError> {
-    if looker.look(payload)?.shape == Shape::of(entries) { Ok(()) } else { Err(LeftError::Changed) }
-}
-
-/// Removes a source whose bytes are those of the item, which is found out by reading them once more.
-fn remove(
+    (place, payload): (&Place, &Place),
     looker: &Looker,
-    place: &Place,
-    payload: &Place,
-    entries: &[Entry],
-    interrupt: &Interrupt,
-) -> Result<(), LeftError> {
-    if looker.links == Links::Follow {
-        return Err(LeftError::Followed);
+) -> Result<(), KeptError> {
+    let entries = remover.prove(name)?;
+    if looker.look(payload)?.shape != Shape::of(&entries) {
+        return Err(KeptError::Changed(payload.path()));
     }
-    if place.path() != payload.path() {
-        return Err(LeftError::Bag);
-    }
-    let (parent, own) = looker.parent(payload)?;
-    let is_directory = looker.kind(payload)? == Kind::Directory;
-    let dir = if is_directory { looker.dir(payload)? } else { parent.try_clone()? };
-    let mut buffer = vec![0; BUFFER_BYTES];
-    for Entry { path, content } in entries {
-        let path = if is_directory { path.as_path() } else { own.as_path() };
-        let Content::File { bytes, digest: expected, .. } = content else { continue };
-        let mut file = dir.open_file(path)?;
-        let before = file.stamp()?;
-        let found = digest(&mut file, &mut buffer, &NoProgress, interrupt)?;
-        let is_so = found.digest == *expected && found.bytes == *bytes;
-        let above = dir.open_dir(path.parent().unwrap_or(Path::new("")))?;
-        let name = Path::new(path.file_name().unwrap_or_default());
-        if !is_so || above.stamp(name)? != Some(before) {
-            return Err(LeftError::Changed);
-        }
-        above.remove_file(name)?;
-    }
-    if !is_directory {
-        return Ok(());
-    }
-    for Entry { path, content } in entries {
-        if let Content::Link { .. } = content {
-            let above = dir.open_dir(path.as_path().parent().unwrap_or(Path::new("")))?;
-            above.remove_file(Path::new(path.as_path().file_name().unwrap_or_default()))?;
-        }
-    }
-    Ok(remove_empty(&parent, &own)?)
+    let (from, own) = looker.parent(place)?;
+    Ok(done.take(place, &from, &own)?)
 }
 
-/// Removes directories with nothing in them, the deepest first; one with something in it is an error.
-fn remove_empty(parent: &Dir, own: &Path) -> Result<(), PathError> {
-    let (mut found, mut at) = (vec![own.to_path_buf()], 0);
-    while at < found.len() {
-        let path = found[at].clone();
-        for entry in parent.open_dir(&path)?.entries()? {
-            let entry = entry?;
-            if entry.kind == Kind::Directory {
-                found.push(path.join(entry.name));
-            }
-        }
-        at += 1;
+fn remove(
+    remover: &SourceRemover<'_>,
+    name: &RepositoryName,
+    (place, payload): (&Place, &Place),
+    looker: &Looker,
+) -> Result<(), KeptError> {
+    if place.path() != payload.path() {
+        return Err(KeptError::Bag);
     }
-    found.iter().rev().try_for_each(|path| {
-        let above = parent.open_dir(path.parent().unwrap_or(Path::new("")))?;
-        above.remove_dir(Path::new(path.file_name().unwrap_or_default()))
-    })
+    let entries = remover.prove(name)?;
+    let (parent, own) = looker.parent(place)?;
+    remover.remove((&parent, &own), name, (&entries, Path::new("")))
 }

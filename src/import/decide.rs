@@ -1,7 +1,7 @@
 //! What is done with a candidate: the plan, which a dry run prints and an import carries out.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,9 +13,10 @@ use super::look::{Look, Looker};
 use super::{Bags, Dedupe, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Lookup};
+use crate::deposit::removal::is_aside;
 use crate::deposit::{self, Checks, Given, Place as Target, Plan, Request};
 use crate::digest::{Algorithm, Checksum};
-use crate::disk::Kind;
+use crate::disk::{Kind, PathError};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, escape};
 use crate::sidecar::{Metadata, brought};
@@ -31,6 +32,10 @@ pub(super) enum Decision {
     Unsettled,
     /// It is where sources go that are done with.
     Done,
+    /// It became this item, and an earlier run has moved or removed it.
+    Taken(RepositoryName),
+    /// It is what a killed run has left of a source that it was removing.
+    Aside,
 }
 
 /// What is to become an item.
@@ -64,6 +69,8 @@ pub(super) struct Rules {
     pub settle: Option<Duration>,
     /// Where sources go that are done with.
     pub done: Option<PathBuf>,
+    /// Whether sources of items are moved or removed.
+    pub takes_sources: bool,
     pub metadata: Metadata,
 }
 
@@ -102,6 +109,16 @@ impl<'a> Judge<'a> {
     ) -> Result<Decision, ImportError> {
         if self.is_done(key)? {
             return Ok(Decision::Done);
+        }
+        if let Some(name) = path_of_key(key).file_name()
+            && is_aside(Path::new(name))
+        {
+            return Ok(Decision::Aside);
+        }
+        if self.rules.takes_sources
+            && let Some(name) = self.taken(candidate, key, ledger)?
+        {
+            return Ok(Decision::Taken(name));
         }
         let bag = self.bag(candidate)?;
         let place = match &bag {
@@ -182,6 +199,23 @@ impl<'a> Judge<'a> {
         Bag::read(&dir).map(Some).map_err(wrong)
     }
 
+    /// The item of a source that has gone: a list still names it.
+    fn taken(
+        &self,
+        candidate: &Candidate,
+        key: &[u8],
+        ledger: &Ledger<'_>,
+    ) -> Result<Option<RepositoryName>, ImportError> {
+        match self.rules.looker.kind(&candidate.place) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            _ => return Ok(None),
+        }
+        let is_it = |name: &RepositoryName| {
+            candidate.label.as_ref().is_none_or(|label| label.name == *name)
+        };
+        Ok(ledger.of_source(key)?.into_iter().map(|entry| entry.name).find(is_it))
+    }
+
     fn is_unsettled(&self, look: &Look) -> bool {
         let Some(settle) = self.rules.settle else { return false };
         match self.clock.now().duration_since(look.changed) {
@@ -228,12 +262,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Where the files of what is at `place` are: of a bag in its payload.
-    pub(super) fn payload(&self, place: &Place) -> Place {
+    pub(super) fn payload(&self, place: &Place) -> Result<Place, PathError> {
         let looker = &self.rules.looker;
-        let is_directory = looker.kind(place).is_ok_and(|kind| kind == Kind::Directory);
-        let is_bag =
-            is_directory && looker.dir(place).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
-        if is_bag { place.join(bag::PAYLOAD) } else { place.clone() }
+        let is_directory = looker.kind(place)? == Kind::Directory;
+        let is_bag = is_directory && bag::is_bag(&looker.dir(place)?)?;
+        Ok(if is_bag { place.join(bag::PAYLOAD) } else { place.clone() })
     }
 }
 

@@ -62,6 +62,14 @@ pub enum ImportError {
         /// Its state in this collection.
         state: State,
     },
+    /// What a killed run left of a source that it was removing is still there.
+    #[error("the rest of an imported source is still at `{}`: {reason}", path.display())]
+    NotRemoved {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The list of paths is not one.
     #[error("the list `{name}` is not one of NUL-ended paths")]
     NotAList {

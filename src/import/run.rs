@@ -14,6 +14,7 @@ use super::look::Looker;
 use super::{After, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
+use crate::deposit::removal::SourceRemover;
 use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
 use crate::interrupt::Interrupt;
@@ -51,11 +52,11 @@ struct Begun {
 /// What the two sides of a run share.
 struct Shared<'a, 'l, 't> {
     ledger: Mutex<Ledger<'l>>,
-    collection: &'a Collection,
     under_way: Mutex<UnderWay>,
     output: Mutex<Output<'t>>,
     looker: Looker,
     after: After,
+    remover: SourceRemover<'a>,
     dedupe: super::Dedupe,
     interrupt: &'a Interrupt,
 }
@@ -113,11 +114,11 @@ impl<'l> Importer<'_, 'l> {
         };
         let shared = Shared {
             ledger: Mutex::new(ledger),
-            collection,
             under_way: Mutex::default(),
             output: Mutex::new(Output { tell, summary: Summary::default() }),
             looker,
             after,
+            remover: SourceRemover::new(collection, interrupt),
             dedupe,
             interrupt,
         };
@@ -185,9 +186,9 @@ pub fn plan(
             Ok(Some(Decision::Deposit(wanted))) => {
                 Became::Planned { files: wanted.files, bytes: wanted.bytes }
             }
-            Ok(Some(Decision::There(name, _))) => Became::There(name),
+            Ok(Some(Decision::There(name, _) | Decision::Taken(name))) => Became::There(name),
             Ok(Some(Decision::Unsettled)) => Became::Unsettled,
-            Ok(Some(Decision::Done)) => continue,
+            Ok(Some(Decision::Done | Decision::Aside)) => continue,
             Ok(None) => Became::Twice,
             Err(error) => Became::Failed(error),
         };
@@ -206,11 +207,12 @@ fn deadline(
 fn rules(collection: &Collection, options: Options) -> (Rules, After) {
     let Options { deposit, dedupe, bags, settle, after, metadata, .. } = options;
     let looker = Looker { links: deposit.links, watcher: collection.root().watcher() };
-    let done = match &after {
-        After::Move(done) => Some(done.path().to_path_buf()),
-        After::Keep | After::Remove => None,
+    let (done, takes_sources) = match &after {
+        After::Move(done) => (Some(done.path().to_path_buf()), true),
+        After::Remove => (None, true),
+        After::Keep => (None, false),
     };
-    (Rules { looker, deposit, dedupe, bags, settle, done, metadata }, after)
+    (Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata }, after)
 }
 
 /// Half a digest of a key: two keys do not share it.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::candidate::{Candidate, Found, Place, Refused};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
+use crate::deposit::removal::is_aside;
 use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved, stamp_of};
 
 /// What of a directory becomes an item.
@@ -97,7 +98,8 @@ impl Iterator for Tree {
                 self.open.pop();
                 continue;
             };
-            if kind == Kind::Directory && self.goes_into() {
+            let is_aside = is_aside(Path::new(relative.file_name().unwrap_or_default()));
+            if kind == Kind::Directory && self.goes_into() && !is_aside {
                 if let Err(error) = self.enter(&relative) {
                     let path = self.root.path_of(&relative);
                     return Some(Err(Box::new(Refused {

@@ -7,6 +7,7 @@ mod groups;
 mod manifests;
 mod properties;
 mod relations;
+mod removing;
 mod reruns;
 mod sources;
 

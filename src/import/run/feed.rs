@@ -3,7 +3,8 @@
 use super::{Begun, Shared, event, event_of_refused, lock};
 use crate::clock::Clock;
 use crate::deposit::Request;
-use crate::identity::Instant;
+use crate::deposit::removal::KeptError;
+use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, Found};
 use crate::import::decide::{Decision, Judge, Wanted};
 use crate::import::ledger::Kind;
@@ -66,6 +67,14 @@ impl<I> Feed<'_, '_, '_, '_, I> {
                 return Begin::Request(Box::new(self.request(candidate, key, *wanted)));
             }
             Ok((_, Some(Decision::Done))) => return Begin::Nothing,
+            Ok((_, Some(Decision::Taken(name)))) => Became::There(name),
+            Ok((_, Some(Decision::Aside))) => match &self.shared.after {
+                After::Keep | After::Move(_) => return Begin::Nothing,
+                After::Remove => match self.finish_removal(&candidate) {
+                    Ok(name) => Became::There(name),
+                    Err(error) => Became::Failed(error),
+                },
+            },
             Ok((_, Some(Decision::Unsettled))) => Became::Unsettled,
             Ok((_, None)) => Became::Twice,
             Ok((_, Some(Decision::There(name, entry)))) => {
@@ -75,13 +84,26 @@ impl<I> Feed<'_, '_, '_, '_, I> {
                 let place = candidate.place.clone();
                 let mut told = event(candidate, Became::There(name.clone()));
                 if !matches!(self.shared.after, After::Keep) {
-                    told.left = self.shared.release(&name, &place, &self.judge.payload(&place));
+                    told.left = match self.judge.payload(&place) {
+                        Ok(payload) => self.shared.release(&name, &place, &payload),
+                        Err(error) => vec![KeptError::from(error).in_words()],
+                    };
                 }
                 return Begin::Event(Box::new(told));
             }
             Err(error) => Became::Failed(error),
         };
         Begin::Event(Box::new(event(candidate, became)))
+    }
+
+    /// Removes what a killed run has left of a source.
+    fn finish_removal(&self, candidate: &Candidate) -> Result<RepositoryName, ImportError> {
+        let (parent, aside) = self.shared.looker.parent(&candidate.place)?;
+        let finished = self.shared.remover.finish(&parent, &aside);
+        finished.map_err(|error| ImportError::NotRemoved {
+            path: candidate.place.path(),
+            reason: error.in_words(),
+        })
     }
 
     /// What can not be written down ends the run.

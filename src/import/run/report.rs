@@ -101,6 +101,6 @@ impl Shared<'_, '_, '_> {
         payload: &Place,
     ) -> Vec<String> {
         let places = (place, payload);
-        release(&self.after, self.collection, name, places, &self.looker, self.interrupt)
+        release(&self.after, &self.remover, name, places, &self.looker)
     }
 }

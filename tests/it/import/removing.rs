@@ -1,0 +1,187 @@
+//! Sources that are removed or moved once they are items: killed anywhere, none becomes two items.
+
+use urepo::disk::{Operation, Watch};
+use urepo::import::DoneDirectory;
+
+use super::*;
+use crate::support::{Faults, Mode, make_collection, scratch};
+
+/// A directory, a file and a directory without files, to be taken away.
+fn make_sources(sources: &Path) {
+    write(sources, "a.txt", "alpha");
+    write(sources, "dir/b.txt", "beta");
+    write(sources, "dir/sub/c.txt", vec![7; 200_000]);
+    write(sources, "dir/z.txt", "zeta");
+    std::fs::create_dir_all(sources.join("dir/empty")).unwrap();
+    std::os::unix::fs::symlink("sub/c.txt", sources.join("dir/link")).unwrap();
+    std::fs::create_dir_all(sources.join("hollow/empty")).unwrap();
+}
+
+fn run(
+    root: &Path,
+    sources: &Path,
+    after: &dyn Fn() -> After,
+    watcher: &Watcher,
+) -> Option<Summary> {
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let collection = Collection::open(root, watcher).ok()?;
+    let found: Candidates =
+        Box::new(Tree::open(sources, Units::default(), Links::Keep, watcher).ok()?);
+    let options = Options { after: after(), ..import_options() };
+    import(&collection, found, options, &clock).ok().map(|(_, summary)| summary)
+}
+
+fn killed_at_every_operation(after: impl Fn(&Path) -> After, least: usize) {
+    let scratch = scratch();
+    for at in 1.. {
+        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+        let done = scratch.path().join("done");
+        make_collection(&root);
+        make_sources(&sources);
+        std::fs::create_dir(&done).unwrap();
+        let before = crate::support::tree(&sources.join("dir"));
+        let after = || after(&done);
+        let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
+        run(&root, &sources, &after, &Watcher::new(Arc::clone(&faults) as _));
+        let context = format!("{at} {:?}", faults.struck());
+        if sources.join("dir").exists() {
+            assert_eq!(crate::support::tree(&sources.join("dir")), before, "a part: {context}");
+        }
+        let summary = run(&root, &sources, &after, &Watcher::default()).unwrap();
+        assert_eq!((summary.failed, summary.left), (0, 0), "{context}");
+        assert_eq!(crate::support::tree(&sources), [""; 0], "something is left: {context}");
+        let collection = Collection::open(&root, &Watcher::default()).unwrap();
+        let items = origins(&collection);
+        let mut found: Vec<_> = items.iter().map(|(source, _)| last(source)).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["a.txt", "dir", "hollow"], "each once: {context}");
+        for directory in [&root, &sources, &done] {
+            std::fs::remove_dir_all(directory).unwrap();
+        }
+        if faults.struck().is_none() {
+            assert!(at > least, "only {at} operations");
+            break;
+        }
+    }
+}
+
+#[test]
+fn removals_killed_at_any_operation() {
+    killed_at_every_operation(|_| After::Remove, 150);
+}
+
+#[test]
+fn moves_killed_at_any_operation() {
+    killed_at_every_operation(
+        |done| After::Move(DoneDirectory::open(done, &Watcher::default()).unwrap()),
+        100,
+    );
+}
+
+/// Changes a source in the moment in which an operation on it begins.
+struct Meddler {
+    operation: Operation,
+    of: &'static str,
+    change: Box<dyn Fn() + Send + Sync>,
+    done: std::sync::Once,
+}
+
+impl Watch for Meddler {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == self.operation && path.to_string_lossy().contains(self.of) {
+            self.done.call_once(|| (self.change)());
+        }
+        Ok(())
+    }
+}
+
+/// What somebody writes into a source after it was read stays, whenever that happens.
+#[test]
+fn what_changes_between_the_look_and_the_removal_stays() {
+    type Case = (Operation, &'static str, fn(&Path));
+    let cases: [Case; 4] = [
+        // The item is read back: the source has not been looked at again.
+        (Operation::Read, "/archive/example.org", |sources| {
+            write(sources, "dir/new.txt", "new");
+        }),
+        (Operation::Read, "/archive/example.org", |sources| {
+            write(sources, "dir/z.txt", "ZETA");
+        }),
+        // It has been looked at, and is going to be renamed.
+        (Operation::Rename, ".urepo-removing-", |sources| {
+            write(sources, "dir/z.txt", "ZETA");
+        }),
+        (Operation::Rename, ".urepo-removing-", |sources| {
+            std::fs::create_dir(sources.join("dir/sub/new")).unwrap();
+        }),
+    ];
+    for (number, (operation, of, change)) in cases.into_iter().enumerate() {
+        let scratch = scratch();
+        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+        make_collection(&root);
+        make_sources(&sources);
+        std::fs::remove_file(sources.join("a.txt")).unwrap();
+        std::fs::remove_dir_all(sources.join("hollow")).unwrap();
+        let change = {
+            let sources = sources.clone();
+            Box::new(move || change(&sources))
+        };
+        let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
+        let watcher = Watcher::new(Arc::new(meddler));
+        let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
+        assert_eq!((summary.imported, summary.left), (1, 1), "case {number}");
+        for name in ["dir/b.txt", "dir/sub/c.txt", "dir/z.txt"] {
+            assert!(sources.join(name).exists(), "case {number}: {name}");
+        }
+        assert_eq!(std::fs::read_dir(&sources).unwrap().count(), 1, "case {number}");
+    }
+}
+
+/// A list names sources that an earlier run has removed: it may be repeated all the same.
+#[test]
+fn a_manifest_may_be_repeated() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    let collection = make_collection(&root);
+    make_sources(&sources);
+    write(&sources, "list", "path\na.txt\ndir\n");
+    for (imported, there) in [(2, 0), (0, 2)] {
+        let rows =
+            super::manifests::read(&sources, "list", Format::Csv, Columns::default()).unwrap();
+        let options = Options { after: After::Remove, ..import_options() };
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let (events, summary) = import(&collection, rows, options, &clock).unwrap();
+        let counts = (summary.imported, summary.there, summary.failed, summary.left);
+        assert_eq!(counts, (imported, there, 0, 0), "{:?}", words(&events));
+    }
+    assert!(!sources.join("dir").exists() && !sources.join("a.txt").exists());
+}
+
+/// Only what the item holds goes from what a killed run left; anything else is reported and stays.
+#[test]
+fn a_left_over_is_compared_with_its_item() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    let collection = make_collection(&root);
+    make_sources(&sources);
+    run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
+    let (_, item) = origins(&collection).into_iter().find(|(it, _)| last(it) == "dir").unwrap();
+    let aside = format!(".urepo-removing-{}", item.repository.to_string().replace('/', "+"));
+    std::fs::rename(sources.join("dir"), sources.join(&aside)).unwrap();
+    std::fs::remove_file(sources.join(&aside).join("b.txt")).unwrap();
+    let new = write(&sources, &format!("{aside}/new.txt"), "new");
+    // Without `--remove` it is nobody's source.
+    let summary = run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
+    assert_eq!((summary.there, summary.imported, summary.failed), (2, 0, 0));
+    let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
+    assert_eq!((summary.there, summary.imported, summary.failed), (2, 0, 1));
+    assert!(new.exists() && sources.join(&aside).join("z.txt").exists());
+    std::fs::remove_file(new).unwrap();
+    let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
+    assert_eq!((summary.there, summary.failed), (1, 0));
+    assert_eq!(crate::support::tree(&sources), [""; 0]);
+    // One of an item that is not here stays.
+    write(&sources, ".urepo-removing-example.org+other+2026+11.20/a", "a");
+    let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
+    assert_eq!((summary.imported, summary.failed), (0, 1));
+}
