@@ -12,6 +12,9 @@ use crate::identity::RepositoryName;
 use crate::layout;
 use crate::sidecar::NewText;
 
+/// The directory, in a stage, of items that have left the collection.
+const RETIRED: &str = "retired";
+
 /// Numbers the files and directories that are staged to change something.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
@@ -19,6 +22,17 @@ impl Writer {
     /// A new name in the stage.
     pub(crate) fn fresh_name(&self) -> PathBuf {
         PathBuf::from(format!("change-{}", NUMBER.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Moves the item at `leaf` in `year` into the stage, where it waits for [`Writer::remove_retired`].
+    pub(crate) fn retire(&self, year: &Dir, leaf: &Path) -> Result<(), PathError> {
+        let retired = self.stage().ensure_dir(RETIRED)?;
+        year.move_tree(leaf, &retired, &self.fresh_name())
+    }
+
+    /// Removes everything that was retired.
+    pub(crate) fn remove_retired(&self) -> Result<(), PathError> {
+        self.stage().remove_tree(Path::new(RETIRED))
     }
 
     /// Writes the new sidecar of an item into the stage. It is not synced.

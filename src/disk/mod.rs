@@ -37,5 +37,5 @@ pub(crate) use random::random_hex;
 pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
 pub use space::{Room, size_of_tree};
-pub(crate) use wake::{Wake, WriteBack};
+pub(crate) use wake::{Wake, WriteBack, descriptor_limit};
 pub use watch::{Feature, Operation, Watch, Watcher};

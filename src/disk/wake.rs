@@ -13,7 +13,7 @@ use super::StoredFile;
 const FILES: usize = 16;
 
 /// One in so many of the files that the process may have open can be such a file.
-const SHARE: u64 = 16;
+const SHARE: usize = 16;
 
 /// A file smaller than this is not worth it.
 const LARGE_BYTES: u64 = 256 * 1024;
@@ -24,6 +24,12 @@ const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
 /// How much of a file may be on its way to the disk.
 const BEHIND_BYTES: u64 = 3 * WRITE_BACK_BYTES;
 
+/// Files that this process may have open at once.
+pub(crate) fn descriptor_limit() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
+}
+
 /// The files that were written last.
 #[derive(Debug)]
 pub(crate) struct Wake {
@@ -33,9 +39,7 @@ pub(crate) struct Wake {
 
 impl Wake {
     pub(crate) fn new() -> Wake {
-        let open = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let share = open.and_then(|open| usize::try_from(open / SHARE).ok());
-        Wake { files: Mutex::default(), limit: share.map_or(FILES, |share| share.min(FILES)) }
+        Wake { files: Mutex::default(), limit: (descriptor_limit() / SHARE).min(FILES) }
     }
 
     /// Takes a file of `bytes` bytes in which everything is written.

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::decide::{Over, Step, decide};
+use super::decide::Step;
+use super::look::{Chosen, Decision, Locks};
 use super::payload::{Old, Route};
-use super::reading::sealed;
 use super::resume::Partial;
 use super::run::{Ready, Shared};
-use super::{Ahead, Depth, Refusal, Tombstones, TransferError, Transferred, Verb, paper};
-use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use super::{Ahead, TransferError, Transferred, paper};
+use crate::collection::{ReadSidecar, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, Stamp};
 use crate::flow::batches;
@@ -40,9 +40,24 @@ pub(super) struct Staged {
     pub digest: Option<Digest>,
     /// What moves to the trash because no sidecar lists it.
     pub unlisted: Vec<PathBuf>,
+    /// Where it is made, if it is to be taken up again when this run is cut short.
+    pub partial: Option<Arc<Partial>>,
 }
 
 impl Staged {
+    /// Where it is as long as it is staged: a directory, and the item in it.
+    pub(super) fn made_in<'a>(&'a self, stage: &'a Dir) -> (&'a Dir, &'a Path) {
+        match &self.partial {
+            Some(partial) => (&partial.dir, &partial.item),
+            None => (stage, &self.item),
+        }
+    }
+
+    /// Brings it into the stage, now that it is synced and about to be published.
+    pub(super) fn complete(&self, stage: &Dir) -> Result<(), TransferError> {
+        self.partial.as_ref().map_or(Ok(()), |partial| partial.complete(stage, &self.item))
+    }
+
     /// What is told of it once it is in place.
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
         let (year, leaf) = &self.place;
@@ -59,8 +74,6 @@ pub(super) struct Draft {
     source: ReadSidecar,
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
-    /// Where it is made, if it is to be taken up again when this run is cut short.
-    partial: Option<Partial>,
     failure: Mutex<Option<TransferError>>,
     left: AtomicUsize,
 }
@@ -85,78 +98,15 @@ impl Shared<'_> {
     }
 
     fn begin(&self, number: usize, name: &RepositoryName) -> Result<Begun, TransferError> {
-        let Some(from) = self.source_items.item(name)? else {
-            match (self.options.verb, self.destination_items.item(name)?) {
-                (Verb::Refresh, _) => return Ok(Begun::Ready(Ready::Passed)),
-                // An earlier run took it there.
-                (Verb::Migrate, Some(item)) => {
-                    if let Some(staged) = self.arrived(&item)? {
-                        return Ok(Begun::Ready(Ready::Planned(staged)));
-                    }
-                }
-                (Verb::Copy | Verb::Migrate, _) => {}
-            }
-            let (name, path) = (name.to_string(), self.from.path().to_path_buf());
-            return Err(CollectionError::NoSuchItem { name, path }.into());
-        };
-        let root = self.from.path();
-        let source = sealed(&from, from.read_sidecar(), root)?;
-        let state = source.sidecar.state;
-        let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
-        if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
-            return Ok(Begun::Ready(Ready::Passed));
+        match self.decide_on(name).or_else(|error| self.decide_again(name, error, Locks::Free))? {
+            Decision::Ready(ready) => Ok(Begun::Ready(ready)),
+            Decision::Step(chosen) => self.start(number, *chosen),
         }
-        let to = match self.destination_items.item(name)? {
-            None => None,
-            Some(item) => {
-                let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
-                Some((item, sidecar))
-            }
-        };
-        if self.options.verb == Verb::Refresh && !is_copy_of(&source, to.as_ref()) {
-            return Ok(Begun::Ready(Ready::Passed));
-        }
-        let step = decide(
-            self.options.verb,
-            self.options.rules,
-            (&source.sidecar, self.from.id()),
-            to.as_ref().map(|(_, read)| &read.sidecar),
-        )
-        .and_then(|step| check_burial(step, to.as_ref()))
-        .map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
-        let place = match &to {
-            Some((item, _)) => split(item.name()),
-            None => self.destination_items.place_of(from.name())?,
-        };
-        let (files, bytes) = (source.sidecar.payload.files, source.sidecar.payload.bytes);
-        let unlisted = self.unlisted(step, (&from, &source), to.as_ref())?;
-        let staged = Staged {
-            name: from.name().clone(),
-            step,
-            item: PathBuf::new(),
-            place,
-            source: source.stamp,
-            replaced: to.as_ref().map(|(_, read)| read.stamp),
-            files,
-            bytes,
-            digest: Some(source.sidecar.payload.digest),
-            unlisted,
-        };
-        if self.options.depth == Depth::Plan {
-            return Ok(Begun::Ready(Ready::Planned(staged)));
-        }
-        self.start(number, from, source, to, staged)
     }
 
     /// Begins what was decided.
-    fn start(
-        &self,
-        number: usize,
-        from: StoredItem,
-        source: ReadSidecar,
-        to: Option<(StoredItem, ReadSidecar)>,
-        mut staged: Staged,
-    ) -> Result<Begun, TransferError> {
+    fn start(&self, number: usize, chosen: Chosen) -> Result<Begun, TransferError> {
+        let Chosen { from, source, to, mut staged } = chosen;
         match staged.step {
             Step::Skip => {
                 if let (true, Some((item, _))) = (self.options.rules.checksum, &to) {
@@ -174,13 +124,13 @@ impl Shared<'_> {
         }
         let partial = match staged.bytes {
             bytes if bytes >= self.options.resume_bytes => {
-                Partial::open(self.to, &staged.name, &source)?
+                Partial::open(self.to, &staged.name, &source)?.map(Arc::new)
             }
             _ => None,
         };
+        staged.partial.clone_from(&partial);
         staged.item = self.buckets.make_item(self.writer().stage())?;
         let draft = Draft {
-            partial,
             number,
             from,
             source,
@@ -249,9 +199,15 @@ impl Shared<'_> {
         match finished {
             Ok(staged) => self.deliver(number, Ready::Staged(staged)),
             Err(error) => {
+                // What goes away while it is read looks damaged as well.
+                let error = match self.at_source(&draft.staged) {
+                    Err(changed @ TransferError::Changed { .. }) => changed,
+                    _ => error,
+                };
                 // What is damaged at the source will not become whole by another attempt.
                 draft.give_up(self, matches!(error, TransferError::Damaged { .. }));
-                self.deliver(number, Ready::Failed(name, error));
+                let ready = self.done_by_others(&name, error, Locks::Free);
+                self.deliver(number, ready.unwrap_or_else(|error| Ready::Failed(name, error)));
             }
         }
     }
@@ -275,25 +231,17 @@ impl Draft {
             }
             _ => None,
         };
-        let (stage, item) = self.place(shared);
+        let (stage, item) = self.staged.made_in(shared.writer().stage());
         Route {
             from: &self.from,
             root: shared.from.path(),
             old,
             stage,
             item,
-            resumes: self.partial.is_some(),
+            resumes: self.staged.partial.is_some(),
             wake: &shared.wake,
             progress: shared.progress,
             interrupt: shared.interrupt,
-        }
-    }
-
-    /// Where it is made: a directory, and the item in it.
-    fn place<'a>(&'a self, shared: &'a Shared<'_>) -> (&'a Dir, &'a Path) {
-        match &self.partial {
-            Some(partial) => (&partial.dir, &partial.item),
-            None => (shared.writer().stage(), &self.staged.item),
         }
     }
 
@@ -301,7 +249,7 @@ impl Draft {
     fn give_up(&self, shared: &Shared<'_>, for_good: bool) {
         // An error leaves what a killed process would.
         let _ = shared.writer().stage().remove_tree(&self.staged.item);
-        if let Some(partial) = &self.partial
+        if let Some(partial) = &self.staged.partial
             && for_good
         {
             let _ = partial.remove();
@@ -320,52 +268,11 @@ impl Draft {
             copy = paper::received(copy, &shared.token, shared.from);
         }
         let text = paper::text(&self.staged.name, &self.source, &copy)?;
-        let (stage, item) = self.place(shared);
+        let (stage, item) = self.staged.made_in(shared.writer().stage());
         let mut file = stage.create_file(item.join(layout::SIDECAR))?;
         text.write(|piece| file.write_all(piece))?;
-        if let Some(partial) = &self.partial {
-            partial.complete(shared.writer().stage(), &self.staged.item)?;
-        }
         // By its name: what was opened before may have been moved away, whole.
         shared.at_source(&self.staged)?;
         Ok(self.staged.clone())
-    }
-}
-
-/// A tombstone is replaced by a whole item; files that still lie beside it must not go with it.
-fn check_burial(step: Step, to: Option<&(StoredItem, ReadSidecar)>) -> Result<Step, Refusal> {
-    let (Step::Copy(over) | Step::HandOver(over)) = step else { return Ok(step) };
-    match to {
-        Some((item, _)) if over == Over::Tombstone => match item.dir().stamp(layout::PAYLOAD) {
-            Ok(None) => Ok(step),
-            _ => Err(Refusal::Unburied),
-        },
-        _ => Ok(step),
-    }
-}
-
-/// Whether one is the Original and the other its Copy.
-fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> bool {
-    source.sidecar.state == State::Original
-        && to.is_some_and(|(_, read)| read.sidecar.state == State::Copy)
-}
-
-/// A name as the year it is in and the rest.
-pub(super) fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
-    let path = Path::new(name.as_str());
-    let year = path.parent().unwrap_or(Path::new(""));
-    (year.to_path_buf(), path.file_name().unwrap_or_default().into())
-}
-
-fn refused(
-    from: &StoredItem,
-    to: Option<&(StoredItem, ReadSidecar)>,
-    refusal: Refusal,
-) -> TransferError {
-    TransferError::Refused {
-        name: from.name().clone(),
-        refusal,
-        from: from.dir().path().to_path_buf(),
-        to: to.map(|(item, _)| item.dir().path().to_path_buf()),
     }
 }

@@ -110,12 +110,6 @@ pub enum TransferError {
         /// Its id.
         id: String,
     },
-    /// A hand-over is recorded, but its marks are gone, and so is the Original.
-    #[error("neither collection has the Original of `{name}`, nor the marks of the hand-over")]
-    NoMarks {
-        /// The item.
-        name: RepositoryName,
-    },
     /// A sidecar can not be changed.
     #[error("cannot change the sidecar of `{name}`")]
     Sidecar {

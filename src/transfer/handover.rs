@@ -1,22 +1,23 @@
 //! Handing Originals over: never two of them, never none [protocol: migrate].
 //!
-//! 1. Both sides' locks are taken, and what was decided is looked at again.
-//! 2. A record goes to the giver's journal.
-//! 3. The receiver gets Copies with a mark; they are read back from its disk.
-//! 4. The giver's sidecars say Copy, with the same mark. *From here on the Originals are at the
-//!    receiver*, for whoever knows the mark.
-//! 5. The receiver's sidecars say Original. 6. The giver's copies go, or lose their mark; then the record
+//! 1. The staged Copies are synced and read back from the receiver's disk. Nothing is locked for that.
+//! 2. Both sides' locks are taken, and the decision is checked against both sidecars again.
+//! 3. A record goes to the giver's journal. 4. The receiver gets the Copies, with a mark.
+//! 5. The giver's sidecars say Copy, with the same mark. *From here on the Originals are at the
+//!    receiver*, for every reader that knows the mark.
+//! 6. The receiver's sidecars say Original. 7. The giver's copies go, or lose their mark; then the record
 //!    goes.
 //!
-//! Each of these is one step for many items, synced before the next. From 4 on the work is the same as
-//! after a crash: [`settle`] does it in both cases. A crash before 4 leaves the
-//! Originals where they were.
+//! Each of these is one step for many items, synced before the next. From 5 on the work is the same as
+//! after a crash: [`settle`] does it in both cases. A crash before 5 leaves the
+//! Originals where they were. While the locks are held, no payload is read.
 
 use super::draft::Staged;
 use super::journal::{self, Record};
+use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::recovery::{AT_A_TIME, Settled, Sides, settle};
+use super::recovery::{Settled, Sides, at_a_time, settle};
 use super::run::Shared;
 use super::{TransferError, paper};
 use crate::collection::{CollectionError, StoredItem, Writer};
@@ -24,26 +25,31 @@ use crate::disk::PathError;
 use crate::sidecar::NewText;
 
 impl Shared<'_> {
-    /// Hands a group over. If one item is locked by another process, the others go one by one.
+    /// Hands a group over, some items at a time.
     pub(super) fn hand_over(&self, items: Items, group: &mut Group) {
         let Some(giver) = self.source_writer else { return };
         if items.is_empty() {
             return;
         }
-        if items.len() > AT_A_TIME {
-            let mut rest = items;
-            while !rest.is_empty() {
-                let more = rest.split_off(rest.len().min(AT_A_TIME));
-                self.hand_over(std::mem::replace(&mut rest, more), group);
-            }
-            return;
+        if let Err(error) = self.writer().stage().sync_file_system() {
+            return group.all_failed(&items, error.into());
         }
+        let mut rest = self.read_back(items, group);
+        while !rest.is_empty() {
+            let more = rest.split_off(rest.len().min(at_a_time()));
+            self.hand_some_over(giver, std::mem::replace(&mut rest, more), group);
+        }
+    }
+
+    /// Hands items over under their locks. If one is locked by another process, the others go one by
+    /// one.
+    fn hand_some_over(&self, giver: &Writer, items: Items, group: &mut Group) {
         let both = items.iter().flat_map(|(_, it)| [(self.from, &it.name), (self.to, &it.name)]);
         match self.lock(both) {
             Ok(_locks) => self.hand_over_locked(giver, items, group),
             Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
                 for item in items {
-                    self.hand_over(vec![item], group);
+                    self.hand_some_over(giver, vec![item], group);
                 }
             }
             Err(error) => {
@@ -57,7 +63,17 @@ impl Shared<'_> {
     }
 
     fn hand_over_locked(&self, giver: &Writer, items: Items, group: &mut Group) {
-        let items = keep(items, group, |staged| self.at_source(staged).map(|_| ()));
+        let stage = self.writer().stage();
+        let items = self.keep(items, group, |staged| {
+            self.at_source(staged)?;
+            if staged.replaced.is_some() {
+                self.at_destination(staged)?;
+            }
+            staged.complete(stage)
+        });
+        if items.is_empty() {
+            return;
+        }
         let record = Record {
             token: self.token.clone(),
             to: self.to.id().to_owned(),
@@ -70,7 +86,7 @@ impl Shared<'_> {
             Err(error) => return group.all_failed(&items, error.into()),
         };
         let all = items.clone();
-        let ready = self.show_and_prove(items, group);
+        let ready = self.place(items, group, Locks::Held);
         if let Err(error) = self.give(giver, &ready, group) {
             // The disk may have some of it and not the rest. Nothing may rely on either before all is
             // looked at again: the record stays.
@@ -106,64 +122,51 @@ impl Shared<'_> {
         }
     }
 
-    /// Puts the marked Copies in place and reads them back.
-    fn show_and_prove(&self, items: Items, group: &mut Group) -> Items {
-        if items.is_empty() {
-            return items;
-        }
-        if let Err(error) = self.writer().stage().sync_file_system() {
-            group.all_failed(&items, error.into());
-            return Items::new();
-        }
-        let placed = self.place(items, group, false);
-        let share = placed.len().div_ceil(self.options.jobs.max(1)).max(1);
+    /// Reads staged Copies back from the disk, several at a time, and keeps those that are whole.
+    fn read_back(&self, items: Items, group: &mut Group) -> Items {
+        let share = items.len().div_ceil(self.options.jobs.max(1)).max(1);
         let proofs: Vec<Result<(), TransferError>> = std::thread::scope(|threads| {
-            let shares: Vec<_> = placed
+            let shares: Vec<_> = items
                 .chunks(share)
                 .map(|share| {
-                    threads.spawn(|| {
-                        share.iter().map(|(_, staged)| self.prove_received(staged)).collect()
-                    })
+                    let prove = |(_, staged): &(usize, Staged)| self.prove_staged(staged);
+                    threads.spawn(move || share.iter().map(prove).collect())
                 })
                 .collect();
             shares.into_iter().flat_map(join::<Vec<_>>).collect()
         });
-        let mut proven = Items::new();
-        for ((at, staged), proof) in placed.into_iter().zip(proofs) {
-            match proof {
-                Ok(()) => proven.push((at, staged)),
-                Err(error) => {
-                    let withdrawn = self.withdraw(&staged);
-                    group.failed(at, &staged, error);
-                    if let Err(error) = withdrawn {
-                        group.fatal.get_or_insert(error);
-                    }
-                }
-            }
-        }
-        proven
+        let mut proofs = proofs.into_iter();
+        self.keep(items, group, |_| proofs.next().unwrap_or(Err(TransferError::GroupFailed)))
     }
 
-    /// Reads a received Copy back and compares it with what the giver's sidecar says.
-    fn prove_received(&self, staged: &Staged) -> Result<(), TransferError> {
+    /// Reads a staged Copy back and compares it with what the giver's sidecar says.
+    fn prove_staged(&self, staged: &Staged) -> Result<(), TransferError> {
         let giving = self.at_source(staged)?;
         let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
-        let changed = || TransferError::Changed { name: staged.name.clone() };
-        let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
-        let received = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
-        if received.files != giving.files || received.payload != giving.payload {
-            return Err(changed());
+        let (dir, item) = staged.made_in(self.writer().stage());
+        let item = StoredItem::at(staged.name.clone(), dir.open_dir(item)?);
+        let made = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
+        if made.files != giving.files || made.payload != giving.payload {
+            return Err(TransferError::Changed { name: staged.name.clone() });
         }
         self.prove(&item)
     }
 
-    /// Takes a received Copy back out, or puts what it replaced back.
-    fn withdraw(&self, staged: &Staged) -> Result<(), TransferError> {
-        let Some(item) = self.destination_items.item(&staged.name)? else { return Ok(()) };
-        if staged.replaced.is_some() {
-            return Ok(self.writer().swap_item(self.to, &staged.item, item.name())?);
+    /// Keeps the items for which `check` succeeds, which is asked in order.
+    fn keep(
+        &self,
+        items: Items,
+        group: &mut Group,
+        mut check: impl FnMut(&Staged) -> Result<(), TransferError>,
+    ) -> Items {
+        let mut kept = Items::new();
+        for (at, staged) in items {
+            match check(&staged) {
+                Ok(()) => kept.push((at, staged)),
+                Err(error) => self.missed(at, &staged, error, Locks::Held, group),
+            }
         }
-        super::retire::retire(self.to, self.writer(), &[item])
+        kept
     }
 
     /// The point of no return: the giver's sidecars say Copy.
@@ -183,22 +186,6 @@ impl Shared<'_> {
         }
         replace_all(giver, &texts)
     }
-}
-
-/// Keeps the items for which `check` succeeds.
-fn keep(
-    items: Items,
-    group: &mut Group,
-    mut check: impl FnMut(&Staged) -> Result<(), TransferError>,
-) -> Items {
-    let mut kept = Items::new();
-    for (at, staged) in items {
-        match check(&staged) {
-            Ok(()) => kept.push((at, staged)),
-            Err(error) => group.failed(at, &staged, error),
-        }
-    }
-    kept
 }
 
 /// Replaces the sidecars of many items durably, with two syncs in all.

@@ -6,7 +6,8 @@
 //! | file | subject |
 //! |---|---|
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
-//! | `draft` | an item on its way: read, decided upon, copied into the stage by several threads |
+//! | `look` | one item: both sidecars are read, and the step is decided; once more if another process was faster |
+//! | `draft` | an item on its way: copied into the stage by several threads |
 //! | `there` | an item that the destination has already |
 //! | `reading` | its sidecars, if they can be relied on |
 //! | `payload` | its files: read once, compared with the source's sidecar on the way |
@@ -37,6 +38,7 @@ mod draft;
 mod error;
 mod handover;
 mod journal;
+mod look;
 mod paper;
 mod payload;
 mod publish;

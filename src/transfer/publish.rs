@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::draft::Staged;
+use super::look::Locks;
 use super::run::{Ready, Shared};
 use super::unlisted::keep_unlisted;
 use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
@@ -18,6 +19,8 @@ pub(super) struct Group {
     outcomes: BTreeMap<usize, Outcome>,
     /// What is to be noted in the event logs.
     done: Vec<Staged>,
+    /// Copies at the source that another run has made superfluous meanwhile.
+    late_drops: Items,
     pub fatal: Option<TransferError>,
 }
 
@@ -57,7 +60,12 @@ impl Shared<'_> {
     ///
     /// The error is one that later groups would meet as well.
     pub(super) fn publish(&self, ready: Vec<Ready>) -> (Vec<Outcome>, Option<TransferError>) {
-        let mut group = Group { outcomes: BTreeMap::new(), done: Vec::new(), fatal: None };
+        let mut group = Group {
+            outcomes: BTreeMap::new(),
+            done: Vec::new(),
+            late_drops: Items::new(),
+            fatal: None,
+        };
         let (mut copies, mut handovers) = (Items::new(), Items::new());
         let (mut moves, mut drops) = (Items::new(), Items::new());
         for (at, ready) in ready.into_iter().enumerate() {
@@ -75,14 +83,20 @@ impl Shared<'_> {
                 Ready::Drop(staged) => drops.push((at, staged)),
             }
         }
-        self.sync_what_is_there(&mut group);
-        let _changing = self.announce(&copies, &handovers, &moves, &drops);
+        let staged = copies.iter().chain(&handovers).map(|(_, staged)| staged.item.clone());
+        let staged: Vec<_> = staged.collect();
+        let changing = self.announce(&copies, &handovers, &moves, &drops);
         self.publish_copies(copies, &mut group);
         self.hand_over(handovers, &mut group);
         self.move_all(&moves, &mut group);
         self.drop_all(&drops, &mut group);
+        let late_drops = std::mem::take(&mut group.late_drops);
+        self.drop_all(&late_drops, &mut group);
+        self.sync_what_is_there(&mut group);
+        drop(changing);
         if self.options.depth == Depth::Act {
             self.note(&group.done);
+            self.make_room(&staged);
         }
         (group.outcomes.into_values().collect(), group.fatal)
     }
@@ -112,7 +126,19 @@ impl Shared<'_> {
             .collect()
     }
 
-    /// Makes sure that what is told to be there already is on the disk: a run that was killed, or one
+    /// Removes what the group has replaced, taken away from the source, or could not publish: a long run
+    /// needs the room.
+    fn make_room(&self, staged: &[PathBuf]) {
+        // What can not be removed now goes with the stage.
+        for item in staged {
+            let _ = self.writer().stage().remove_tree(item);
+        }
+        for writer in [self.writer, self.source_writer].into_iter().flatten() {
+            let _ = writer.remove_retired();
+        }
+    }
+
+    /// Makes sure that what is reported to be there already is on the disk: a run that was killed, or one
     /// that is at work now, may have put it there and not have synced it.
     fn sync_what_is_there(&self, group: &mut Group) {
         let skipped = group.done.iter().any(|staged| staged.step == Step::Skip);
@@ -120,12 +146,30 @@ impl Shared<'_> {
             return;
         }
         if let Err(error) = self.writer().stage().sync_file_system() {
-            let done = std::mem::take(&mut group.outcomes);
-            for (at, Outcome { name, result }) in done {
-                let result = result.and(Err(TransferError::GroupFailed));
-                group.outcomes.insert(at, Outcome { name, result });
+            for outcome in group.outcomes.values_mut() {
+                if matches!(&outcome.result, Ok(done) if done.step == Step::Skip) {
+                    outcome.result = Err(TransferError::GroupFailed);
+                }
             }
             group.fatal.get_or_insert(error.into());
+        }
+    }
+
+    /// Reports an item that could not be transferred as decided. If another process was faster, what
+    /// that process left decides.
+    pub(super) fn missed(
+        &self,
+        at: usize,
+        staged: &Staged,
+        error: TransferError,
+        locks: Locks,
+        group: &mut Group,
+    ) {
+        match self.done_by_others(&staged.name, error, locks) {
+            Ok(Ready::Drop(staged)) => group.late_drops.push((at, staged)),
+            Ok(Ready::Planned(there)) => group.done(at, &there, self.to.path()),
+            Ok(_) => group.failed(at, staged, TransferError::Changed { name: staged.name.clone() }),
+            Err(error) => group.failed(at, staged, error),
         }
     }
 
@@ -166,7 +210,14 @@ impl Shared<'_> {
             // What failed once is not tried again: the kernel may have dropped the bytes.
             return group.all_failed(&copies, error.into());
         }
-        let placed = self.place(copies, group, true);
+        let mut whole = Items::new();
+        for (at, staged) in copies {
+            match staged.complete(self.writer().stage()) {
+                Ok(()) => whole.push((at, staged)),
+                Err(error) => group.failed(at, &staged, error),
+            }
+        }
+        let placed = self.place(whole, group, Locks::Free);
         let mut moved = Items::new();
         for (at, staged) in placed {
             match staged.step {
@@ -180,8 +231,8 @@ impl Shared<'_> {
     /// Puts synced items in place and syncs the directories that got them. Returns those that are
     /// there for good.
     ///
-    /// What takes the place of something needs its lock, which is taken here if `lock` says so.
-    pub(super) fn place(&self, items: Items, group: &mut Group, lock: bool) -> Items {
+    /// What takes the place of something needs its lock, which is taken here unless it is held.
+    pub(super) fn place(&self, items: Items, group: &mut Group, locks: Locks) -> Items {
         let mut by_year: BTreeMap<PathBuf, Items> = BTreeMap::new();
         for (at, staged) in items {
             by_year.entry(staged.place.0.clone()).or_default().push((at, staged));
@@ -189,7 +240,7 @@ impl Shared<'_> {
         let mut placed = Items::new();
         for (year, items) in by_year {
             match self.to.ensure_directory(&year) {
-                Ok(year) => placed.extend(self.place_in(&year, items, group, lock)),
+                Ok(year) => placed.extend(self.place_in(&year, items, group, locks)),
                 Err(error) => group.all_failed(&items, error.into()),
             }
         }
@@ -197,12 +248,12 @@ impl Shared<'_> {
         placed
     }
 
-    fn place_in(&self, year: &Dir, items: Items, group: &mut Group, lock: bool) -> Items {
+    fn place_in(&self, year: &Dir, items: Items, group: &mut Group, locks: Locks) -> Items {
         let mut placed = Items::new();
         for (at, staged) in items {
-            match self.put(year, &staged, lock) {
+            match self.put(year, &staged, locks) {
                 Ok(()) => placed.push((at, staged)),
-                Err(error) => group.failed(at, &staged, error),
+                Err(error) => self.missed(at, &staged, error, locks, group),
             }
         }
         match year.sync().and_then(|()| self.sync_buckets(&placed)) {
@@ -218,7 +269,7 @@ impl Shared<'_> {
     }
 
     /// Puts one item in place.
-    fn put(&self, year: &Dir, staged: &Staged, lock: bool) -> Result<(), TransferError> {
+    fn put(&self, year: &Dir, staged: &Staged, locks: Locks) -> Result<(), TransferError> {
         let stage = self.writer().stage();
         let (Step::Copy(over) | Step::HandOver(over)) = staged.step else {
             return self.put_new(stage, year, staged);
@@ -226,7 +277,10 @@ impl Shared<'_> {
         if over == Over::Nothing {
             return self.put_new(stage, year, staged);
         }
-        let _lock = if lock { Some(self.lock([(self.to, &staged.name)])?) } else { None };
+        let _locks = match locks {
+            Locks::Held => None,
+            Locks::Free => Some(self.lock([(self.to, &staged.name)])?),
+        };
         let item = self.at_destination(staged)?;
         keep_unlisted(self.to, &item)?;
         self.writer().swap_item(self.to, &staged.item, item.name())?;

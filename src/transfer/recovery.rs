@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
 };
-use crate::disk::PathError;
+use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, NewText, Party, Sidecar};
@@ -54,6 +54,8 @@ enum Next {
     Receive { received: (StoredItem, ReadSidecar), given: (StoredItem, ReadSidecar) },
     /// The giver's copy is to end.
     End { given: (StoredItem, ReadSidecar) },
+    /// The giver's copy is to lose its mark and stay.
+    Keep { given: (StoredItem, ReadSidecar) },
     /// The receiver's Copy is to lose its mark.
     Withdraw { received: (StoredItem, ReadSidecar) },
     /// Nothing more.
@@ -77,7 +79,7 @@ pub(super) fn settle(
     let mut outcomes = Vec::new();
     match synced {
         Ok(()) => {
-            for names in record.items.chunks(AT_A_TIME) {
+            for names in record.items.chunks(at_a_time()) {
                 outcomes.extend(settle_some(sides, record, names));
             }
         }
@@ -89,8 +91,13 @@ pub(super) fn settle(
     outcomes
 }
 
-/// So many items are settled at a time: each takes descriptors.
-pub(super) const AT_A_TIME: usize = 32;
+/// Items that are handed over at a time: each takes descriptors for its directories and its locks.
+pub(super) fn at_a_time() -> usize {
+    const MOST: usize = 32;
+    // Two directories and two locks; the rest belongs to threads that stage.
+    const DESCRIPTORS_OF_AN_ITEM: usize = 4 * 4;
+    (descriptor_limit() / DESCRIPTORS_OF_AN_ITEM).clamp(1, MOST)
+}
 
 fn settle_some(
     sides: &Sides<'_>,
@@ -109,7 +116,7 @@ fn settle_some(
     // Every receiver's sidecar is on the disk before any giver's copy ends.
     let ended = replace_all(sides.receiver, &received)
         .map_err(TransferError::from)
-        .and_then(|()| end_copies(sides, record, given));
+        .and_then(|()| end_copies(sides, given));
     if let Err(error) = ended {
         return fail(outcomes, error);
     }
@@ -161,18 +168,24 @@ fn next(
     };
     let is_original =
         |held: &Held| held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original);
-    let other_original = is_original(&at_receiver);
     Ok(match (at_giver, at_receiver) {
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
             Next::Receive { received, given }
         }
-        (Some(given), _) if is_given(&given.1.sidecar) && other_original => Next::End { given },
-        // Without the mark the giver never said that it handed the item over.
-        (giver, Some(received)) if is_received(&received.1.sidecar) && is_original(&giver) => {
-            Next::Withdraw { received }
+        (Some(given), receiver) if is_given(&given.1.sidecar) => {
+            if is_original(&receiver) {
+                Next::End { given }
+            } else {
+                // The receiver got it, and has passed it on or deleted it since. Nothing proves that
+                // the bytes exist elsewhere.
+                Next::Keep { given }
+            }
         }
+        // Without the mark the giver never said that it handed the item over: it still has the
+        // Original, or has deleted it or handed it to another collection since.
+        (_, Some(received)) if is_received(&received.1.sidecar) => Next::Withdraw { received },
         (giver, receiver) if is_original(&giver) && is_original(&receiver) => {
             return Err(TransferError::Refused {
                 name: name.clone(),
@@ -181,11 +194,8 @@ fn next(
                 to: Some(sides.to.path().to_path_buf()),
             });
         }
-        (giver, _) if is_original(&giver) => Next::Nothing(Settled::Withdrawn),
         (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
-        _ => {
-            return Err(TransferError::NoMarks { name: name.clone() });
-        }
+        _ => Next::Nothing(Settled::Withdrawn),
     })
 }
 
@@ -198,16 +208,21 @@ fn prepare(
     received: &mut Vec<(StoredItem, NewText)>,
     given: &mut Vec<(StoredItem, Option<NewText>)>,
 ) -> Result<Settled, TransferError> {
+    let unmarked = |read: &ReadSidecar| paper::text(name, read, &paper::unmarked(&read.sidecar));
     let ending = |item: StoredItem, read: &ReadSidecar| {
-        let text =
-            record.leave_copy.then(|| paper::text(name, read, &paper::unmarked(&read.sidecar)));
+        let text = record.leave_copy.then(|| unmarked(read));
         Ok::<_, TransferError>((item, text.transpose()?))
     };
     match next {
         Next::Nothing(settled) => Ok(settled),
         Next::Withdraw { received: (item, read) } => {
-            received.push((item, paper::text(name, &read, &paper::unmarked(&read.sidecar))?));
+            received.push((item, unmarked(&read)?));
             Ok(Settled::Withdrawn)
+        }
+        Next::Keep { given: (item, read) } => {
+            let text = unmarked(&read)?;
+            given.push((item, Some(text)));
+            Ok(Settled::HandedOver)
         }
         Next::End { given: (item, read) } => {
             given.push(ending(item, &read)?);
@@ -226,16 +241,17 @@ fn prepare(
 /// Ends the giver's copies: those with a text stay and get it, the others go.
 fn end_copies(
     sides: &Sides<'_>,
-    record: &Record,
     given: Vec<(StoredItem, Option<NewText>)>,
 ) -> Result<(), TransferError> {
-    if record.leave_copy {
-        let texts: Vec<_> =
-            given.into_iter().filter_map(|(item, text)| Some((item, text?))).collect();
-        return Ok(replace_all(sides.giver, &texts)?);
+    let (mut texts, mut going) = (Vec::new(), Vec::new());
+    for (item, text) in given {
+        match text {
+            Some(text) => texts.push((item, text)),
+            None => going.push(item),
+        }
     }
-    let items: Vec<_> = given.into_iter().map(|(item, _)| item).collect();
-    retire(sides.from, sides.giver, &items)
+    replace_all(sides.giver, &texts)?;
+    retire(sides.from, sides.giver, &going)
 }
 
 /// Whether hand-overs from `giver` wait to be finished.

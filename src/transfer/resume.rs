@@ -1,8 +1,8 @@
 //! Large items keep what has been copied of them when a run is cut short.
 //!
 //! Such an item is staged in `.urepo/partial`, under digests of its name and of the source's sidecar, and
-//! moves to the stage of the run when it is whole. Whoever comes next takes over the files that
-//! are there, each once its bytes are proven by their digest: nothing else about them is trusted. A
+//! stays there until its group is synced and about to be published: an interrupted run loses nothing
+//! that it has finished. The next run takes over the files that are there, each once its bytes are proven by their digest: nothing else about them is trusted. A
 //! kernel lock on the directory keeps a second run away, which then stages the item as any other.
 
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::TransferError;
 use super::draft::Staged;
+use super::look::Locks;
 use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
 use super::run::Shared;
@@ -47,7 +48,7 @@ impl Shared<'_> {
         for (at, staged) in items {
             match self.move_one(staged, &mut years) {
                 Ok(()) => moved.push((*at, staged)),
-                Err(error) => group.failed(*at, staged, error),
+                Err(error) => self.missed(*at, staged, error, Locks::Held, group),
             }
         }
         match years.sync() {
@@ -89,31 +90,34 @@ impl Shared<'_> {
         for (at, staged) in items {
             match self.drop_one(writer, staged) {
                 Ok(()) => group.done(*at, staged, self.to.path()),
-                Err(error) => group.failed(*at, staged, error),
+                Err(error) => self.missed(*at, staged, error, Locks::Free, group),
             }
         }
     }
 
     fn drop_one(&self, writer: &Writer, staged: &Staged) -> Result<(), TransferError> {
-        let _locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
-        let leaving = self.at_source(staged)?;
         let changed = || TransferError::Changed { name: staged.name.clone() };
-        let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
-        if staged.replaced.is_some_and(|stamp| !staying.has_sidecar(&stamp).unwrap_or(false)) {
-            return Err(changed());
-        }
+        let leaving = self.at_source(staged)?;
         let files = sealed(&leaving, leaving.read_sidecar(), self.from.path())?.sidecar.files;
-        if sealed(&staying, staying.read_sidecar(), self.to.path())?.sidecar.files != files {
+        let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        let read = sealed(&staying, staying.read_sidecar(), self.to.path())?;
+        if staged.replaced.is_some_and(|stamp| stamp != read.stamp) || read.sidecar.files != files {
             return Err(changed());
         }
         self.prove(&staying)?;
-        retire(self.from, writer, &[leaving])?;
-        Ok(())
+        // Reading takes long, and nobody has to wait for it; so both are looked at again.
+        let _locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
+        let leaving = self.at_source(staged)?;
+        let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        if !staying.has_sidecar(&read.stamp)? {
+            return Err(changed());
+        }
+        retire(self.from, writer, &[leaving])
     }
 }
 
-/// Moves items out of `collection` in one step each, synced. Their bytes go with the stage; what no
-/// sidecar lists has moved to the trash before.
+/// Moves items out of `collection` in one step each, synced. Their bytes go when the writer removes
+/// what is retired; what no sidecar lists has moved to the trash before.
 pub(super) fn retire(
     collection: &Collection,
     writer: &Writer,
@@ -125,7 +129,7 @@ pub(super) fn retire(
         let path = Path::new(item.name().as_str());
         let year = years.of(collection, path.parent().unwrap_or(path))?;
         let leaf = Path::new(path.file_name().unwrap_or_default());
-        years.dirs[year].rename_new(leaf, writer.stage(), &writer.fresh_name())?;
+        writer.retire(&years.dirs[year], leaf)?;
     }
     Ok(years.sync()?)
 }

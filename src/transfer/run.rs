@@ -6,7 +6,7 @@ use std::path::Path;
 use super::draft::Staged;
 use super::{
     Ahead, Depth, Listing, OnError, Options, Outcome, Step, Summary, Transfer, TransferError,
-    Transferred,
+    Transferred, Verb,
 };
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -160,7 +160,7 @@ impl Transfer<'_> {
         if self.options.depth == Depth::Act && self.writer.is_none() {
             return Err(TransferError::NoWriter(self.to.path().to_path_buf()));
         }
-        let gives = self.options.depth == Depth::Act && self.options.verb == super::Verb::Migrate;
+        let gives = self.options.depth == Depth::Act && self.options.verb == Verb::Migrate;
         if gives && self.source_writer.is_none() {
             return Err(TransferError::NoWriter(self.from.path().to_path_buf()));
         }
@@ -194,7 +194,7 @@ impl Transfer<'_> {
         let one_file_system = match (&self.source_writer, &self.writer) {
             (Some(source), Some(writer)) => can_rename(source, writer)?,
             // As far as can be told without trying.
-            _ if self.options.verb == super::Verb::Migrate => {
+            _ if self.options.verb == Verb::Migrate => {
                 let device = |dir: &Dir| Ok(dir.own_stamp()?.identity.0);
                 device(self.from.root())? == device(self.to.root())?
             }
@@ -262,7 +262,12 @@ impl Ending<'_> {
         let count = group.len();
         let halted = match &self.summary.fatal {
             Some(_) => Some(TransferError::GroupFailed),
-            None if self.shared.interrupt.requested() => Some(TransferError::Interrupted),
+            // Staged Copies are finished: only they would have to be made again.
+            None if self.shared.interrupt.requested()
+                && self.shared.options.verb == Verb::Migrate =>
+            {
+                Some(TransferError::Interrupted)
+            }
             None => None,
         };
         let (outcomes, fatal) = match halted {

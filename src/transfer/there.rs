@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::draft::{Staged, split};
+use super::draft::Staged;
+use super::look::split;
 use super::reading::sealed;
 use super::run::Shared;
 use super::{Step, TransferError};
@@ -28,6 +29,7 @@ impl Shared<'_> {
             bytes: read.sidecar.payload.bytes,
             digest: None,
             unlisted: Vec::new(),
+            partial: None,
         }))
     }
 }

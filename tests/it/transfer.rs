@@ -2,11 +2,14 @@
 
 mod faults;
 mod hostile;
+mod pairs;
 mod power;
+mod proofs;
 mod resume;
 mod states;
 mod stops;
 mod support;
+mod twice;
 mod unlisted;
 
 use urepo::collection::Collection;

@@ -7,6 +7,7 @@ use urepo::progress::Progress;
 use urepo::removal::{self, DamageRule, LastRule, Order, Remover};
 use urepo::verify::Depth;
 
+use super::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -83,6 +84,7 @@ impl Delete {
             let items = human::count(names.len() as u64, "item");
             confirm(context, self.yes, &format!("{verb} {items}?"))?;
         }
+        finish_first(context, &collection, &[])?;
         let progress = context.progress();
         let remover = remover(context, &collection, &*progress)?;
         let done = if self.revive {

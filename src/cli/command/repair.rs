@@ -11,6 +11,7 @@ use urepo::item::State;
 use urepo::repair::{Options, Outcome, Remainder, RepairError, Repairer, Unsealed};
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
+use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -69,6 +70,9 @@ impl Repair {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let donors = self.donors(context, &collection)?;
+        if !context.global.dry_run {
+            finish_first(context, &collection, &[])?;
+        }
         let progress = context.progress();
         let repairer = Repairer {
             collection: &collection,

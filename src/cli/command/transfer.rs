@@ -68,9 +68,9 @@ impl Run<'_> {
         if depth == Depth::Act {
             // A source is only read by a copy, and its records are not ours to act upon.
             if self.verb == Verb::Migrate {
-                finish_first(context, self.from, self.to)?;
+                finish_first(context, self.from, &[self.to])?;
             }
-            finish_first(context, self.to, self.from)?;
+            finish_first(context, self.to, &[self.from])?;
         }
         let wait = context.config.lock_wait.value;
         let writer = |collection: &Collection| {
@@ -139,14 +139,24 @@ pub(super) fn other(context: &Context, named: &str) -> Result<Collection, Failur
     Ok(Collection::open(&context.collection_path(named), &Watcher::default())?)
 }
 
-/// Finishes hand-overs from `giver` that were cut short, before anything else is done to it.
-fn finish_first(context: &Context, giver: &Collection, other: &Collection) -> Done {
-    if !has_pending(giver)? {
-        return Ok(());
+/// Finishes or withdraws the hand-overs from `giver` that were cut short, whichever collection was to
+/// receive them, before anything else is done to its items. Receivers are looked for in `others` first.
+///
+/// A receiver out of reach is warned of. Its hand-over goes on or is withdrawn whenever it comes back.
+pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Collection]) -> Done {
+    let finish = |reach| -> Result<_, Failure> {
+        let wait = context.config.lock_wait.value;
+        Ok(finish_pending(giver, reach, &context.agent, &context.clock, wait)?)
+    };
+    for other in others {
+        if has_pending(giver)? {
+            tell::finished(context, &finish(Reach::Only(other))?);
+        }
     }
-    let wait = context.config.lock_wait.value;
-    let finished = finish_pending(giver, Reach::Only(other), &context.agent, &context.clock, wait)?;
-    tell::finished(context, &finished);
+    if has_pending(giver)? {
+        let known = context.known(&[])?;
+        tell::finished(context, &finish(Reach::Anywhere(&known.collections))?);
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Why an item is not deleted or brought back, and what to do about it.
 
 use urepo::removal::RemovalError;
+use urepo::sidecar::Party;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -56,6 +57,9 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::LastHolding { .. } => {
             "name another collection with `--with ROOT`, or delete the last one with `--force last`"
                 .to_owned()
+        }
+        RemovalError::HandoverOpen { party: Party::From(id), .. } => {
+            format!("`urepo recover` finishes it, in the collection with the id `{id}`")
         }
         RemovalError::HandoverOpen { .. } => "`urepo recover` finishes it".to_owned(),
         RemovalError::Damaged { name, .. } => format!(

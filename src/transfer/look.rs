@@ -1,0 +1,195 @@
+//! What is to be done with one item, by what both sides say of it now.
+
+use std::path::{Path, PathBuf};
+
+use super::decide::{Over, Step, decide};
+use super::draft::Staged;
+use super::reading::sealed;
+use super::run::{Ready, Shared};
+use super::{Depth, Refusal, Tombstones, TransferError, Verb};
+use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::layout;
+
+/// What is to be done with an item.
+#[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
+pub(super) enum Decision {
+    /// Nothing has to be read for it.
+    Ready(Ready),
+    /// A step of the table.
+    Step(Box<Chosen>),
+}
+
+/// An item as both sides have it, and the step that follows from that.
+pub(super) struct Chosen {
+    pub from: StoredItem,
+    pub source: ReadSidecar,
+    pub to: Option<(StoredItem, ReadSidecar)>,
+    pub staged: Staged,
+}
+
+/// Whether this thread holds the locks of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Locks {
+    Held,
+    Free,
+}
+
+impl Shared<'_> {
+    /// Reads an item on both sides and decides.
+    pub(super) fn decide_on(&self, name: &RepositoryName) -> Result<Decision, TransferError> {
+        let Some(from) = self.source_items.item(name)? else {
+            match (self.options.verb, self.destination_items.item(name)?) {
+                (Verb::Refresh, _) => return Ok(Decision::Ready(Ready::Passed)),
+                // An earlier run took it there.
+                (Verb::Migrate, Some(item)) => {
+                    if let Some(staged) = self.arrived(&item)? {
+                        return Ok(Decision::Ready(Ready::Planned(staged)));
+                    }
+                }
+                (Verb::Copy | Verb::Migrate, _) => {}
+            }
+            let (name, path) = (name.to_string(), self.from.path().to_path_buf());
+            return Err(CollectionError::NoSuchItem { name, path }.into());
+        };
+        let root = self.from.path();
+        let source = sealed(&from, from.read_sidecar(), root)?;
+        let state = source.sidecar.state;
+        let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
+        if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
+            return Ok(Decision::Ready(Ready::Passed));
+        }
+        let to = match self.destination_items.item(name)? {
+            None => None,
+            Some(item) => {
+                let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
+                Some((item, sidecar))
+            }
+        };
+        if self.options.verb == Verb::Refresh && !is_copy_of(&source, to.as_ref()) {
+            return Ok(Decision::Ready(Ready::Passed));
+        }
+        let step = decide(
+            self.options.verb,
+            self.options.rules,
+            (&source.sidecar, self.from.id()),
+            to.as_ref().map(|(_, read)| &read.sidecar),
+        )
+        .and_then(|step| check_burial(step, to.as_ref()))
+        .map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
+        let place = match &to {
+            Some((item, _)) => split(item.name()),
+            None => self.destination_items.place_of(from.name())?,
+        };
+        let (files, bytes) = (source.sidecar.payload.files, source.sidecar.payload.bytes);
+        let unlisted = self.unlisted(step, (&from, &source), to.as_ref())?;
+        let staged = Staged {
+            name: from.name().clone(),
+            step,
+            item: PathBuf::new(),
+            place,
+            source: source.stamp,
+            replaced: to.as_ref().map(|(_, read)| read.stamp),
+            files,
+            bytes,
+            digest: Some(source.sidecar.payload.digest),
+            unlisted,
+            partial: None,
+        };
+        if self.options.depth == Depth::Plan {
+            return Ok(Decision::Ready(Ready::Planned(staged)));
+        }
+        Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
+    }
+
+    /// Decides once more after `error`, if another process may have caused it: once that process lets go
+    /// of the item, the same command may find everything done.
+    pub(super) fn decide_again(
+        &self,
+        name: &RepositoryName,
+        error: TransferError,
+        locks: Locks,
+    ) -> Result<Decision, TransferError> {
+        let may_pass = match &error {
+            TransferError::Changed { .. } | TransferError::Damaged { .. } => true,
+            TransferError::Refused { refusal, .. } => *refusal == Refusal::HandoverPending,
+            TransferError::Collection(cause) => {
+                let is_gone = matches!(**cause, CollectionError::NoSuchItem { .. });
+                is_gone && self.options.verb == Verb::Migrate
+            }
+            _ => false,
+        };
+        if !may_pass || self.options.depth == Depth::Plan {
+            return Err(error);
+        }
+        // A copy only reads its source, so it does not lock it either.
+        let source = self.source_writer.map(|_| (self.from, name));
+        let _locks = match locks {
+            Locks::Held => None,
+            Locks::Free => Some(self.lock(source.into_iter().chain([(self.to, name)]))?),
+        };
+        self.decide_on(name)
+    }
+
+    /// What is left to be done with an item that another process has changed meanwhile: nothing, or
+    /// only to take it away from the source.
+    pub(super) fn done_by_others(
+        &self,
+        name: &RepositoryName,
+        error: TransferError,
+        locks: Locks,
+    ) -> Result<Ready, TransferError> {
+        if !matches!(error, TransferError::Changed { .. }) {
+            return Err(error);
+        }
+        match self.decide_again(name, error, locks)? {
+            Decision::Ready(ready @ Ready::Planned(_)) => Ok(ready),
+            Decision::Step(chosen) if chosen.staged.step == Step::Skip => {
+                Ok(Ready::Planned(chosen.staged))
+            }
+            Decision::Step(chosen) if chosen.staged.step == Step::DropCopy => {
+                Ok(Ready::Drop(chosen.staged))
+            }
+            _ => Err(TransferError::Changed { name: name.clone() }),
+        }
+    }
+}
+
+/// A tombstone is replaced by a whole item; files that still lie beside it must not go with it.
+fn check_burial(step: Step, to: Option<&(StoredItem, ReadSidecar)>) -> Result<Step, Refusal> {
+    let (Step::Copy(over) | Step::HandOver(over)) = step else { return Ok(step) };
+    match to {
+        Some((item, _)) if over == Over::Tombstone => match item.dir().stamp(layout::PAYLOAD) {
+            Ok(None) => Ok(step),
+            _ => Err(Refusal::Unburied),
+        },
+        _ => Ok(step),
+    }
+}
+
+/// Whether one is the Original and the other its Copy.
+fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> bool {
+    source.sidecar.state == State::Original
+        && to.is_some_and(|(_, read)| read.sidecar.state == State::Copy)
+}
+
+/// A name as the year it is in and the rest.
+pub(super) fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
+    let path = Path::new(name.as_str());
+    let year = path.parent().unwrap_or(Path::new(""));
+    (year.to_path_buf(), path.file_name().unwrap_or_default().into())
+}
+
+fn refused(
+    from: &StoredItem,
+    to: Option<&(StoredItem, ReadSidecar)>,
+    refusal: Refusal,
+) -> TransferError {
+    TransferError::Refused {
+        name: from.name().clone(),
+        refusal,
+        from: from.dir().path().to_path_buf(),
+        to: to.map(|(item, _)| item.dir().path().to_path_buf()),
+    }
+}

@@ -1,0 +1,189 @@
+//! The same command run twice at once ends well on both sides.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use urepo::disk::{Operation, Watch};
+use urepo::identity::RepositoryName;
+use urepo::transfer::{Outcome, Rules, Step, Verb};
+
+use super::support::{Pair, State, copy_rules, step};
+use crate::support::{staged, whole_items};
+
+/// What both runs do.
+#[derive(Clone, Copy)]
+struct Both {
+    verb: Verb,
+    rules: Rules,
+}
+
+/// Lets a second run do everything when the first is at its n-th step of a kind.
+struct Overtaken {
+    pair: Arc<Pair>,
+    both: Both,
+    moment: fn(&Pair, Operation, &Path) -> bool,
+    begun: AtomicBool,
+}
+
+impl Watch for Overtaken {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if (self.moment)(&self.pair, operation, path) && !self.begun.swap(true, Ordering::SeqCst) {
+            for outcome in self.pair.run(self.both.verb, self.both.rules) {
+                outcome.result.expect("because the faster run meets nobody");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Both runs, the second one at `moment` of the first; what became of the first one's items.
+#[track_caller]
+fn overtake(
+    pair: Pair,
+    both: Both,
+    moment: fn(&Pair, Operation, &Path) -> bool,
+) -> (Arc<Pair>, Vec<Outcome>) {
+    let pair = Arc::new(pair);
+    let watch = Arc::new(Overtaken {
+        pair: Arc::clone(&pair),
+        both,
+        moment,
+        begun: AtomicBool::new(false),
+    });
+    let (from, to) = pair.watched(Arc::clone(&watch) as _).unwrap();
+    let outcomes = pair.run_between(&from, &to, both.verb, both.rules);
+    assert!(watch.begun.load(Ordering::SeqCst), "the second run never began");
+    for outcome in &outcomes {
+        assert!(outcome.result.is_ok(), "{outcome:?}");
+    }
+    assert!(pair.is_clean());
+    assert_eq!(pair.journals(), 0);
+    for at in 0..2 {
+        assert_eq!(staged(pair.root(at)), [""; 0]);
+    }
+    (pair, outcomes)
+}
+
+/// The first run is about to make a file of the payload.
+fn copies(_: &Pair, operation: Operation, path: &Path) -> bool {
+    operation == Operation::CreateFile && path.ends_with("sub/b.bin")
+}
+
+/// The first run is about to force what it has staged to the disk.
+fn syncs(pair: &Pair, operation: Operation, path: &Path) -> bool {
+    let is_sync = operation == Operation::SyncFileSystem || operation == Operation::SyncFile;
+    is_sync && path.starts_with(pair.root(1).join(".urepo/staging"))
+}
+
+/// The first run is about to take its first lock on an item, on either side.
+fn locks(_: &Pair, operation: Operation, path: &Path) -> bool {
+    operation == Operation::Lock && path.parent().is_some_and(|dir| dir.ends_with(".urepo/locks"))
+}
+
+fn three(pair: Pair) -> (Pair, Vec<RepositoryName>) {
+    let names = (0..3).map(|_| pair.deposit_tree()).collect();
+    (pair, names)
+}
+
+#[test]
+fn copies_of_the_same_items() {
+    for moment in [copies, syncs] {
+        let (pair, names) = three(Pair::new());
+        let both = Both { verb: Verb::Copy, rules: Rules::default() };
+        let (pair, outcomes) = overtake(pair, both, moment);
+        assert!(outcomes.iter().all(|outcome| step(outcome) == Step::Skip));
+        assert_eq!(whole_items(&pair.to()).len(), names.len());
+    }
+}
+
+#[test]
+fn migrations_across_file_systems() {
+    for rules in [Rules::default(), Rules { leave_copy: true, ..Rules::default() }] {
+        for moment in [copies, syncs, locks] {
+            let (pair, names) = three(Pair::across());
+            let (pair, outcomes) = overtake(pair, Both { verb: Verb::Migrate, rules }, moment);
+            assert!(outcomes.iter().all(|outcome| step(outcome) == Step::Skip));
+            for name in &names {
+                assert_eq!(pair.sidecar_at_destination(name).state, State::Original);
+            }
+        }
+    }
+}
+
+#[test]
+fn migrations_within_a_file_system() {
+    let (pair, names) = three(Pair::new());
+    let both = Both { verb: Verb::Migrate, rules: Rules::default() };
+    let (pair, outcomes) = overtake(pair, both, locks);
+    assert!(outcomes.iter().all(|outcome| step(outcome) == Step::Skip));
+    assert_eq!(whole_items(&pair.to()).len(), names.len());
+}
+
+#[test]
+fn migrations_of_copies() {
+    // Both go to where nothing is, or to where the same Copy is.
+    for twin in [false, true] {
+        let pair = Pair::across();
+        let name = pair.deposit_tree();
+        let original = pair.third();
+        let moved = pair.run_between(&pair.from(), &original, Verb::Migrate, Rules::default());
+        assert!(matches!(step(&moved[0]), Step::HandOver(_)));
+        pair.run_between(&original, &pair.from(), Verb::Copy, Rules::default());
+        if twin {
+            pair.run(Verb::Copy, Rules::default());
+        }
+        let moment = if twin { locks } else { copies };
+        let both = Both { verb: Verb::Migrate, rules: Rules::default() };
+        let (pair, outcomes) = overtake(pair, both, moment);
+        assert_eq!(step(&outcomes[0]), Step::Skip);
+        assert_eq!(pair.sidecar_at_destination(&name).state, State::Copy);
+        assert!(pair.from().item(&name).is_err());
+    }
+}
+
+#[test]
+fn refreshing_the_same_copies() {
+    for verb in [Verb::Refresh, Verb::Copy] {
+        for moment in [copies, syncs] {
+            let (pair, names) = three(Pair::new());
+            pair.run(Verb::Copy, Rules::default());
+            for name in &names {
+                pair.edit_source(name, "sub/b.bin", b"changed");
+            }
+            let both = Both { verb, rules: copy_rules(true, false) };
+            let (pair, outcomes) = overtake(pair, both, moment);
+            assert!(outcomes.iter().all(|outcome| step(outcome) == Step::Skip));
+            for name in &names {
+                let files = pair.sidecar_at_source(name).files;
+                assert_eq!(pair.sidecar_at_destination(name).files, files);
+            }
+        }
+    }
+}
+
+/// Two threads that start together: whichever is faster, both end well.
+#[test]
+fn started_together() {
+    for (verb, across) in [(Verb::Copy, false), (Verb::Migrate, false), (Verb::Migrate, true)] {
+        let pair = if across { Pair::across() } else { Pair::new() };
+        let names: Vec<_> = (0..8).map(|_| pair.deposit_tree()).collect();
+        let start = std::sync::Barrier::new(2);
+        std::thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| {
+                    let (from, to) = (pair.from(), pair.to());
+                    start.wait();
+                    let rules = Rules::default();
+                    let summary = pair.try_between(&from, &to, verb, rules, |outcome| {
+                        assert!(outcome.result.is_ok(), "{verb:?} {outcome:?}");
+                    });
+                    assert!(summary.fatal.is_none(), "{verb:?} {summary:?}");
+                });
+            }
+        });
+        assert_eq!(whole_items(&pair.to()).len(), names.len());
+        assert!(pair.is_clean());
+        assert_eq!(pair.journals(), 0);
+    }
+}
