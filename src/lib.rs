@@ -10,7 +10,7 @@
 //! | module | subject | knows |
 //! |---|---|---|
 //! | [`identity`] | names, instants, opaque twins, and reading them out of text | nothing |
-//! | [`digest`], [`progress`], [`interrupt`], [`clock`], [`agent`] | what everyone needs | identity |
+//! | [`digest`], [`progress`], [`interrupt`], [`clock`], [`wait`], [`agent`] | what everyone needs | identity |
 //! | [`item`] | entries of a payload, states, the manifest | identity, digest |
 //! | [`sidecar`] | `item.toml`: typed, sealed | item |
 //! | [`layout`] | where things are in a collection | identity |
@@ -89,3 +89,4 @@ pub mod repair;
 pub mod sidecar;
 pub mod transfer;
 pub mod verify;
+pub mod wait;

@@ -13,6 +13,7 @@ use crate::collection::{Listed, Names, Writer, visit_tree};
 use crate::disk::{Dir, PathError};
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
 use crate::identity::RepositoryName;
+use crate::wait::Waiter;
 
 /// So many items are read, or wait for those before them, at a time.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
@@ -107,7 +108,8 @@ impl Writing<'_> {
             Right::Refused => return Err(AdoptError::GroupFailed),
             Right::NotNeeded => *writer = Right::Refused,
         }
-        let taken = Arc::new(collection.writer(agent, self.adopter.clock, wait)?);
+        let waiter = Waiter::new(self.adopter.clock, self.adopter.interrupt, wait);
+        let taken = Arc::new(collection.writer(agent, &waiter)?);
         *writer = Right::Taken(Arc::clone(&taken));
         Ok(Some(taken))
     }

@@ -23,9 +23,10 @@ impl Catalog<'_> {
         let new = format!("{}.new", layout::INDEX);
         let holder = means.agent.holder(means.clock);
         let mode = LockMode::Exclusive;
-        let making = Lock::take(own, layout::INDEX_MAKING, mode, means.wait, &holder, means.clock);
+        let making = Lock::take(own, layout::INDEX_MAKING, mode, &holder, &means.waiter());
         let _making = making.map_err(|error| match error {
             LockError::Disk(error) => CatalogError::Disk(error),
+            LockError::Interrupted { .. } => CatalogError::Interrupted,
             held @ LockError::Held { .. } => CatalogError::BeingMade(held),
         })?;
         if look != Look::Anew && matches!(self.refresh(look, means), Ok(Some(()))) {
@@ -42,7 +43,7 @@ impl Catalog<'_> {
         self.fill(&mut index, means)?;
         drop(index);
         own.open_file(&new)?.sync()?;
-        self.put_in_place(&path, &new)?;
+        self.put_in_place(&path, &new, means)?;
         self.news.made = true;
         let read = self.news.read;
         self.refresh(Look::Full, means)?.ok_or(CatalogError::Gone)?;
@@ -66,9 +67,11 @@ impl Catalog<'_> {
     }
 
     /// Puts the new index in place of the old one, which nobody uses meanwhile.
-    fn put_in_place(&self, path: &Path, new: &str) -> Result<(), CatalogError> {
+    fn put_in_place(&self, path: &Path, new: &str, means: &Means<'_>) -> Result<(), CatalogError> {
         let own = self.collection.own();
-        let _lock = Lock::wait_for_file(own.open_lock_file(layout::INDEX_LOCK)?)?;
+        let (mode, holder) = (LockMode::Exclusive, means.agent.holder(means.clock));
+        let _lock = Lock::take(own, layout::INDEX_LOCK, mode, &holder, &means.waiter())
+            .map_err(IndexError::from)?;
         let announced = self.collection.announced_in_index();
         if !announced.is_empty() {
             let mut index = Index::reopen(path)?;

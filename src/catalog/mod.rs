@@ -23,6 +23,7 @@ use crate::disk::PathError;
 use crate::index::{Counts, Index};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::wait::Waiter;
 
 pub use error::CatalogError;
 pub use find::Found;
@@ -55,6 +56,12 @@ pub struct Means<'a> {
     pub progress: &'a dyn Progress,
     /// Says when to stop.
     pub interrupt: &'a Interrupt,
+}
+
+impl<'a> Means<'a> {
+    fn waiter(&self) -> Waiter<'a> {
+        Waiter::new(self.clock, self.interrupt, self.wait)
+    }
 }
 
 /// What bringing an index up to the tree took.

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use urepo::agent::Agent;
 use urepo::clock::SystemClock;
-use urepo::collection::{Collection, IssueOptions, StoredItem, discover};
+use urepo::collection::{Collection, CollectionError, IssueOptions, StoredItem, discover};
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
+use urepo::wait::Waiter;
 
 use super::args::{Color, Global};
 use super::config::{self, Config, Given};
@@ -67,7 +68,7 @@ impl Context {
             Some(named) => self.collection_path(&named.value),
             None => discover::enclosing(&self.current)?,
         };
-        Ok(Collection::open(&path, &Watcher::default())?)
+        Ok(self.open(&path)?)
     }
 
     /// Where a collection named on the command line is: a name from the settings, else a path.
@@ -81,6 +82,16 @@ impl Context {
     /// The item that `text` means.
     pub(crate) fn item(&self, collection: &Collection, text: &str) -> Result<StoredItem, Failure> {
         Ok(collection.find(text)?)
+    }
+
+    /// Opens the collection at `path`.
+    pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
+        Ok(Collection::open(path, &Watcher::default())?.with_waiter(self.waiter()))
+    }
+
+    /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.
+    pub(crate) fn waiter(&self) -> Waiter<'static> {
+        Waiter::new(&SystemClock, &self.interrupt, self.config.lock_wait.value)
     }
 
     pub(crate) fn patience(&self) -> Patience {
@@ -101,6 +112,7 @@ impl Context {
             granularity,
             patience: self.patience(),
             trust,
+            interrupt: self.interrupt.clone(),
         }
     }
 

@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 
 use urepo::collection::{Collection, CollectionError, FindError, discover};
-use urepo::disk::Watcher;
 use urepo::identity::{Identifier, RepositoryName};
 
 use super::config::Origin;
@@ -43,7 +42,7 @@ impl Context {
             }
             Some(_) => known.add(self, self.collection()?)?,
             None => match discover::enclosing(&self.current) {
-                Ok(path) => known.add(self, Collection::open(&path, &Watcher::default())?)?,
+                Ok(path) => known.add(self, self.open(&path)?)?,
                 Err(CollectionError::NotInACollection { .. }) => {}
                 Err(error) => return Err(error.into()),
             },
@@ -53,7 +52,7 @@ impl Context {
         }
         for text in extra {
             let path = self.collection_path(text);
-            known.add(self, Collection::open(&path, &Watcher::default())?)?;
+            known.add(self, self.open(&path)?)?;
         }
         if known.collections.is_empty() && known.missing.is_empty() {
             return Err(CollectionError::NotInACollection { path: self.current.clone() }.into());
@@ -65,7 +64,7 @@ impl Context {
 impl Known {
     /// Adds a collection that the settings name, or notes that it is missing.
     fn add_named(&mut self, context: &Context, name: &str, path: PathBuf) -> Result<(), Failure> {
-        match Collection::open(&path, &Watcher::default()) {
+        match context.open(&path) {
             Ok(collection) => self.add(context, collection),
             // The same one may be named twice.
             Err(_) if self.missing.iter().any(|missing| missing.path == path) => Ok(()),

@@ -123,6 +123,15 @@ pub enum CollectionError {
         #[source]
         cause: crate::disk::HeldBy,
     },
+    /// A stop was requested while another process held a lock.
+    #[error("interrupted while waiting for the collection `{collection}`")]
+    Interrupted {
+        /// The name of the collection.
+        collection: String,
+        /// Who holds the lock.
+        #[source]
+        cause: crate::disk::HeldBy,
+    },
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
@@ -145,10 +154,13 @@ pub enum OwnDirectoryError {
 }
 
 impl CollectionError {
-    pub(super) fn locked(collection: &str, error: LockError) -> CollectionError {
+    pub(crate) fn locked(collection: &str, error: LockError) -> CollectionError {
         match error {
             LockError::Held { holder, .. } => {
                 CollectionError::Locked { collection: collection.to_owned(), cause: holder }
+            }
+            LockError::Interrupted { holder, .. } => {
+                CollectionError::Interrupted { collection: collection.to_owned(), cause: holder }
             }
             LockError::Disk(error) => CollectionError::Disk(error),
         }

@@ -11,28 +11,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Collection;
-use crate::disk::{Dir, Kind, Lock, PathError, Stamp, resolved};
+use crate::disk::{Dir, Kind, Lock, LockError, LockMode, PathError, Stamp, resolved};
 use crate::identity::RepositoryName;
 use crate::index::{Footing, Index, IndexError, Opening, Place, Record, Tables};
 use crate::layout;
 
-/// Writers hold the database for the time it takes to read a group of sidecars.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The index, opened when it is needed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OpenIndex {
     /// It and which file that is; nothing while it is in use.
     open: Mutex<Option<((u64, u64), Index)>>,
-    patience: Duration,
     /// Others had it for too long: this process does not wait for it again.
     given_up: AtomicBool,
-}
-
-impl Default for OpenIndex {
-    fn default() -> OpenIndex {
-        OpenIndex { open: Mutex::default(), patience: PATIENCE, given_up: AtomicBool::new(false) }
-    }
 }
 
 impl OpenIndex {
@@ -54,14 +44,6 @@ impl OpenIndex {
 pub(crate) struct StaleNote(Stamp);
 
 impl Collection {
-    /// Waits for others that write the index no longer than `patience`. A change that has waited in vain
-    /// goes on without: then the index is told that it has missed something.
-    #[must_use]
-    pub fn with_index_patience(mut self, patience: Duration) -> Collection {
-        self.index.patience = patience;
-        self
-    }
-
     /// Does something with the index; nothing if there is none.
     ///
     /// What `act` calls may use the index too.
@@ -84,7 +66,7 @@ impl Collection {
     }
 
     /// Locks the index, with others, and says which file it is, that stays so; nothing if there is none.
-    fn share_index(&self) -> Result<Option<(Lock, Stamp)>, PathError> {
+    fn share_index(&self) -> Result<Option<(Lock, Stamp)>, IndexError> {
         let is_there = self.own.stamp(layout::INDEX)?.is_some();
         // There is none for a moment, too, while a new one is put in its place, by one who has the lock.
         if !is_there && self.own.stamp(layout::INDEX_LOCK)?.is_none() {
@@ -93,7 +75,12 @@ impl Collection {
         let lock = match self.own.open_lock_file(layout::INDEX_LOCK) {
             // Whoever may not lock it finds none.
             Err(_) if !is_there => return Ok(None),
-            file => Lock::wait_to_share_file(file?)?,
+            file => {
+                let limit =
+                    if self.index.is_given_up() { Duration::ZERO } else { self.waiter.limit };
+                Lock::wait_for_file(file?, LockMode::Shared, &self.waiter.up_to(limit))
+                    .inspect_err(|_| self.index.give_up())?
+            }
         };
         Ok(self.own.stamp(layout::INDEX)?.map(|stamp| (lock, stamp)))
     }
@@ -121,7 +108,7 @@ impl Collection {
             footing,
             inode: self.index_inode(stamp)?,
             has_log,
-            patience: self.index.patience,
+            patience: self.waiter.limit,
         };
         Index::open(&opening)
     }
@@ -183,9 +170,14 @@ impl Collection {
         while let Ok(false) = self.try_note_stale() {}
     }
 
+    fn lock_stale_note(&self) -> Result<Lock, LockError> {
+        let file = self.own.open_lock_file(layout::INDEX_STALE)?;
+        Lock::wait_for_file(file, LockMode::Exclusive, &self.waiter)
+    }
+
     /// Adds a line to the note: so it is another one than before. Not if it has just been removed.
-    fn try_note_stale(&self) -> Result<bool, PathError> {
-        let mut lock = Lock::wait_for_file(self.own.open_lock_file(layout::INDEX_STALE)?)?;
+    fn try_note_stale(&self) -> Result<bool, LockError> {
+        let mut lock = self.lock_stale_note()?;
         let stamp = lock.file().stamp()?;
         let there = self.own.stamp(layout::INDEX_STALE)?;
         if there.is_none_or(|there| there.identity != stamp.identity) {
@@ -197,8 +189,7 @@ impl Collection {
 
     /// Removes `note`, unless another one has been made since. One that stays costs time only.
     pub(crate) fn remove_stale_note(&self, note: StaleNote) {
-        let file = self.own.open_lock_file(layout::INDEX_STALE);
-        let Ok(mut lock) = file.and_then(Lock::wait_for_file) else { return };
+        let Ok(mut lock) = self.lock_stale_note() else { return };
         if lock.file().stamp().is_ok_and(|stamp| StaleNote(stamp) == note) {
             let _ = self.own.remove_file_if_there(Path::new(layout::INDEX_STALE));
         }

@@ -11,6 +11,7 @@ use crate::distributor::{
     ClockTrust, Distributor, DistributorError, Issued, Notice, Patience, Setting,
 };
 use crate::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
+use crate::interrupt::Interrupt;
 use crate::layout;
 
 /// A label: the two forms of a new identifier.
@@ -35,6 +36,8 @@ pub struct IssueOptions {
     pub patience: Patience,
     /// Whether a clock that looks wrong is believed.
     pub trust: ClockTrust,
+    /// Ends a wait early.
+    pub interrupt: Interrupt,
 }
 
 /// Issues labels of one collection.
@@ -79,6 +82,7 @@ impl<'a> Issuer<'a> {
             let dir = memory_directory(collection, subsystem)?;
             let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
             distributor.trust = options.trust;
+            distributor.interrupt = options.interrupt.clone();
             sources.push(Source {
                 distributor,
                 tree: PrefixTree::new(collection.root(), prefix),

@@ -8,13 +8,15 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::Collection;
 use crate::agent::Agent;
 use crate::digest::Digest;
-use crate::disk::{Dir, Lock, PathError, StoredFile};
+use crate::disk::{Dir, Lock, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::layout;
 
@@ -124,10 +126,39 @@ impl Collection {
             let month = month(first.date);
             let count = rest.iter().take_while(|event| self::month(event.date) == month).count();
             let log = self.own().ensure_dir(layout::LOG)?;
-            append(&log, &format!("{month}.jsonl"), &rest[..count])?;
+            self.append(&log, &format!("{month}.jsonl"), &rest[..count])?;
             rest = &rest[count..];
         }
         Ok(())
+    }
+
+    fn append(&self, log: &Dir, name: &str, events: &[Event]) -> Result<(), PathError> {
+        let mut lines = Vec::new();
+        for event in events {
+            // Names and texts are plain strings: there is nothing in them that JSON can not say.
+            if serde_json::to_writer(&mut lines, event).is_ok() {
+                lines.push(b'\n');
+            }
+        }
+        let mut lock = self.lock_log(log.open_lock_file(name)?)?;
+        let file = lock.file();
+        let end = file.stamp()?.bytes;
+        if end > 0 && !file.ends_with(b'\n')? {
+            lines.insert(0, b'\n');
+        }
+        file.write_all_at(&lines, end)
+    }
+
+    /// Writers hold it for no longer than a write takes. Whoever holds it for longer does not stop the
+    /// others, and is not waited for again.
+    fn lock_log(&self, file: StoredFile) -> Result<Lock, PathError> {
+        let impatient = self.log_given_up.load(Ordering::Relaxed);
+        let limit = if impatient { Duration::ZERO } else { self.waiter.limit };
+        let lock = Lock::wait_for_file(file, LockMode::Exclusive, &self.waiter.up_to(limit));
+        lock.map_err(|error| {
+            self.log_given_up.store(true, Ordering::Relaxed);
+            error.into_path_error()
+        })
     }
 
     /// Calls `visit` for every event, month by month, in the order they were logged.
@@ -165,24 +196,6 @@ impl Collection {
 fn month(date: Instant) -> String {
     let civil = date.civil();
     format!("{:04}-{:02}", civil.year, civil.month)
-}
-
-fn append(log: &Dir, name: &str, events: &[Event]) -> Result<(), PathError> {
-    let mut lines = Vec::new();
-    for event in events {
-        // Names and texts are plain strings: there is nothing in them that JSON can not say.
-        if serde_json::to_writer(&mut lines, event).is_ok() {
-            lines.push(b'\n');
-        }
-    }
-    // Others hold it for no longer than a write takes.
-    let mut lock = Lock::wait_for_file(log.open_lock_file(name)?)?;
-    let file = lock.file();
-    let end = file.stamp()?.bytes;
-    if end > 0 && !file.ends_with(b'\n')? {
-        lines.insert(0, b'\n');
-    }
-    file.write_all_at(&lines, end)
 }
 
 fn visit_lines<E: From<PathError>>(

@@ -27,9 +27,11 @@ mod writer;
 mod years;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use crate::disk::{Dir, Watcher};
 use crate::layout;
+use crate::wait::Waiter;
 
 pub(crate) use bucket::Buckets;
 pub(crate) use changing::Changing;
@@ -57,6 +59,10 @@ pub struct Collection {
     own: Dir,
     settings: Settings,
     index: Box<OpenIndex>,
+    /// For locks that others hold for a moment only: those of the index and the log.
+    waiter: Waiter<'static>,
+    /// Others held the log for too long: this process does not wait for it again.
+    log_given_up: AtomicBool,
 }
 
 impl Collection {
@@ -90,7 +96,23 @@ impl Collection {
             Durability::None => Dir::open(path, watcher.clone().without_sync())?,
         };
         let own = open_own(&root)?;
-        Ok(Collection { root, own, settings, index: Box::default() })
+        Ok(Collection {
+            root,
+            own,
+            settings,
+            index: Box::default(),
+            waiter: Waiter::default(),
+            log_given_up: AtomicBool::new(false),
+        })
+    }
+
+    /// Waits by `waiter` for locks that others hold for a moment only: those of the index and the log.
+    ///
+    /// A change that has waited in vain goes on without, and the index learns that it has missed
+    /// something.
+    #[must_use]
+    pub fn with_waiter(self, waiter: Waiter<'static>) -> Collection {
+        Collection { waiter, ..self }
     }
 
     /// The root directory.

@@ -4,15 +4,13 @@
 //! take none: an item is changed in one step, so they find it as it was or as it is. Nor do those who
 //! make new items, because a name can be taken only once.
 
-use std::time::Duration;
-
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
-use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::disk::{Lock, LockError, LockMode};
 use crate::identity::RepositoryName;
 use crate::layout;
+use crate::wait::Waiter;
 
 /// The locks on some items. Dropping them lets go.
 #[derive(Debug)]
@@ -21,32 +19,31 @@ pub struct ItemLocks {
     _locks: Vec<Lock>,
 }
 
-/// Locks all of `items`, waiting up to `wait` for each stripe.
+/// Locks all of `items`, waiting for each stripe by itself.
 ///
 /// Every process takes its stripes in the same order, of collection ids and then of stripes, and takes
 /// them all at once: so none waits for another in a circle.
 pub fn lock_items<'a>(
     items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     agent: &Agent,
-    clock: &dyn Clock,
-    wait: Duration,
+    waiter: &Waiter<'_>,
 ) -> Result<ItemLocks, CollectionError> {
     let mut stripes: Vec<(&Collection, u8)> =
         items.into_iter().map(|(collection, name)| (collection, stripe(name))).collect();
     stripes.sort_by(|a, b| (a.0.id(), a.1).cmp(&(b.0.id(), b.1)));
     stripes.dedup_by(|a, b| (a.0.id(), a.1) == (b.0.id(), b.1));
-    let holder = agent.holder(clock);
+    let holder = agent.holder(waiter.clock);
     let mut locks = Vec::with_capacity(stripes.len());
     for (collection, stripe) in stripes {
         let dir = collection.own().ensure_dir(layout::ITEM_LOCKS)?;
         let file = format!("{stripe:02x}");
-        let lock = Lock::take(&dir, &file, LockMode::Exclusive, wait, &holder, clock);
+        let lock = Lock::take(&dir, &file, LockMode::Exclusive, &holder, waiter);
         locks.push(lock.map_err(|error| match error {
             LockError::Held { holder, .. } => CollectionError::ItemLocked {
                 collection: collection.settings().name.clone(),
                 cause: holder,
             },
-            LockError::Disk(error) => CollectionError::Disk(error),
+            error => CollectionError::locked(&collection.settings().name, error),
         })?);
     }
     Ok(ItemLocks { _locks: locks })

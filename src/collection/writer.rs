@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
-use crate::clock::Clock;
 use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError, random_hex};
 use crate::layout;
+use crate::wait::Waiter;
 
 /// The file in a stage that says whose it is.
 const HOLDER: &str = "holder";
@@ -36,15 +36,10 @@ pub struct LeftOver {
 }
 
 impl Collection {
-    /// Joins the writers of this collection, waiting up to `wait` while it is being recovered.
-    pub fn writer(
-        &self,
-        agent: &Agent,
-        clock: &dyn Clock,
-        wait: Duration,
-    ) -> Result<Writer, CollectionError> {
+    /// Joins the writers of this collection, waiting while it is being recovered.
+    pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
         let staging = self.own.ensure_dir(layout::STAGING)?;
-        let lock = self.share_lock(&staging, agent, clock, wait)?;
+        let lock = self.share_lock(&staging, agent, waiter)?;
         let name = stage_name(agent.process).on("make the directory", staging.path())?;
         staging.make_private_dir(&name)?;
         let stage = match staging.open_dir(&name) {
@@ -56,7 +51,7 @@ impl Collection {
         };
         let writer = Writer { stage, staging, name, agent: agent.clone(), _lock: lock };
         let mut holder = writer.stage.create_file(HOLDER)?;
-        match holder.write_all(agent.holder(clock).to_string().as_bytes()) {
+        match holder.write_all(agent.holder(waiter.clock).to_string().as_bytes()) {
             // Who makes room on a full disk needs none for a note.
             Err(error) if error.is_full() => Ok(writer),
             outcome => Ok(outcome.map(|()| writer)?),
@@ -69,23 +64,22 @@ impl Collection {
         &self,
         staging: &Dir,
         agent: &Agent,
-        clock: &dyn Clock,
-        wait: Duration,
+        waiter: &Waiter<'_>,
     ) -> Result<Lock, CollectionError> {
-        let holder = agent.holder(clock);
-        let take = |mode, wait| Lock::take(&self.own, layout::LOCK, mode, wait, &holder, clock);
+        let holder = agent.holder(waiter.clock);
+        let take = |mode, waiter: &_| Lock::take(&self.own, layout::LOCK, mode, &holder, waiter);
         let locked = |error| CollectionError::locked(&self.settings().name, error);
         if staging.entries()?.next().is_some() {
-            match take(LockMode::Exclusive, Duration::ZERO) {
+            match take(LockMode::Exclusive, &waiter.up_to(Duration::ZERO)) {
                 Ok(lock) => {
                     self.remove_left_overs(staging)?;
-                    return lock.share().map_err(locked);
+                    return lock.share(waiter).map_err(locked);
                 }
                 Err(LockError::Held { .. }) => {}
                 Err(error) => return Err(locked(error)),
             }
         }
-        take(LockMode::Shared, wait).map_err(locked)
+        take(LockMode::Shared, waiter).map_err(locked)
     }
 
     fn remove_left_overs(&self, staging: &Dir) -> Result<(), CollectionError> {
@@ -184,11 +178,10 @@ impl Collection {
 pub fn recover(
     collection: &Collection,
     agent: &Agent,
-    clock: &dyn Clock,
-    wait: Duration,
+    waiter: &Waiter<'_>,
 ) -> Result<Vec<LeftOver>, CollectionError> {
-    let holder = agent.holder(clock);
-    let lock = Lock::take(&collection.own, layout::LOCK, LockMode::Exclusive, wait, &holder, clock);
+    let holder = agent.holder(waiter.clock);
+    let lock = Lock::take(&collection.own, layout::LOCK, LockMode::Exclusive, &holder, waiter);
     let _lock = match lock {
         Ok(lock) => lock,
         Err(error) => return Err(name_the_writers(collection, error)?),

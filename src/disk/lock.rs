@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::fs::TryLockError;
-use std::time::Duration;
 
 use super::file::StoredFile;
 use super::watch::Operation;
 use super::{Dir, IoContext, PathError};
-use crate::clock::Clock;
 use crate::identity::Instant;
+use crate::wait::{Waited, Waiter};
 
 /// Who holds a lock, as told to those who wait for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +41,18 @@ pub enum LockMode {
 /// Why a lock was not had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Others held it for longer than one was ready to wait.
+    /// Others held it beyond the limit of the wait.
     #[error("`{}` is locked", path.display())]
     Held {
+        /// The lock file.
+        path: std::path::PathBuf,
+        /// Who holds it, where known.
+        #[source]
+        holder: HeldBy,
+    },
+    /// A stop was requested while others held it.
+    #[error("interrupted while waiting for `{}`", path.display())]
+    Interrupted {
         /// The lock file.
         path: std::path::PathBuf,
         /// Who holds it, where known.
@@ -54,6 +62,19 @@ pub enum LockError {
     /// The lock file can not be used.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl LockError {
+    /// The same for those who can only say which file could not be used.
+    pub(crate) fn into_path_error(self) -> PathError {
+        match self {
+            LockError::Held { path, holder } | LockError::Interrupted { path, holder } => {
+                let kind = std::io::ErrorKind::WouldBlock;
+                PathError::new("lock", path, std::io::Error::new(kind, holder.to_string()))
+            }
+            LockError::Disk(error) => error,
+        }
+    }
 }
 
 /// Who keeps a lock: the text the holder left.
@@ -72,39 +93,15 @@ const HOLDER_OFFSET: u64 = 8192;
 const HOLDER_BYTES: usize = 512;
 
 impl Lock {
-    /// Takes the lock file `name` in `dir`, made if it is missing, waiting up to `wait`.
+    /// Takes the lock file `name` in `dir`, made if it is missing.
     pub fn take(
         dir: &Dir,
         name: &str,
         mode: LockMode,
-        wait: Duration,
         holder: &Holder,
-        clock: &dyn Clock,
+        waiter: &Waiter<'_>,
     ) -> Result<Lock, LockError> {
-        let file = dir.open_lock_file(name)?;
-        let mut waited = Duration::ZERO;
-        let mut pause = Duration::from_millis(1);
-        loop {
-            file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
-            let attempt = match mode {
-                LockMode::Shared => file.as_std().try_lock_shared(),
-                LockMode::Exclusive => file.as_std().try_lock(),
-            };
-            match attempt {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if waited >= wait => {
-                    let holder = HeldBy(read_holder(&file));
-                    return Err(LockError::Held { path: file.path().to_path_buf(), holder });
-                }
-                Err(TryLockError::WouldBlock) => {
-                    clock.pause(pause);
-                    waited += pause;
-                    pause = (pause * 2).min(Duration::from_millis(50));
-                }
-                Err(TryLockError::Error(error)) => return Err(error).on("lock", file.path())?,
-            }
-        }
-        let lock = Lock { file };
+        let lock = Lock::wait_for_file(dir.open_lock_file(name)?, mode, waiter)?;
         if mode == LockMode::Exclusive {
             match lock.write_holder(holder) {
                 // The kernel keeps the lock, whether anybody can read whose it is or not.
@@ -113,6 +110,34 @@ impl Lock {
             }
         }
         Ok(lock)
+    }
+
+    /// Locks `file`, which has content of its own: no holder is written.
+    pub(crate) fn wait_for_file(
+        file: StoredFile,
+        mode: LockMode,
+        waiter: &Waiter<'_>,
+    ) -> Result<Lock, LockError> {
+        let waited = waiter.poll(|| {
+            file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
+            let attempt = match mode {
+                LockMode::Shared => file.as_std().try_lock_shared(),
+                LockMode::Exclusive => file.as_std().try_lock(),
+            };
+            match attempt {
+                Ok(()) => Ok(Some(())),
+                Err(TryLockError::WouldBlock) => Ok(None),
+                Err(TryLockError::Error(error)) => Err(error).on("lock", file.path()),
+            }
+        })?;
+        let path = file.path().to_path_buf();
+        match waited {
+            Waited::Ready(()) => Ok(Lock { file }),
+            Waited::TimedOut => Err(LockError::Held { path, holder: HeldBy(read_holder(&file)) }),
+            Waited::Interrupted => {
+                Err(LockError::Interrupted { path, holder: HeldBy(read_holder(&file)) })
+            }
+        }
     }
 
     /// Locks `file` alone if nobody else has it. Nothing is written: it has content of its own.
@@ -125,24 +150,9 @@ impl Lock {
         }
     }
 
-    /// Locks `file` alone, for as long as it takes: others hold it for a moment only.
-    pub(crate) fn wait_for_file(file: StoredFile) -> Result<Lock, PathError> {
-        file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
-        file.as_std().lock().on("lock", file.path())?;
-        Ok(Lock { file })
-    }
-
-    /// Shares a lock on `file`, for as long as it takes: others hold it alone for a moment only.
-    pub(crate) fn wait_to_share_file(file: StoredFile) -> Result<Lock, PathError> {
-        file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
-        file.as_std().lock_shared().on("lock", file.path())?;
-        Ok(Lock { file })
-    }
-
-    /// Lets others share a lock that was held alone.
-    pub fn share(self) -> Result<Lock, LockError> {
-        self.file.as_std().lock_shared().on("lock", self.file.path())?;
-        Ok(self)
+    /// Lets others share a lock that was held alone. Others may take it in between.
+    pub fn share(self, waiter: &Waiter<'_>) -> Result<Lock, LockError> {
+        Lock::wait_for_file(self.file, LockMode::Shared, waiter)
     }
 
     /// The lock file itself, which may keep more than the lock.

@@ -66,6 +66,14 @@ pub enum DistributorError {
         /// Whose it is.
         found: String,
     },
+    /// A stop was requested during the wait for a date.
+    #[error("no name was given: interrupted while waiting for the one of {date} of `{prefix}`")]
+    Interrupted {
+        /// Whose memory.
+        prefix: Prefix,
+        /// The date.
+        date: Instant,
+    },
     /// Another process holds the memory.
     #[error(transparent)]
     Lock(#[from] LockError),

@@ -1,15 +1,13 @@
 //! The memory of one prefix on disk: the file is lock and memory in one.
 
-use std::time::Duration;
-
 use super::DistributorError;
 use super::granularity::Setting;
 use super::slot::{self, Contents, Record, SlotError, Token};
 use crate::agent::Agent;
-use crate::clock::Clock;
 use crate::disk::{Dir, Lock, LockMode, StoredFile};
 use crate::identity::{Instant, Prefix};
 use crate::layout;
+use crate::wait::Waiter;
 
 /// The file is larger than its slots: behind them stands who holds the lock.
 const LARGEST_FILE: u64 = 64 * 1024;
@@ -56,13 +54,12 @@ impl<'a> HeldMemory<'a> {
     pub(super) fn lock(
         dir: &'a Dir,
         prefix: &'a Prefix,
-        wait: Duration,
         agent: &'a Agent,
-        clock: &dyn Clock,
+        waiter: &Waiter<'_>,
     ) -> Result<HeldMemory<'a>, DistributorError> {
         let name = layout::memory_file(prefix);
-        let holder = agent.holder(clock);
-        let lock = Lock::take(dir, &name, LockMode::Exclusive, wait, &holder, clock)?;
+        let holder = agent.holder(waiter.clock);
+        let lock = Lock::take(dir, &name, LockMode::Exclusive, &holder, waiter)?;
         Ok(HeldMemory { lock, dir, name, prefix, agent })
     }
 

@@ -28,6 +28,8 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, Prefix};
+use crate::interrupt::Interrupt;
+use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{Step, Verdict, issue, judge, step};
 pub use error::{DistributorError, Notice};
@@ -80,6 +82,8 @@ pub struct Distributor<'a> {
     pub clock: &'a dyn Clock,
     /// Whether a clock that looks wrong is believed.
     pub trust: ClockTrust,
+    /// Ends a wait early.
+    pub interrupt: Interrupt,
     /// The last date this process gave; with it, the memory was compared with the names on disk.
     given: Option<Instant>,
 }
@@ -102,7 +106,8 @@ impl<'a> Distributor<'a> {
         agent: &'a Agent,
         clock: &'a dyn Clock,
     ) -> Distributor<'a> {
-        Distributor { prefix, setting, dir, agent, clock, trust: ClockTrust::Judge, given: None }
+        let (trust, interrupt) = (ClockTrust::Judge, Interrupt::default());
+        Distributor { prefix, setting, dir, agent, clock, trust, interrupt, given: None }
     }
 
     /// Gives up to `count` dates, at least one, durable in the memory.
@@ -175,7 +180,11 @@ impl<'a> Distributor<'a> {
     }
 
     fn lock_memory(&self, wait: Duration) -> Result<HeldMemory<'_>, DistributorError> {
-        HeldMemory::lock(&self.dir, &self.prefix, wait, self.agent, self.clock)
+        HeldMemory::lock(&self.dir, &self.prefix, self.agent, &self.waiter(wait))
+    }
+
+    fn waiter(&self, limit: Duration) -> Waiter<'a> {
+        Waiter::new(self.clock, &self.interrupt, limit)
     }
 
     /// The last date ever given, as far as memory, names on disk and this process know, and the
@@ -301,6 +310,7 @@ impl<'a> Distributor<'a> {
                 wait: step.wait,
             });
         }
+        let waiter = self.waiter(step.wait);
         // A pause may end early, and a clock be set while it lasts.
         while let Some(left) =
             step.creation.duration_since(self.clock.now()).filter(|left| !left.is_zero())
@@ -311,7 +321,10 @@ impl<'a> Distributor<'a> {
                 let prefix = self.prefix.clone();
                 return Err(DistributorError::ClockBehind { prefix, last, now, behind: left });
             }
-            self.clock.pause(left);
+            waiter.pause(left).map_err(|Interrupted| DistributorError::Interrupted {
+                prefix: self.prefix.clone(),
+                date: step.date,
+            })?;
         }
         Ok(())
     }

@@ -7,7 +7,6 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
 
 use super::candidate::{Candidate, Found, Keys};
 use super::manifest::set_relation;
@@ -17,13 +16,14 @@ use crate::clock::Clock;
 use crate::collection::{CollectionError, Writer, lock_items};
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
+use crate::wait::Waiter;
 
 /// Sets the relations between rows; `rows` are those of the whole manifest. Rows that are refused have
 /// been told before, and are passed over. Returns how many could not be related, each of which is told.
 pub fn relate(
     ledger: &Ledger<'_>,
     rows: impl Iterator<Item = Found>,
-    (agent, clock, wait): (&Agent, &dyn Clock, Duration),
+    (agent, waiter): (&Agent, &Waiter<'_>),
     tell: &mut dyn Tell,
 ) -> Result<u64, ImportError> {
     let (mut keys, mut writer, mut failed) = (Keys::default(), None, 0);
@@ -32,10 +32,10 @@ pub fn relate(
         let Some(name) = named(ledger, &candidate, &mut keys)? else { continue };
         let writer = match &writer {
             Some(writer) => writer,
-            None => writer.insert(collection.writer(agent, clock, wait)?),
+            None => writer.insert(collection.writer(agent, waiter)?),
         };
-        let locked = lock_items([(collection, &name)], agent, clock, wait)?;
-        let related = relate_one(ledger, &candidate, &name, writer, clock);
+        let locked = lock_items([(collection, &name)], agent, waiter)?;
+        let related = relate_one(ledger, &candidate, &name, writer, waiter.clock);
         drop(locked);
         if let Err(error) = related {
             failed += 1;

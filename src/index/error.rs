@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
-use crate::disk::PathError;
+use crate::disk::{LockError, PathError};
 
 /// Why an index can not be used.
 #[derive(Debug, thiserror::Error)]
@@ -21,9 +21,21 @@ pub enum IndexError {
     /// The database refused.
     #[error("cannot use the index")]
     Database(#[from] rusqlite::Error),
+    /// Another process holds it.
+    #[error("the index is locked")]
+    Locked(#[source] LockError),
     /// A file or directory can not be used.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl From<LockError> for IndexError {
+    fn from(error: LockError) -> IndexError {
+        match error {
+            LockError::Disk(error) => IndexError::Disk(error),
+            held => IndexError::Locked(held),
+        }
+    }
 }
 
 /// What is wrong with a file that should be an index.
@@ -69,21 +81,26 @@ impl IndexError {
                 | None => true,
                 Some(_) => false,
             },
-            IndexError::Disk(_) => false,
+            IndexError::Locked(_) | IndexError::Disk(_) => false,
         }
     }
 
     /// Whether others had it for longer than was waited for.
     pub fn is_busy(&self) -> bool {
-        let IndexError::Database(error) = self else { return false };
-        let code = error.sqlite_error_code();
-        matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+        match self {
+            IndexError::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+            ),
+            IndexError::Locked(_) => true,
+            IndexError::Useless { .. } | IndexError::Disk(_) => false,
+        }
     }
 
     /// Whether it can not be written here: the file system, or the file, may only be read, or is full.
     pub fn can_not_be_kept(&self) -> bool {
         match self {
-            IndexError::Useless { .. } => false,
+            IndexError::Useless { .. } | IndexError::Locked(_) => false,
             IndexError::Database(error) => matches!(
                 error.sqlite_error_code(),
                 Some(

@@ -115,11 +115,12 @@ impl<'o> Deletion<'_, 'o> {
         name: &RepositoryName,
         proof: Option<&Proof<'_>>,
     ) -> Result<ItemLocks, CollectionError> {
-        let Remover { collection, agent, clock, wait, .. } = *self.remover;
-        let ours = || lock_items([(collection, name)], agent, clock, wait);
+        let Remover { collection, agent, .. } = *self.remover;
+        let waiter = &self.remover.waiter();
+        let ours = || lock_items([(collection, name)], agent, waiter);
         let Some(Proof { holding, .. }) = proof else { return ours() };
         let other = holding.collection;
-        match lock_items([(collection, name), (other, name)], agent, clock, wait) {
+        match lock_items([(collection, name), (other, name)], agent, waiter) {
             // A copy on a read-only disk, or of somebody else, is not locked: it is not ours to change.
             Err(CollectionError::Disk(error))
                 if error.path().starts_with(other.path()) && error.is_refusal() =>

@@ -5,7 +5,6 @@
 //! kernel lock on its file, so a file that can be locked is that of a run that has ended.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -13,12 +12,12 @@ use super::RemovalError;
 use super::delete::bury_payload;
 use super::plan::has_payload;
 use crate::agent::Agent;
-use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Writer, lock_items};
 use crate::disk::{Dir, IoContext, Lock, PathError, random_hex};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
+use crate::wait::Waiter;
 
 /// How the names of these files begin and end.
 const BEGIN: &str = "delete-";
@@ -95,8 +94,7 @@ pub struct Finished {
 pub fn finish_pending(
     collection: &Collection,
     agent: &Agent,
-    clock: &dyn Clock,
-    wait: Duration,
+    waiter: &Waiter<'_>,
 ) -> Result<Finished, RemovalError> {
     let mut finished = Finished::default();
     let files = intents(collection)?;
@@ -105,7 +103,7 @@ pub fn finish_pending(
     }
     let journal = collection.own().open_dir(layout::JOURNAL)?;
     // Keeps recovery from clearing the trash up meanwhile.
-    let writer = collection.writer(agent, clock, wait)?;
+    let writer = collection.writer(agent, waiter)?;
     for file in files {
         // Gone since, with the run that wrote it.
         let Some(opened) = journal.open_file_if_there(&file)? else { continue };
@@ -117,7 +115,7 @@ pub fn finish_pending(
         match names(&mut lock) {
             Ok(names) => {
                 for name in names {
-                    match finish(collection, &name, agent, clock, wait) {
+                    match finish(collection, &name, agent, waiter) {
                         Ok(true) => finished.items.push(name),
                         Ok(false) => {}
                         Err(error) => finished.failed.push(error),
@@ -170,14 +168,13 @@ fn finish(
     collection: &Collection,
     name: &RepositoryName,
     agent: &Agent,
-    clock: &dyn Clock,
-    wait: Duration,
+    waiter: &Waiter<'_>,
 ) -> Result<bool, RemovalError> {
     let item = match collection.item(name) {
         Err(CollectionError::NoSuchItem { .. }) => return Ok(false),
         outcome => outcome?,
     };
-    let _locks = lock_items([(collection, name)], agent, clock, wait)?;
+    let _locks = lock_items([(collection, name)], agent, waiter)?;
     let (sidecar, _) = item.sidecar()?;
     if sidecar.state != State::Deleted || !has_payload(&item)? {
         return Ok(false);

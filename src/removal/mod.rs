@@ -55,6 +55,7 @@ use crate::clock::Clock;
 use crate::collection::{Collection, Writer};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::wait::Waiter;
 
 pub use delete::{Deleted, Deletion};
 pub use error::RemovalError;
@@ -80,4 +81,10 @@ pub struct Remover<'a> {
     pub progress: &'a dyn Progress,
     /// Asks for a stop before the next item.
     pub interrupt: &'a Interrupt,
+}
+
+impl<'a> Remover<'a> {
+    fn waiter(&self) -> Waiter<'a> {
+        Waiter::new(self.clock, self.interrupt, self.wait)
+    }
 }

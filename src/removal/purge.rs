@@ -91,7 +91,7 @@ impl Remover<'_> {
             return Err(RemovalError::Interrupted);
         }
         let collection = self.collection;
-        let _locks = lock_items([(collection, name)], self.agent, self.clock, self.wait)?;
+        let _locks = lock_items([(collection, name)], self.agent, &self.waiter())?;
         let now = match collection.held(trashed) {
             // Another run has purged it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

@@ -68,7 +68,7 @@ impl Remover<'_> {
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        let _locks = lock_items([(collection, name)], self.agent, self.clock, self.wait)?;
+        let _locks = lock_items([(collection, name)], self.agent, &self.waiter())?;
         let grave = Search { collection, others, rule, progress, interrupt }.find(name)?;
         let revived = Revived::of(&grave);
         let _changing = self.writer.changing(collection, vec![name.clone()]);

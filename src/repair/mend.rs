@@ -37,7 +37,7 @@ impl Repairer<'_> {
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
         let name = self.collection.item(name)?.name().clone();
         let items = [(self.collection, &name)];
-        let _locks = lock_items(items, self.agent, self.clock, self.wait)?;
+        let _locks = lock_items(items, self.agent, &self.waiter())?;
         let Some(examined) = self.look_at(&name)? else { return Ok(Outcome::Sound) };
         let lost: Vec<_> = examined.plan.lost().cloned().collect();
         let is_refused = self.options.remainder == Remainder::Refuse;

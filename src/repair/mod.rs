@@ -39,6 +39,7 @@ use crate::collection::Collection;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
+use crate::wait::Waiter;
 
 pub use error::RepairError;
 pub use plan::{Plan, SidecarAction, Source, Step};
@@ -61,6 +62,12 @@ pub struct Repairer<'a> {
     pub progress: &'a dyn Progress,
     /// Asks for a stop.
     pub interrupt: &'a Interrupt,
+}
+
+impl<'a> Repairer<'a> {
+    fn waiter(&self) -> Waiter<'a> {
+        Waiter::new(self.clock, self.interrupt, self.wait)
+    }
 }
 
 /// How far a repair may go.

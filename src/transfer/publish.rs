@@ -13,6 +13,7 @@ use crate::collection::{
 };
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
+use crate::wait::Waiter;
 
 /// The outcomes of a group, in its order, and what went wrong for all.
 pub(super) struct Group {
@@ -323,7 +324,7 @@ impl Shared<'_> {
         &self,
         items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
-        lock_items(items, self.agent, self.clock, self.wait)
+        lock_items(items, self.agent, &Waiter::new(self.clock, self.interrupt, self.wait))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, NewText, Party, Sidecar};
+use crate::wait::Waiter;
 
 /// Both sides of a hand-over, with the right to write on each.
 pub(super) struct Sides<'a> {
@@ -288,12 +289,11 @@ pub fn finish_pending(
     giver: &Collection,
     reach: Reach<'_>,
     agent: &Agent,
-    clock: &dyn Clock,
-    wait: Duration,
+    waiter: &Waiter<'_>,
 ) -> Result<Vec<Finished>, TransferError> {
     let mut finished = Vec::new();
     for name in journal::names(giver)? {
-        let run = Finish { giver, reach, agent, clock, wait };
+        let run = Finish { giver, reach, agent, waiter };
         match run.record(&name) {
             Ok(outcomes) => finished.extend(outcomes),
             Err(error) => finished.push(Finished { name: None, result: Err(error) }),
@@ -307,8 +307,7 @@ struct Finish<'a> {
     giver: &'a Collection,
     reach: Reach<'a>,
     agent: &'a Agent,
-    clock: &'a dyn Clock,
-    wait: Duration,
+    waiter: &'a Waiter<'a>,
 }
 
 impl Finish<'_> {
@@ -331,18 +330,19 @@ impl Finish<'_> {
     }
 
     fn with(&self, receiver: &Collection, name: &str) -> Result<Vec<Finished>, TransferError> {
-        let Finish { giver, agent, clock, wait, .. } = *self;
+        let Finish { giver, agent, waiter, .. } = *self;
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let both = record.items.iter().flat_map(|item| [(giver, item), (receiver, item)]);
-        let _locks = match lock_items(both, agent, clock, Duration::ZERO) {
+        let _locks = match lock_items(both, agent, &waiter.up_to(Duration::ZERO)) {
             Ok(locks) => locks,
             Err(CollectionError::ItemLocked { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
         // Finished meanwhile by whoever had the locks.
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
-        let (from, to) = (giver.writer(agent, clock, wait)?, receiver.writer(agent, clock, wait)?);
-        let sides = Sides { from: giver, to: receiver, giver: &from, receiver: &to, clock };
+        let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
+        let sides =
+            Sides { from: giver, to: receiver, giver: &from, receiver: &to, clock: waiter.clock };
         let changing = [
             from.changing(giver, record.items.clone()),
             to.changing(receiver, record.items.clone()),

@@ -8,9 +8,11 @@ use super::dates::{Dates, Recorder};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, Names};
-use crate::disk::{Dir, Lock, LockMode, PathError};
+use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::{Instant, RepositoryName};
+use crate::interrupt::Interrupt;
 use crate::layout;
+use crate::wait::Waiter;
 
 /// The file that says when a round began.
 const ROUND: &str = "round";
@@ -107,9 +109,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// Begins, or goes on with, a round over `names` of `collection`.
-    pub(super) fn begin(&self, collection: &Collection, names: &Names) -> (Choice, Record<'a>) {
+    pub(super) fn begin(
+        &self,
+        collection: &Collection,
+        names: &Names,
+        interrupt: &Interrupt,
+    ) -> (Choice, Record<'a>) {
         let now = self.clock.now().floor(STEP);
-        let kept = self.open_to_write(collection).ok();
+        let kept = self.open_to_write(collection, interrupt).ok();
         let (writable, lock) = kept.unzip();
         let dir = match &writable {
             Some(dir) => dir.try_clone().ok(),
@@ -145,17 +152,17 @@ impl<'a> Rounds<'a> {
         (Choice { dates: Dates::new(dir), since, now }, record)
     }
 
-    fn open_to_write(&self, collection: &Collection) -> Result<(Dir, Lock), PathError> {
+    fn open_to_write(
+        &self,
+        collection: &Collection,
+        interrupt: &Interrupt,
+    ) -> Result<(Dir, Lock), PathError> {
         let dir = collection.root().open_dir(layout::OWN)?.ensure_dir(layout::VERIFIED)?;
         let holder = self.agent.holder(self.clock);
         let mode = LockMode::Exclusive;
-        match Lock::take(&dir, LOCK, mode, self.lock_wait, &holder, self.clock) {
-            Ok(lock) => Ok((dir, lock)),
-            Err(error) => {
-                let error = std::io::Error::other(error.to_string());
-                Err(PathError::new("lock", dir.path_of(LOCK), error))
-            }
-        }
+        let waiter = Waiter::new(self.clock, interrupt, self.lock_wait);
+        let lock = Lock::take(&dir, LOCK, mode, &holder, &waiter);
+        Ok((dir, lock.map_err(LockError::into_path_error)?))
     }
 }
 

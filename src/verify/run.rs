@@ -58,7 +58,7 @@ pub fn verify_in_rounds(
     }
     let mut context = Context::new(options.depth, progress, interrupt);
     context.deadline = rounds.deadline();
-    let (choice, mut record) = rounds.begin(collection, names);
+    let (choice, mut record) = rounds.begin(collection, names, interrupt);
     let scope = Scope::All(names);
     let (choice, noting) = (Some(choice), Some(&mut record));
     let mut summary = run(collection, scope, options.jobs, &context, choice, noting, report)?;

@@ -19,7 +19,7 @@ use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::{Seal, Sidecar};
 
-use crate::support::{PATIENCE, TestClock, agent, scratch, whole_items};
+use crate::support::{PATIENCE, TestClock, agent, scratch, waiter, whole_items};
 
 const REPORT: &str = "dpi.inpe.br/banon/1995/08.08.00.00";
 const UPPER: &str = "sid.inpe.br/MTC-m13@80/2005/07.20.00.37.33";
@@ -499,7 +499,7 @@ fn while_another_recovers_nothing_is_written_and_it_is_told_once() {
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let (agent, wait) = (agent(), std::time::Duration::ZERO);
     let holder = agent.holder(&clock);
-    let lock = Lock::take(&own, "lock", LockMode::Exclusive, PATIENCE, &holder, &clock).unwrap();
+    let lock = Lock::take(&own, "lock", LockMode::Exclusive, &holder, &waiter(&clock)).unwrap();
     let mode = Mode::Act { collection: &collection, agent: &agent, wait };
     let told = run(mode, None, 2, |_| ());
     let fatal = told.summary.fatal.unwrap().to_string();

@@ -27,7 +27,7 @@ use urepo::disk::{Dir, Lock, LockMode, Operation, Watch, Watcher};
 use urepo::distributor::slot;
 
 use crate::support::{
-    Ran, TestClock, World, agent, deposit, issue_options, options, request, staged, tree,
+    Ran, TestClock, World, agent, deposit, issue_options, options, request, staged, tree, waiter,
     whole_items,
 };
 
@@ -247,7 +247,7 @@ hint: mend what is named above and repeat: what is there is not imported again
         let wait = std::time::Duration::ZERO;
         let agent = crate::support::agent();
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        let _ledger = Ledger::open(&collection, &agent, &clock, wait).unwrap();
+        let _ledger = Ledger::open(&collection, &agent, &waiter(&clock).up_to(wait)).unwrap();
         refuses(&world, "-c archive import a.txt --lock-wait 0", 11).tells(str![[r#"
 error: another import into the collection `archive` is at work
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
@@ -730,7 +730,14 @@ caused by: Not a directory (os error 20)
         let holder = agent.holder(&clock);
         let take = |world: &World, dir: &str, name: &str| {
             let dir = Dir::open(&world.path(dir), Watcher::default()).unwrap();
-            Lock::take(&dir, name, LockMode::Exclusive, Duration::ZERO, &holder, &clock).unwrap()
+            Lock::take(
+                &dir,
+                name,
+                LockMode::Exclusive,
+                &holder,
+                &waiter(&clock).up_to(Duration::ZERO),
+            )
+            .unwrap()
         };
         // Each lock in a world of its own: a process that another test is just starting may have a
         // lock that was let go here for a moment longer.
@@ -770,7 +777,7 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
         // Writers share the lock; recovery needs it alone.
         let world = world_with_file();
         let collection = open(&world);
-        let writer = collection.writer(&agent, &SystemClock, PATIENT).unwrap();
+        let writer = collection.writer(&agent, &waiter(&SystemClock).up_to(PATIENT)).unwrap();
         refuses(&world, "-c archive recover --lock-wait 0", 11).tells(str![[r#"
 error: the collection `archive` is locked
 caused by: held by `urepo new` since [..] (process 4312 on vault)

@@ -197,11 +197,10 @@ fn recovery_killed(system: System) {
         assert_ne!(staged(&root), [""; 0]);
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed).on(system));
         if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
-            let _ =
-                recover(&collection, &crate::support::agent(), &clock, crate::support::PATIENCE);
+            let _ = recover(&collection, &crate::support::agent(), &crate::support::waiter(&clock));
         }
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
-        recover(&collection, &crate::support::agent(), &clock, crate::support::PATIENCE).unwrap();
+        recover(&collection, &crate::support::agent(), &crate::support::waiter(&clock)).unwrap();
         assert_eq!(staged(&root), [""; 0]);
         std::fs::remove_dir_all(&root).unwrap();
         if faults.struck().is_none() {

@@ -26,7 +26,7 @@ use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::sidecar::{Metadata, Sidecar};
 
-use crate::support::{PATIENCE, TestClock, agent, issue_options, options, whole_items};
+use crate::support::{TestClock, agent, issue_options, options, waiter, whole_items};
 
 type Candidates = Box<dyn Iterator<Item = Found> + Send>;
 
@@ -62,9 +62,9 @@ fn import_and_tell(
     events: &mut Vec<Event>,
 ) -> Result<Summary, ImportError> {
     let (agent, interrupt) = (agent(), Interrupt::default());
-    let ledger = Ledger::open(collection, &agent, clock, PATIENCE)?;
+    let ledger = Ledger::open(collection, &agent, &waiter(clock))?;
     let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
-    let writer = collection.writer(&agent, clock, PATIENCE)?;
+    let writer = collection.writer(&agent, &waiter(clock))?;
     let importer = Importer {
         ledger,
         issuer,

@@ -20,7 +20,7 @@ use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, tree,
+    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, tree, waiter,
 };
 
 /// A scratch directory with a collection that holds one item.
@@ -137,7 +137,7 @@ fn remover<T>(
     let (agent, interrupt) = (agent(), Interrupt::default());
     let remover = Remover {
         collection,
-        writer: collection.writer(&agent, clock, PATIENCE)?,
+        writer: collection.writer(&agent, &waiter(clock))?,
         agent: &agent,
         clock,
         wait: PATIENCE,
@@ -303,7 +303,7 @@ mod a_copy {
         assert_eq!(world.trash(), [Held::Copy]);
         // Recovery does not take it for something that has to be put back.
         let collection = world.open("archive");
-        recover(&collection, &agent(), &later(), PATIENCE).unwrap();
+        recover(&collection, &agent(), &waiter(&later())).unwrap();
         assert!(!world.item("archive").exists());
         assert_eq!(world.trash(), [Held::Copy]);
         let last_level = world.name.as_str().rsplit('/').next().unwrap();

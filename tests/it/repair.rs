@@ -20,7 +20,7 @@ use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch,
+    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, waiter,
 };
 
 /// Two collections that hold the same item: its Original in `a`, its Copy in `b`.
@@ -111,7 +111,7 @@ impl Pair {
         watcher: &Watcher,
     ) -> Result<Outcome, RepairError> {
         self.with_repairer(donors, options, watcher, |repairer| {
-            let writer = repairer.collection.writer(&agent(), repairer.clock, PATIENCE)?;
+            let writer = repairer.collection.writer(&agent(), &waiter(repairer.clock))?;
             repairer.repair(&self.name, &writer)
         })
     }

@@ -97,7 +97,7 @@ impl Adopt {
             wanted.subsystem()?.prefix()?;
         }
         let dir = Dir::open(&root, Watcher::default())?;
-        let found = match Collection::open(&root, &Watcher::default()) {
+        let found = match context.open(&root) {
             Ok(collection) => Found::Collection(Box::new(collection)),
             Err(CollectionError::NotACollection { .. }) => Found::Tree,
             Err(CollectionError::OwnDirectory { cause: OwnDirectoryError::Missing, .. }) => {
@@ -142,7 +142,7 @@ impl Adopt {
             (Found::Collection(collection), _) => return Ok(*collection),
             (Found::WithoutOwn, wanted) => {
                 restore_own(root, &Watcher::default())?;
-                let collection = Collection::open(root, &Watcher::default())?;
+                let collection = context.open(root)?;
                 if let Some(wanted) = wanted {
                     check_host(&collection, wanted, "--host")?;
                 }

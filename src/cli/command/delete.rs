@@ -197,13 +197,13 @@ pub(super) fn remover<'a>(
     progress: &'a dyn Progress,
 ) -> Result<Remover<'a>, Failure> {
     let wait = context.config.lock_wait.value;
-    let finished = removal::finish_pending(collection, &context.agent, &context.clock, wait)?;
+    let finished = removal::finish_pending(collection, &context.agent, &context.waiter())?;
     for error in finished.failed {
         context.printer.warning(&Failure::from(error).in_one_line());
     }
     Ok(Remover {
         collection,
-        writer: collection.writer(&context.agent, &context.clock, wait)?,
+        writer: collection.writer(&context.agent, &context.waiter())?,
         agent: &context.agent,
         clock: &context.clock,
         wait,

@@ -172,14 +172,13 @@ impl Import {
         let names = self.count(context, &collection, &sources)?;
         let issue =
             context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
-        let wait = context.config.lock_wait.value;
         // First: whoever else imports has it until the end.
-        let ledger = Ledger::open(&collection, &context.agent, &context.clock, wait)?;
+        let ledger = Ledger::open(&collection, &context.agent, &context.waiter())?;
         if let Some(names) = names {
             self.tell_waiting(context, &collection, names)?;
         }
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
-        let writer = collection.writer(&context.agent, &context.clock, wait)?;
+        let writer = collection.writer(&context.agent, &context.waiter())?;
         let options = self.options(context)?;
         let failed = self.failed_file(&sources)?;
         let progress = context.progress();
@@ -199,7 +198,7 @@ impl Import {
             && summary.fatal.is_none()
             && !context.interrupt.requested()
         {
-            let acting = (&context.agent, &context.clock as _, wait);
+            let acting = (&context.agent, &context.waiter());
             summary.failed += relate(&ledger, rows?, acting, &mut teller)?;
         }
         teller.finish(summary, None)

@@ -285,8 +285,7 @@ fn deposit(
 ) -> Done {
     let issue = context.issue_options(new.subsystem.as_deref(), new.made.granularity, new.trust());
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
-    let writer =
-        collection.writer(&context.agent, &context.clock, context.config.lock_wait.value)?;
+    let writer = collection.writer(&context.agent, &context.waiter())?;
     let progress = context.progress();
     let depositor = Depositor {
         collection,

@@ -31,14 +31,14 @@ impl Recover {
         if context.global.dry_run {
             return tell_plan(context, &collection);
         }
-        let wait = context.config.lock_wait.value;
+        let waiter = context.waiter();
         let (finished, mut pending) = finish_hand_overs(context, &collection)?;
-        let removals = finish_pending_removals(&collection, &context.agent, &context.clock, wait)?;
+        let removals = finish_pending_removals(&collection, &context.agent, &waiter)?;
         for error in removals.failed {
             pending += 1;
             context.printer.warning(&Failure::from(error).in_one_line());
         }
-        let removed = recover(&collection, &context.agent, &context.clock, wait)?;
+        let removed = recover(&collection, &context.agent, &waiter)?;
         let mut notices = Vec::new();
         if !collection.settings().subsystems.is_empty() {
             let options = context.issue_options(None, None, ClockTrust::Judge);
@@ -104,9 +104,8 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
         return Ok((0, 0));
     }
     let known = context.known(&[])?;
-    let wait = context.config.lock_wait.value;
     let reach = Reach::Anywhere(&known.collections);
-    let finished = finish_pending(giver, reach, &context.agent, &context.clock, wait)?;
+    let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
     let pending = tell_finished(context, &finished);
     Ok((finished.len() as u64 - pending, pending))
 }

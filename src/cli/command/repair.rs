@@ -5,7 +5,6 @@ mod tell;
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, FindError, Names, Writer};
-use urepo::disk::Watcher;
 use urepo::identity::{Prefix, RepositoryName};
 use urepo::item::State;
 use urepo::repair::{Options, Outcome, Remainder, RepairError, Repairer, Unsealed};
@@ -130,7 +129,7 @@ impl Repair {
         let mut donors = Vec::new();
         for named in &self.from {
             let path = context.collection_path(named);
-            let donor = Collection::open(&path, &Watcher::default())?;
+            let donor = context.open(&path)?;
             if donor.root().own_stamp()?.identity == identity {
                 let message = format!("`{named}` is the collection that is to be repaired");
                 return Err(Failure::new(Exit::Failure, message)
@@ -140,7 +139,7 @@ impl Repair {
         }
         if self.from.is_empty() {
             for (name, path) in &context.config.collections {
-                match Collection::open(&path.value, &Watcher::default()) {
+                match context.open(&path.value) {
                     Ok(donor) if donor.root().own_stamp()?.identity == identity => {}
                     Ok(donor) => donors.push(donor),
                     Err(error) => context.printer.detail(&format!("left out {name}: {error}")),
@@ -210,8 +209,7 @@ impl Repair {
 }
 
 fn open_writer(context: &Context, collection: &Collection) -> Result<Writer, Failure> {
-    let wait = context.config.lock_wait.value;
-    Ok(collection.writer(&context.agent, &context.clock, wait)?)
+    Ok(collection.writer(&context.agent, &context.waiter())?)
 }
 
 /// An error of repairing, with what to do about an item that has gone meanwhile.

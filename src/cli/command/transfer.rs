@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::collection::Collection;
-use urepo::disk::Watcher;
 use urepo::item::State;
 use urepo::transfer::{
     Ahead, Depth, Feed, Listing, OnError, Options, Reach, Rules, Summary, Tombstones, Transfer,
@@ -72,9 +71,8 @@ impl Run<'_> {
             }
             finish_first(context, self.to, &[self.from])?;
         }
-        let wait = context.config.lock_wait.value;
         let writer = |collection: &Collection| {
-            collection.writer(&context.agent, &context.clock, wait).map_err(Failure::from)
+            collection.writer(&context.agent, &context.waiter()).map_err(Failure::from)
         };
         let progress = context.progress();
         let listing = self.listing.as_ref().filter(|_| progress.is_shown() && depth == Depth::Act);
@@ -97,7 +95,7 @@ impl Run<'_> {
                 resume_bytes: RESUME_BYTES,
             },
             agent: &context.agent,
-            wait,
+            wait: context.config.lock_wait.value,
             clock: &context.clock,
             progress: &*progress,
             ahead: if listing.is_some() { Ahead::Told } else { Ahead::Unknown },
@@ -136,7 +134,7 @@ impl Drop for SetOnDrop<'_> {
 
 /// Opens the other collection, named on the command line.
 pub(super) fn other(context: &Context, named: &str) -> Result<Collection, Failure> {
-    Ok(Collection::open(&context.collection_path(named), &Watcher::default())?)
+    Ok(context.open(&context.collection_path(named))?)
 }
 
 /// Finishes or withdraws the hand-overs from `giver` that were cut short, whichever collection was to
@@ -145,8 +143,7 @@ pub(super) fn other(context: &Context, named: &str) -> Result<Collection, Failur
 /// A receiver out of reach is warned of. Its hand-over goes on or is withdrawn whenever it comes back.
 pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Collection]) -> Done {
     let finish = |reach| -> Result<_, Failure> {
-        let wait = context.config.lock_wait.value;
-        Ok(finish_pending(giver, reach, &context.agent, &context.clock, wait)?)
+        Ok(finish_pending(giver, reach, &context.agent, &context.waiter())?)
     };
     for other in others {
         if has_pending(giver)? {

@@ -1,7 +1,8 @@
 //! Errors of finding as failures.
 
 use urepo::catalog::CatalogError;
-use urepo::index::QueryError;
+use urepo::disk::LockError;
+use urepo::index::{IndexError, QueryError};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -11,7 +12,10 @@ impl From<CatalogError> for Failure {
         match error {
             CatalogError::Collection(error) => error.into(),
             CatalogError::Disk(error) => error.into(),
-            CatalogError::Interrupted => Failure::told(Exit::Interrupted),
+            CatalogError::Interrupted
+            | CatalogError::Index(IndexError::Locked(LockError::Interrupted { .. })) => {
+                Failure::told(Exit::Interrupted)
+            }
             CatalogError::BeingMade(_) => Failure::of(Exit::Locked, &error)
                 .hint("repeat with `--lock-wait 5m`; what the other process makes is used then"),
             CatalogError::Gone => Failure::of(Exit::Failure, &error).hint("repeat the command"),

@@ -115,6 +115,7 @@ fn exit_of(error: &CollectionError) -> Exit {
         }
         CollectionError::ExistsAlready { .. } | CollectionError::Nested { .. } => Exit::Conflict,
         CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => Exit::Locked,
+        CollectionError::Interrupted { .. } => Exit::Interrupted,
         CollectionError::NoSuchItem { .. } => Exit::NoItem,
         CollectionError::Sidecar { .. }
         | CollectionError::NoSidecar { .. }
@@ -158,7 +159,10 @@ fn hint_for(error: &CollectionError) -> Option<String> {
         | CollectionError::NoSidecar { name } => {
             format!("`urepo verify --quick {name}` lists every problem of this item")
         }
-        CollectionError::Parse(_) | CollectionError::Distributor(_) | CollectionError::Disk(_) => {
+        CollectionError::Interrupted { .. }
+        | CollectionError::Parse(_)
+        | CollectionError::Distributor(_)
+        | CollectionError::Disk(_) => {
             return None;
         }
     })
@@ -202,6 +206,10 @@ impl From<DistributorError> for Failure {
                 .hint("give each prefix a memory of its own; see `distributor` in `urepo.toml`"),
             DistributorError::Lock(LockError::Held { .. }) => Failure::of(Exit::Locked, &error)
                 .hint("repeat with `--lock-wait 5m`; the lock ends with that process"),
+            DistributorError::Interrupted { .. }
+            | DistributorError::Lock(LockError::Interrupted { .. }) => {
+                Failure::of(Exit::Interrupted, &error)
+            }
             DistributorError::Lock(LockError::Disk(_)) | DistributorError::Disk(_) => match error {
                 DistributorError::Lock(LockError::Disk(error)) | DistributorError::Disk(error) => {
                     error.into()

@@ -14,16 +14,15 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 use super::ImportError;
 use crate::agent::Agent;
-use crate::clock::Clock;
-use crate::collection::Collection;
+use crate::collection::{Collection, CollectionError};
 use crate::digest::Digest;
 use crate::disk::{self, Lock, LockError, LockMode, StoredFile};
 use crate::identity::Instant;
 use crate::layout;
+use crate::wait::Waiter;
 use table::Table;
 
 pub(crate) use line::{Entry, Kind};
@@ -62,17 +61,16 @@ impl<'a> Ledger<'a> {
     pub fn open(
         collection: &'a Collection,
         agent: &Agent,
-        clock: &dyn Clock,
-        wait: Duration,
+        waiter: &Waiter<'_>,
     ) -> Result<Ledger<'a>, ImportError> {
         let dir = collection.own().ensure_dir(layout::IMPORT)?;
-        let holder = agent.holder(clock);
-        let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, wait, &holder, clock);
+        let holder = agent.holder(waiter.clock);
+        let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, waiter);
         let lock = lock.map_err(|error| match error {
             LockError::Held { holder, .. } => {
                 ImportError::Locked { collection: collection.settings().name.clone(), holder }
             }
-            LockError::Disk(error) => error.into(),
+            error => CollectionError::locked(&collection.settings().name, error).into(),
         })?;
         let file = dir.open_lock_file(FILE)?;
         // A line that is synced is of no use in a file that is not.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::power::Disk;
-use crate::support::{Faults, Mode as Fault, System, Trace, staged};
+use crate::support::{Faults, Mode as Fault, System, Trace, staged, waiter};
 
 fn every_operation(fault: Fault, system: System) {
     let model = World::urlib();
@@ -41,7 +41,7 @@ fn every_operation(fault: Fault, system: System) {
         assert_eq!(whole_items(&collection).len(), 5, "{context}");
         // A child that another test is just starting may hold a lock for a moment: it is waited for.
         let clock = TestClock::at("2026-11-21T02:14:00Z");
-        urepo::collection::recover(&collection, &agent(), &clock, PATIENCE).unwrap();
+        urepo::collection::recover(&collection, &agent(), &waiter(&clock)).unwrap();
         assert_eq!(staged(&world.root()), [""; 0], "{context}");
         let after = everything(&world.root());
         for (path, was) in &before {

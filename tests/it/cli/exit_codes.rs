@@ -6,7 +6,7 @@ use urepo::clock::SystemClock;
 use urepo::disk::{Dir, Lock, LockMode, Watcher};
 
 use super::{leaf, records, world_with_item};
-use crate::support::{World, agent};
+use crate::support::{World, agent, waiter};
 
 /// Runs a line in a world with one item, whose last level `ITEM` stands for.
 #[track_caller]
@@ -91,7 +91,9 @@ fn locked_is_11() {
     let own = Dir::open(&world.path("archive/.urepo"), Watcher::default()).unwrap();
     let holder = agent().holder(&SystemClock);
     let wait = Duration::from_secs(10);
-    let _lock = Lock::take(&own, "lock", LockMode::Exclusive, wait, &holder, &SystemClock).unwrap();
+    let _lock =
+        Lock::take(&own, "lock", LockMode::Exclusive, &holder, &waiter(&SystemClock).up_to(wait))
+            .unwrap();
     for line in ["new a.txt", "recover", "new a.txt --json"] {
         assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 11, "{line}");
     }

@@ -92,9 +92,8 @@ fn an_index_in_the_making() {
         &own,
         "index.making",
         LockMode::Exclusive,
-        Duration::ZERO,
         &agent.holder(&clock),
-        &clock,
+        &waiter(&clock),
     );
     refuses(&world, "-c archive --lock-wait 0 find a", 11).tells(str![[r#"
 making the index first; this is done once

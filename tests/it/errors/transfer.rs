@@ -8,7 +8,7 @@ use urepo::item::State;
 use urepo::sidecar::{Handover, Party, Sidecar};
 use urepo::transfer::TransferError;
 
-use crate::support::{change_item, copy_item};
+use crate::support::{change_item, copy_item, waiter};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 
@@ -417,7 +417,8 @@ hint: each is named above, with its reason
         let world = with_mirror();
         let (collection, name) = (open(&world), NAME.parse().unwrap());
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        let locks = lock_items([(&collection, &name)], &agent(), &clock, PATIENT).unwrap();
+        let locks =
+            lock_items([(&collection, &name)], &agent(), &waiter(&clock).up_to(PATIENT)).unwrap();
         let line = "--lock-wait 0 -c archive migrate 11.21.02.13 --to mirror";
         refuses(&world, line, 11).tells(str![[r#"
 error: an item of the collection `archive` is being changed

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::*;
-use crate::support::{Faults, Mode, make_collection, scratch, staged};
+use crate::support::{Faults, Mode, make_collection, scratch, staged, waiter};
 
 const NAMED: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 
@@ -35,10 +35,10 @@ fn run(root: &Path, sources: &Path, watcher: &Watcher) -> Vec<Event> {
     let options = import_options();
     let ended = import_and_tell(&collection, rows(sources), options, &clock, &mut events);
     if ended.is_ok_and(|summary| summary.fatal.is_none())
-        && let Ok(ledger) = Ledger::open(&collection, &agent(), &clock, PATIENCE)
+        && let Ok(ledger) = Ledger::open(&collection, &agent(), &waiter(&clock))
     {
         let mut tell = |_| Ok(());
-        let _ = relate(&ledger, rows(sources), (&agent(), &clock, PATIENCE), &mut tell);
+        let _ = relate(&ledger, rows(sources), (&agent(), &waiter(&clock)), &mut tell);
     }
     events
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use urepo::item::Content;
 
 use super::*;
-use crate::support::{Faults, Mode, make_collection, scratch, staged};
+use crate::support::{Faults, Mode, make_collection, scratch, staged, waiter};
 
 /// Files of a tree by their paths. No two names are one to any file system.
 fn files() -> impl Strategy<Value = BTreeMap<PathBuf, Vec<u8>>> {
@@ -82,9 +82,9 @@ fn run_until(root: &Path, sources: &Path, units: Units, cut: Cut) {
     }
     let (agent, interrupt) = (agent(), Interrupt::default());
     let importer = Importer {
-        ledger: Ledger::open(&collection, &agent, &clock, PATIENCE).unwrap(),
+        ledger: Ledger::open(&collection, &agent, &waiter(&clock)).unwrap(),
         issuer: Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap(),
-        writer: collection.writer(&agent, &clock, PATIENCE).unwrap(),
+        writer: collection.writer(&agent, &waiter(&clock)).unwrap(),
         options: import_options(),
         clock: &clock,
         progress: &NoProgress,

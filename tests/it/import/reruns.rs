@@ -1,7 +1,7 @@
 //! A rerun adds nothing, whatever happened before it.
 
 use super::*;
-use crate::support::{make_collection, scratch};
+use crate::support::{make_collection, scratch, waiter};
 
 const TIME: &str = "2026-11-21T02:13:00Z";
 
@@ -127,11 +127,12 @@ fn wait_for_each_other() {
     let scratch = scratch();
     let collection = make_collection(&scratch.path().join("archive"));
     let clock = TestClock::at(TIME);
-    let first = Ledger::open(&collection, &agent(), &clock, PATIENCE).unwrap();
-    let second = Ledger::open(&collection, &agent(), &clock, std::time::Duration::ZERO);
+    let first = Ledger::open(&collection, &agent(), &waiter(&clock)).unwrap();
+    let second =
+        Ledger::open(&collection, &agent(), &waiter(&clock).up_to(std::time::Duration::ZERO));
     assert!(matches!(second, Err(ImportError::Locked { .. })));
     drop(first);
-    Ledger::open(&collection, &agent(), &clock, std::time::Duration::ZERO).unwrap();
+    Ledger::open(&collection, &agent(), &waiter(&clock).up_to(std::time::Duration::ZERO)).unwrap();
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use urepo::catalog::{CatalogError, Look};
 use urepo::collection::Collection;
 use urepo::index::Query;
+use urepo::wait::Waiter;
 
 use super::support::{agrees, agrees_after, catalog, names, open, settle, try_catalog, with_index};
 use crate::support::{TestClock, World, deposit, options, request};
@@ -43,11 +44,11 @@ fn a_change_does_not_wait_for_ever() {
     deposit_into(&open(&root), &sources, &clock);
     with_index(&root);
     let other = locked(&root);
-    let impatient = open(&root).with_index_patience(Duration::ZERO);
+    let impatient = open(&root).with_waiter(Waiter::default().up_to(Duration::ZERO));
     deposit_into(&impatient, &sources, &clock);
     assert!(root.join(".urepo/index.stale").exists());
     // Nor does it wait for each of many.
-    let given_up = open(&root).with_index_patience(Duration::from_secs(1));
+    let given_up = open(&root).with_waiter(Waiter::default().up_to(Duration::from_secs(1)));
     for _ in 0..2 {
         deposit_into(&given_up, &sources[..1], &clock);
     }
@@ -68,7 +69,7 @@ fn a_note_that_is_seen_too_early() {
     let name = deposit_into(&open(&root), &sources[..1], &clock).remove(0);
     with_index(&root);
     let other = locked(&root);
-    let impatient = open(&root).with_index_patience(Duration::ZERO);
+    let impatient = open(&root).with_waiter(Waiter::default().up_to(Duration::ZERO));
     deposit_into(&impatient, &sources[..1], &clock);
     drop(other);
     agrees(&root);

@@ -6,7 +6,7 @@ use urepo::catalog::Look;
 
 use super::*;
 use crate::index::{agrees_after, with_index};
-use crate::support::{Faults, Mode, System};
+use crate::support::{Faults, Mode, System, waiter};
 
 /// Where the bytes of an item are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl Case {
         }
         assert_eq!(bytes_of(root, name), self.end, "{told}");
         finish_all(&collection);
-        recover(&collection, &agent(), &later(), PATIENCE).unwrap();
+        recover(&collection, &agent(), &waiter(&later())).unwrap();
         assert_eq!(bytes_of(root, name), self.end, "{told}");
         assert_eq!(journal(root), [""; 0], "{told}");
         assert_eq!(tree(&root.join(".urepo/staging")), [""; 0], "{told}");
@@ -185,7 +185,7 @@ fn journal(root: &Path) -> Vec<String> {
 fn finish_all(collection: &Collection) -> Vec<RepositoryName> {
     let mut items = Vec::new();
     loop {
-        let finished = finish_pending(collection, &agent(), &later(), PATIENCE).unwrap();
+        let finished = finish_pending(collection, &agent(), &waiter(&later())).unwrap();
         assert!(finished.failed.is_empty(), "{:?}", finished.failed);
         items.extend(finished.items);
         if finished.at_work == 0 {
@@ -317,13 +317,13 @@ fn finishing_what_a_killed_run_left() {
             let faults = Arc::new(Faults::new(&root, at, mode));
             let watcher = Watcher::new(Arc::clone(&faults) as _);
             if let Ok(collection) = Collection::open(&root, &watcher) {
-                let _ = finish_pending(&collection, &agent(), &later(), PATIENCE);
+                let _ = finish_pending(&collection, &agent(), &waiter(&later()));
             }
             let told = format!("{mode:?} at {at}, {:?}", faults.struck());
             assert!([Bytes::Left, Bytes::InTrash].contains(&bytes_of(&root, name)), "{told}");
             let collection = Collection::open(&root, &Watcher::default()).unwrap();
             finish_all(&collection);
-            recover(&collection, &agent(), &later(), PATIENCE).unwrap();
+            recover(&collection, &agent(), &waiter(&later())).unwrap();
             assert_eq!(bytes_of(&root, name), Bytes::InTrash, "{told}");
             assert_eq!(journal(&root), [""; 0], "{told}");
             assert_eq!(trash(&collection), [Held::Payload], "{told}");
@@ -345,7 +345,7 @@ fn a_run_at_work_is_not_finished_by_others() {
     remover(&collection, &later(), |remover| {
         let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
         deletion.delete(&world.name)?;
-        let finished = finish_pending(&world.open("archive"), &agent(), &later(), PATIENCE)?;
+        let finished = finish_pending(&world.open("archive"), &agent(), &waiter(&later()))?;
         assert_eq!((finished.at_work, finished.items.len()), (1, 0));
         assert_eq!(tree(&world.root("archive/.urepo/journal")).len(), 1);
         deletion.finish()
@@ -372,7 +372,7 @@ fn a_spoilt_intent_is_told() {
     for text in ["items = [\"", "items = [\"../../x\"]", "\u{0}", "other = 1"] {
         std::fs::write(journal.join("delete-00.toml"), text).unwrap();
         let collection = world.open("archive");
-        let finished = finish_pending(&collection, &agent(), &later(), PATIENCE).unwrap();
+        let finished = finish_pending(&collection, &agent(), &waiter(&later())).unwrap();
         let [RemovalError::Intent { path, .. }] = &finished.failed[..] else { panic!("{text}") };
         assert!(path.ends_with("delete-00.toml"));
         assert!(journal.join("delete-00.toml").exists());

@@ -12,6 +12,7 @@ use urepo::repair::{Options, Outcome, RepairError, SidecarAction, Source};
 use urepo::verify::Code;
 
 use super::{Pair, digests_below, flip, mended};
+use crate::support::waiter;
 
 /// Plants a fault in the item in `a`, which has to be found as `code`, and mends it.
 #[track_caller]
@@ -124,7 +125,7 @@ fn u202_added() {
     let clock = crate::support::TestClock::at("2026-11-22T00:00:00Z");
     let before = pair.trashed();
     let (agent, wait) = (crate::support::agent(), crate::support::PATIENCE);
-    urepo::collection::recover(&pair.open("a"), &agent, &clock, wait).unwrap();
+    urepo::collection::recover(&pair.open("a"), &agent, &waiter(&clock).up_to(wait)).unwrap();
     assert_eq!(pair.trashed(), before);
     assert_eq!(pair.codes(), []);
 }

@@ -14,7 +14,7 @@ use urepo::disk::{Operation, Watch, Watcher};
 use urepo::repair::{Options, Outcome, RepairError};
 
 use super::{Pair, copy_tree, everything, flip};
-use crate::support::{Faults, Mode, PATIENCE, System, TestClock, Trace, agent, staged};
+use crate::support::{Faults, Mode, System, TestClock, Trace, agent, staged, waiter};
 
 /// An item with every kind of damage, its sidecar `with` it or not.
 fn damage(pair: &Pair, with_sidecar: bool) {
@@ -58,7 +58,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         assert_eq!(pair.codes(), [], "{context}");
         assert_eq!(pair.sidecar("a"), sidecar, "{context}");
         let (agent, clock) = (agent(), TestClock::at("2026-11-22T00:00:00Z"));
-        recover(&pair.open("a"), &agent, &clock, PATIENCE).unwrap();
+        recover(&pair.open("a"), &agent, &waiter(&clock)).unwrap();
         assert_eq!(staged(&pair.root("a")), [""; 0], "{context}");
         assert!(bytes.is_subset(&pair.kept()), "bytes are lost by the second run: {context}");
         assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");
@@ -228,7 +228,7 @@ fn an_item_that_is_locked() {
     let pair = Pair::new();
     damage(&pair, false);
     let (a, clock) = (pair.open("a"), TestClock::at("2026-11-22T00:00:00Z"));
-    let locks = lock_items([(&a, &pair.name)], &agent(), &clock, PATIENCE).unwrap();
+    let locks = lock_items([(&a, &pair.name)], &agent(), &waiter(&clock)).unwrap();
     let outcome = pair.repair(&["b"]);
     let locked =
         matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));

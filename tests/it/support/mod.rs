@@ -21,6 +21,7 @@ use urepo::interrupt::Interrupt;
 use urepo::item::PayloadPath;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
+use urepo::wait::Waiter;
 
 pub(crate) use copies::{change_item, copy_item};
 pub(crate) use program::{Ran, World};
@@ -71,6 +72,11 @@ pub(crate) fn agent() -> Agent {
 /// As long as it takes, in a world where pauses take no time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
+/// Waits by `clock`, for as long as it takes.
+pub(crate) fn waiter(clock: &dyn Clock) -> Waiter<'_> {
+    Waiter::new(clock, &Interrupt::default(), PATIENCE)
+}
+
 /// A scratch directory in memory where there is one: syncing thousands of times is quick there.
 pub(crate) fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
@@ -102,6 +108,7 @@ pub(crate) fn issue_options() -> IssueOptions {
         granularity: Some(Setting::Auto),
         patience: Patience { lock: PATIENCE, date: None },
         trust: ClockTrust::Judge,
+        interrupt: Interrupt::default(),
     }
 }
 
@@ -138,7 +145,7 @@ pub(crate) fn deposit_until(
 ) -> Result<(Vec<Outcome>, Summary), urepo::deposit::DepositError> {
     let agent = agent();
     let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
-    let writer = collection.writer(&agent, clock, PATIENCE)?;
+    let writer = collection.writer(&agent, &waiter(clock))?;
     let depositor = Depositor {
         collection,
         issuer,

@@ -12,7 +12,7 @@ use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, records};
 use crate::index::{agrees_after, with_index};
-use crate::support::{Faults, Mode, PATIENCE, System, agent, staged, whole_items};
+use crate::support::{Faults, Mode, System, agent, staged, waiter, whole_items};
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ fn check(pair: &Pair, name: &RepositoryName, migrated: bool, context: &str) {
 fn finish(pair: &Pair, case: Case, context: &str) {
     let (agent, clock) = (agent(), &pair.clock);
     let (from, to) = (pair.from(), pair.to());
-    for finished in finish_pending(&from, Reach::Only(&to), &agent, clock, PATIENCE).unwrap() {
+    for finished in finish_pending(&from, Reach::Only(&to), &agent, &waiter(clock)).unwrap() {
         finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
     }
     if from.item(&first(&from, &to)).is_ok() {
@@ -137,7 +137,7 @@ fn finish(pair: &Pair, case: Case, context: &str) {
         assert!(summary.fatal.is_none(), "{summary:?} {context}");
     }
     for collection in [from, to] {
-        recover(&collection, &agent, clock, PATIENCE).unwrap();
+        recover(&collection, &agent, &waiter(clock)).unwrap();
         assert_eq!(staged(collection.path()), [""; 0], "{context}");
         assert_eq!(records(collection.path()), [""; 0], "{context}");
     }
@@ -274,7 +274,7 @@ fn recovery_killed_at_any_operation() {
             let (pair, name) = cut_at(cut);
             let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
             if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                let _ = finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE);
+                let _ = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock));
             }
             let context = format!("{cut} {at}: {:?}", faults.struck());
             check(&pair, &name, false, &context);
@@ -305,12 +305,12 @@ fn a_receiver_out_of_reach_leaves_the_journal() {
     std::fs::rename(pair.root(1), &away).unwrap();
     let from = pair.from();
     let finished =
-        finish_pending(&from, Reach::Anywhere(&[]), &agent(), &pair.clock, PATIENCE).unwrap();
+        finish_pending(&from, Reach::Anywhere(&[]), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(finished[0].result.is_err());
     assert_eq!(pair.journals(), 1);
     let moved = Collection::open(&away, &Watcher::default()).unwrap();
     let finished =
-        finish_pending(&from, Reach::Anywhere(&[moved]), &agent(), &pair.clock, PATIENCE).unwrap();
+        finish_pending(&from, Reach::Anywhere(&[moved]), &agent(), &waiter(&pair.clock)).unwrap();
     assert_eq!(finished[0].name, Some(name));
     assert!(finished[0].result.is_ok(), "{finished:?}");
     assert_eq!(pair.journals(), 0);

@@ -8,7 +8,7 @@ use urepo::identity::RepositoryName;
 use urepo::transfer::{Over, Reach, Refusal, Rules, Step, TransferError, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, edit, records, rewrite, step};
-use crate::support::{PATIENCE, agent, tree};
+use crate::support::{agent, tree, waiter};
 
 fn refusal(pair: &Pair, verb: Verb, rules: Rules) -> Refusal {
     match pair.run(verb, rules).remove(0).result {
@@ -176,8 +176,7 @@ fn a_record_that_can_not_be_used_stops_nothing() {
     pair.deposit_tree();
     plant_record(&pair, "nonsense");
     let (from, to) = (pair.from(), pair.to());
-    let finished =
-        finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE).unwrap();
+    let finished = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(matches!(finished[0].result, Err(TransferError::Journal { .. })), "{finished:?}");
     assert!(pair.run(Verb::Copy, Rules::default())[0].result.is_ok());
 }
@@ -197,8 +196,7 @@ fn a_record_leads_to_no_third_collection() {
         ),
     );
     let (from, to) = (pair.from(), pair.to());
-    let finished =
-        finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE).unwrap();
+    let finished = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(finished.is_empty(), "{finished:?}");
     assert_eq!(tree(third.path()), before);
 }
@@ -218,8 +216,7 @@ fn two_originals_are_no_hand_over_that_had_not_begun() {
         ),
     );
     let (from, to) = (pair.from(), pair.to());
-    let finished =
-        finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE).unwrap();
+    let finished = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(matches!(&finished[0].result, Err(TransferError::Refused { .. })), "{finished:?}");
     assert_eq!(records(pair.root(0)).len(), 1, "it stays");
 }

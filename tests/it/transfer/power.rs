@@ -11,7 +11,7 @@ use urepo::transfer::{Rules, Verb};
 
 use super::support::{Pair, copy_rules};
 use crate::power::Disk;
-use crate::support::{Faults, Mode, PATIENCE, Trace, agent};
+use crate::support::{Faults, Mode, Trace, agent, waiter};
 
 type Steps = Vec<(Operation, PathBuf)>;
 
@@ -199,7 +199,7 @@ fn of_a_recovery() {
         }
         let trace = Arc::new(Trace::default());
         let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
-        finish_pending(&from, Reach::Only(&to), &agent(), &pair.clock, PATIENCE).unwrap();
+        finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
         let sides = Sides::of(&pair, &name);
         let volatile = |root: &Path| Disk { volatile: vec![root.join(&sides.item)] };
         let disks = [volatile(&sides.from), volatile(&sides.to)];

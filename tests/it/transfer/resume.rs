@@ -11,7 +11,7 @@ use urepo::identity::RepositoryName;
 use urepo::transfer::{Over, Rules, Step, Verb};
 
 use super::support::{Pair, State, step};
-use crate::support::{Faults, Mode, PATIENCE, agent, staged, tree, whole_items};
+use crate::support::{Faults, Mode, agent, staged, tree, waiter, whole_items};
 
 /// A pair whose item counts as large.
 fn pair() -> (Pair, RepositoryName) {
@@ -106,7 +106,7 @@ fn recovery_gives_up_what_was_half_copied() {
     let (pair, _) = pair();
     cut_short(&pair, 90);
     let to = pair.to();
-    let removed = recover(&to, &agent(), &pair.clock, PATIENCE).unwrap();
+    let removed = recover(&to, &agent(), &waiter(&pair.clock)).unwrap();
     assert!(
         removed.iter().any(|found| found.path.starts_with(partial(pair.root(1)))),
         "{removed:?}"

@@ -19,7 +19,7 @@ use urepo::transfer::{
 use urepo::verify::{self, Report, Scope};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch,
+    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, waiter,
 };
 
 /// Two collections, on one file system or on two.
@@ -199,7 +199,7 @@ impl Pair {
         let (agent, interrupt) = (agent(), Interrupt::default());
         let plans = self.plans.load(Ordering::Relaxed);
         let writer = |collection: &Collection, needed: bool| {
-            let writer = || collection.writer(&agent, &self.clock, PATIENCE);
+            let writer = || collection.writer(&agent, &waiter(&self.clock));
             (needed && !plans).then(writer).transpose()
         };
         let transfer = Transfer {

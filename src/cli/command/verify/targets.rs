@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use urepo::collection::{Collection, discover};
-use urepo::disk::Watcher;
 
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -48,7 +47,7 @@ fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure>
     for text in texts {
         // Without the `.` and the `/` at the end that would stand in every line.
         let path: PathBuf = context.collection_path(text).components().collect();
-        let root = Collection::open(&path, &Watcher::default())?;
+        let root = context.open(&path)?;
         // A root that is named twice, or by a link as well, is still one.
         let identity = root.root().own_stamp()?.identity;
         if !seen.contains(&identity) {

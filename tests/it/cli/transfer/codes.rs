@@ -9,7 +9,7 @@ use urepo::item::State;
 
 use super::super::records;
 use super::{archive_and_mirror, is_clean, make, sidecar, states, tells, update};
-use crate::support::{World, agent, change_item, copy_item, tree};
+use crate::support::{World, agent, change_item, copy_item, tree, waiter};
 
 /// Runs a line that has to end with `code`, in words and with records, and to change no item.
 #[track_caller]
@@ -117,13 +117,14 @@ fn of_locks_of_others() {
     let name = names[0].parse().unwrap();
     for held in [&archive, &mirror] {
         let wait = Duration::from_secs(10);
-        let lock = lock_items([(held, &name)], &agent(), &SystemClock, wait).unwrap();
+        let lock =
+            lock_items([(held, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
         let line = format!("--lock-wait 0 -c archive migrate {} --to mirror", names[0]);
         ends(&world, &line, 11);
         drop(lock);
     }
     let wait = Duration::from_secs(10);
-    let lock = lock_items([(&mirror, &name)], &agent(), &SystemClock, wait).unwrap();
+    let lock = lock_items([(&mirror, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
     let line = format!("--lock-wait 0 -c archive copy --refresh {} --to mirror", names[0]);
     ends(&world, &line, 11);
     // The others do not wait for it.
@@ -143,7 +144,8 @@ fn of_a_lock_on_one_of_many() {
     let name = names[1].parse().unwrap();
     let wait = Duration::from_secs(10);
     for rest in ["", "--leave-copy"] {
-        let lock = lock_items([(&archive, &name)], &agent(), &SystemClock, wait).unwrap();
+        let lock =
+            lock_items([(&archive, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
         let ran = world.run(&format!("--lock-wait 0 -c archive migrate --all {rest} --to mirror"));
         assert_eq!(ran.code, 3, "{}", ran.stderr);
         assert!(ran.stderr.contains(&format!("error: `{}`: ", names[1])), "{}", ran.stderr);
