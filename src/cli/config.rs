@@ -1,6 +1,7 @@
 //! Settings: command line, then environment, then collection, then the user's and the machine's file.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -62,7 +63,7 @@ pub(crate) struct Sourced<T> {
 /// All settings, merged.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    pub(crate) collection: Option<Sourced<String>>,
+    pub(crate) collection: Option<Sourced<OsString>>,
     pub(crate) jobs: Sourced<usize>,
     pub(crate) lock_wait: Sourced<Duration>,
     pub(crate) max_wait: Option<Sourced<Duration>>,
@@ -72,7 +73,7 @@ pub(crate) struct Config {
 /// What the command line says about the same settings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
-    pub(crate) collection: Option<String>,
+    pub(crate) collection: Option<OsString>,
     pub(crate) jobs: Option<usize>,
     pub(crate) lock_wait: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
@@ -84,14 +85,17 @@ const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(10);
 impl Config {
     pub(crate) fn load(
         given: &Given,
-        variable: impl Fn(&str) -> Option<String>,
+        variable: impl Fn(&str) -> Option<OsString>,
         files: &[PathBuf],
     ) -> Result<Config, Failure> {
         let files = read_all(files)?;
-        let collection = first(given.collection.clone(), "UREPO_COLLECTION", &variable, |text| {
-            Ok(text.to_owned())
-        })?
-        .or_else(|| from_files(&files, |file| file.collection.clone()));
+        let named = variable("UREPO_COLLECTION").filter(|path| !path.is_empty());
+        let from_variable = |value| Sourced { value, origin: Origin::Variable("UREPO_COLLECTION") };
+        let given_here = given.collection.clone();
+        let collection = given_here
+            .map(|value| Sourced { value, origin: Origin::CommandLine })
+            .or(named.map(from_variable))
+            .or_else(|| from_files(&files, |file| file.collection.clone().map(OsString::from)));
         let jobs = first(given.jobs, "UREPO_JOBS", &variable, parse_jobs)?
             .or_else(|| from_files(&files, |file| file.jobs.map(usize::from)))
             .unwrap_or_else(|| Sourced {
@@ -131,14 +135,19 @@ pub(crate) fn parse_jobs(text: &str) -> Result<usize, String> {
 fn first<T>(
     given: Option<T>,
     name: &'static str,
-    variable: impl Fn(&str) -> Option<String>,
+    variable: impl Fn(&str) -> Option<OsString>,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<Sourced<T>>, Failure> {
     if let Some(value) = given {
         return Ok(Some(Sourced { value, origin: Origin::CommandLine }));
     }
     let Some(text) = variable(name).filter(|text| !text.is_empty()) else { return Ok(None) };
-    match parse(&text) {
+    // A variable that says something else than it can say is never passed over.
+    let Some(text) = text.to_str() else {
+        let message = format!("the variable {name} says `{}`", text.display());
+        return Err(Failure::usage(message).caused_by("it is not UTF-8"));
+    };
+    match parse(text) {
         Ok(value) => Ok(Some(Sourced { value, origin: Origin::Variable(name) })),
         Err(reason) => {
             Err(Failure::usage(format!("the variable {name} says `{text}`")).caused_by(reason))

@@ -20,8 +20,11 @@ pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
     }
     context.printer.say(&format!("{} [y/N]", super::escape::one_line(question)));
     let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
+    let read = io::BufReader::new(context.stdin()?).read_line(&mut answer);
     match answer.trim().to_ascii_lowercase().as_str() {
+        _ if context.interrupt.requested() => {
+            Err(Failure::new(Exit::Interrupted, "interrupted; nothing was done"))
+        }
         "y" | "yes" if read.is_ok() => Ok(()),
         _ => Err(Failure::new(Exit::Failure, "nothing was done")),
     }

@@ -1,6 +1,6 @@
 //! What every command needs: settings, streams, clock, interrupt, who acts.
 
-use std::io::IsTerminal;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use super::args::{Color, Global};
 use super::config::{self, Config, Given};
 use super::exit::Exit;
 use super::failure::Failure;
-use super::printer::{Printer, Verbosity};
+use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, Lines, Unit};
 
 /// What every command needs.
@@ -36,17 +36,17 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(
         global: Global,
+        printer: Printer,
         command: &str,
         max_wait: Option<Duration>,
     ) -> Result<Context, Failure> {
-        let printer = printer(&global);
         let given = Given {
             collection: global.collection.clone(),
             jobs: global.jobs,
             lock_wait: global.lock_wait,
             max_wait,
         };
-        let config = Config::load(&given, |name| std::env::var(name).ok(), &config::files())?;
+        let config = Config::load(&given, |name| std::env::var_os(name), &config::files())?;
         let current = std::env::current_dir().map_err(|error| {
             Failure::new(Exit::Failure, "cannot find the current directory")
                 .caused_by(error.to_string())
@@ -72,8 +72,9 @@ impl Context {
     }
 
     /// Where a collection named on the command line is: a name from the settings, else a path.
-    pub(crate) fn collection_path(&self, named: &str) -> PathBuf {
-        match self.config.collections.get(named) {
+    pub(crate) fn collection_path(&self, named: impl AsRef<OsStr>) -> PathBuf {
+        let named = named.as_ref();
+        match named.to_str().and_then(|name| self.config.collections.get(name)) {
             Some(known) => known.value.clone(),
             None => self.absolute(Path::new(named)),
         }
@@ -123,14 +124,14 @@ impl Context {
 
     /// The same, in items or bytes.
     pub(crate) fn progress_in(&self, unit: Unit) -> Box<dyn Progress> {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = self.printer.stderr_is_terminal();
         let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
         if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
             Box::new(NoProgress)
         } else if terminal && !dumb && !self.printer.json {
             Box::new(Bar::new(unit))
         } else if self.global.progress {
-            Box::new(Lines::new())
+            Box::new(Lines::new(self.printer.clone()))
         } else {
             Box::new(NoProgress)
         }
@@ -149,7 +150,7 @@ impl Context {
     }
 }
 
-pub(crate) fn printer(global: &Global) -> Printer {
+pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {
     let verbosity = match global {
         Global { quiet: true, .. } => Verbosity::Quiet,
         Global { verbose: 0, .. } => Verbosity::Normal,
@@ -160,7 +161,7 @@ pub(crate) fn printer(global: &Global) -> Printer {
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
     };
-    Printer::new(verbosity, global.json, color)
+    Printer::new(verbosity, global.json, color, purpose)
 }
 
 /// The first signal asks for a stop at the next safe point, the second ends the process at once.

@@ -23,10 +23,30 @@ pub(crate) fn lines(text: &str) -> String {
     escape(text, |character| character == '\n')
 }
 
-/// Characters that reorder or hide what stands around them.
+/// JSON text in which such characters stand as `\u` escapes: they occur in strings alone.
+pub(crate) fn json(text: &str) -> String {
+    let is_plain = |c: char| !(c.is_control() || is_invisible(c));
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_plain(character) {
+            escaped.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped += &format!("\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}
+
+/// Characters that reorder or hide what stands around them. The joiners U+200C and U+200D are not among
+/// them: Persian, the scripts of India and emoji are written with them.
 fn is_invisible(character: char) -> bool {
     matches!(character,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
         | '\u{61c}' | '\u{180e}' | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -38,5 +58,14 @@ mod tests {
         assert_eq!(super::one_line("gpj.\u{202e}exe"), "gpj.\\u{202e}exe");
         assert_eq!(super::one_line("Relatório \\ ação"), "Relatório \\ ação");
         assert_eq!(super::lines("a\nb\r"), "a\nb\\r");
+        assert_eq!(super::one_line("می\u{200c}خواهم 👩\u{200d}🔬"), "می\u{200c}خواهم 👩\u{200d}🔬");
+    }
+
+    #[test]
+    fn json_stays_what_it_was() {
+        let value = serde_json::json!({ "a\u{9b}": "\u{202e}\u{e0041}\u{7f}\n\"\\ ação" });
+        let text = super::json(&value.to_string());
+        assert_eq!(text, r#"{"a\u009b":"\u202e\udb40\udc41\u007f\n\"\\ ação"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 }

@@ -1,12 +1,12 @@
 //! Failures as the command line tells them: one line, causes, one hint, an exit code.
 
 use std::error::Error;
-use std::io;
 
 use serde_json::json;
+use urepo::disk::PathError;
 
 use super::exit::Exit;
-use super::printer::Printer;
+use super::printer::{Lost, Printer};
 
 /// Why a command ended without success.
 #[derive(Debug)]
@@ -82,16 +82,23 @@ impl Failure {
         self
     }
 
-    /// A failure to write the answer. Nobody reading on is no failure.
-    pub(crate) fn of_stdout(error: &io::Error) -> Failure {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure::told(Exit::Success);
-        }
+    /// A failure to write the answer.
+    pub(crate) fn of_stdout(lost: &Lost) -> Failure {
         let failure = Failure {
             stdout_is_gone: true,
             ..Failure::new(Exit::Failure, "cannot write to stdout")
         };
-        failure.caused_by(error.to_string())
+        failure.caused_by(&lost.reason)
+    }
+
+    /// A failure to write to stdout, for a library that knows errors of the system alone.
+    pub(crate) fn into_io_error(self) -> std::io::Error {
+        std::io::Error::other(self.causes.join(": "))
+    }
+
+    /// The same with what was done.
+    pub(crate) fn into_path_error(self) -> PathError {
+        PathError::new("write to", "stdout", self.into_io_error())
     }
 
     /// Tells it on stderr: lines for people, one record with `--json`.

@@ -1,6 +1,7 @@
 //! The collections that are known: the one that is meant, those named in the settings, and those
 //! given on the command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use urepo::collection::{Collection, CollectionError, FindError, discover};
@@ -34,11 +35,12 @@ impl Context {
     ///
     /// What is given on the command line or in a variable has to be there. What the settings name
     /// may be missing.
-    pub(crate) fn known(&self, extra: &[String]) -> Result<Known, Failure> {
+    pub(crate) fn known(&self, extra: &[OsString]) -> Result<Known, Failure> {
         let mut known = Known { collections: Vec::new(), missing: Vec::new() };
         match &self.config.collection {
             Some(named) if matches!(named.origin, Origin::File(_)) => {
-                known.add_named(self, &named.value, self.collection_path(&named.value))?;
+                let name = named.value.to_string_lossy();
+                known.add_named(self, &name, self.collection_path(&named.value))?;
             }
             Some(_) => known.add(self, self.collection()?)?,
             None => match discover::enclosing(&self.current) {

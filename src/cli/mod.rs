@@ -13,10 +13,12 @@ mod exit;
 mod explain;
 mod failure;
 mod human;
+mod input;
 mod known;
 mod printer;
 mod progress;
 mod record;
+mod report;
 mod select;
 mod who;
 
@@ -28,6 +30,7 @@ use args::{Args, Command};
 use context::Context;
 use exit::Exit;
 use failure::Failure;
+use printer::Printer;
 
 /// How a command ends: all done, or not.
 type Done = Result<(), Failure>;
@@ -41,18 +44,11 @@ pub(crate) fn main() -> ExitCode {
             return exit.code().into();
         }
     };
-    let printer = context::printer(&args.global);
-    let done = run(args).and_then(|()| printer.flush().map_err(|error| Failure::of_stdout(&error)));
-    match done {
-        Ok(()) => Exit::Success.code().into(),
-        Err(failure) => {
-            failure.tell(&printer);
-            failure.exit.code().into()
-        }
-    }
+    let printer = context::printer(&args.global, args.command.purpose(args.global.dry_run));
+    report::conclude(run(args, &printer), &printer).code().into()
 }
 
-fn run(args: Args) -> Done {
+fn run(args: Args, printer: &Printer) -> Done {
     let Args { global, command } = args;
     let (name, max_wait) = match &command {
         Command::Init(_) => ("init", None),
@@ -84,10 +80,10 @@ fn run(args: Args) -> Done {
         Command::Doctor(_) => ("doctor", None),
         Command::Config(_) => ("config", None),
         // These two need nothing of the machine.
-        Command::Completions(completions) => return completions.run(),
-        Command::Man(man) => return man.run(&context::printer(&global)),
+        Command::Completions(completions) => return completions.run(printer),
+        Command::Man(man) => return man.run(printer),
     };
-    let context = Context::new(global, name, max_wait)?;
+    let context = Context::new(global, printer.clone(), name, max_wait)?;
     match command {
         Command::Init(init) => init.run(&context),
         Command::Adopt(adopt) => adopt.run(&context),

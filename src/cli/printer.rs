@@ -1,12 +1,15 @@
 //! What goes to stdout and stderr, and how.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+use urepo::disk::was_closed;
 
-use super::escape;
+use super::failure::Failure;
 use super::progress::without_bar;
+use super::{Done, escape};
 
 /// How much is said besides the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,13 +22,74 @@ pub(crate) enum Verbosity {
     Verbose,
 }
 
-/// Writes answers to stdout and everything else to stderr.
-#[derive(Clone, Copy, Debug)]
+/// What stdout is to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It takes the answer: without a reader there is nothing left to do.
+    Answer,
+    /// It takes reports of work, which is finished whether anybody reads them or not.
+    Work,
+}
+
+/// Why stdout takes nothing more.
+#[derive(Debug)]
+pub(crate) struct Lost {
+    /// The reader has left, as `head` does.
+    pub(crate) reader_left: bool,
+    /// The error, for people.
+    pub(crate) reason: String,
+}
+
+/// Writes answers to stdout and everything else to stderr. Nothing else in the program writes there.
+#[derive(Clone, Debug)]
 pub(crate) struct Printer {
     pub(crate) verbosity: Verbosity,
     pub(crate) json: bool,
+    pub(crate) purpose: Purpose,
     color: ColorChoice,
     stdout_is_terminal: bool,
+    /// There is no stdout: reports of work go to stderr, so that no identifier is lost.
+    stdout_is_closed: bool,
+    lost: Arc<OnceLock<Lost>>,
+}
+
+/// Lines for stdout, which are written together: exact in a pipe, harmless on a terminal.
+#[derive(Debug)]
+pub(crate) struct Output {
+    is_terminal: bool,
+    bytes: Vec<u8>,
+}
+
+impl Output {
+    /// A line.
+    pub(crate) fn line(&mut self, line: &str) {
+        if self.is_terminal {
+            self.bytes.extend(escape::one_line(line).bytes());
+        } else {
+            self.bytes.extend(line.bytes());
+        }
+        self.bytes.push(b'\n');
+    }
+
+    /// Several lines of our own making, in which names from outside may stand.
+    pub(crate) fn lines(&mut self, text: &str) {
+        self.bytes.extend(escape::lines(text).bytes());
+    }
+
+    /// Lines that may hold names which are not text.
+    pub(crate) fn exact(&mut self, lines: &[u8]) {
+        if self.is_terminal {
+            self.bytes.extend(escape::lines(&String::from_utf8_lossy(lines)).bytes());
+        } else {
+            self.bytes.extend(lines);
+        }
+    }
+
+    /// A JSON record on a line of its own.
+    pub(crate) fn record(&mut self, record: &serde_json::Value) {
+        self.bytes.extend(escape::json(&record.to_string()).bytes());
+        self.bytes.push(b'\n');
+    }
 }
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -33,47 +97,102 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 impl Printer {
-    pub(crate) fn new(verbosity: Verbosity, json: bool, color: ColorChoice) -> Printer {
-        Printer { verbosity, json, color, stdout_is_terminal: io::stdout().is_terminal() }
+    pub(crate) fn new(
+        verbosity: Verbosity,
+        json: bool,
+        color: ColorChoice,
+        purpose: Purpose,
+    ) -> Printer {
+        Printer {
+            verbosity,
+            json,
+            purpose,
+            color,
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stdout_is_closed: was_closed(io::stdout()),
+            lost: Arc::default(),
+        }
     }
 
-    /// One line of the answer, as it is in a pipe and harmless on a terminal.
-    pub(crate) fn line(&self, line: &str) -> io::Result<()> {
-        self.answer(|out| {
-            if self.stdout_is_terminal {
-                writeln!(out, "{}", escape::one_line(line))
-            } else {
-                writeln!(out, "{line}")
-            }
-        })
+    /// Whether a person sees what is written to stdout.
+    pub(crate) fn stdout_is_terminal(&self) -> bool {
+        self.stdout_is_terminal
+    }
+
+    /// Whether a person sees what is written to stderr.
+    pub(crate) fn stderr_is_terminal(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Why stdout takes nothing more, if it does not.
+    pub(crate) fn lost(&self) -> Option<&Lost> {
+        self.lost.get()
+    }
+
+    /// Nothing yet, for several lines that are written together.
+    pub(crate) fn output(&self) -> Output {
+        Output { is_terminal: self.stdout_is_terminal, bytes: Vec::new() }
+    }
+
+    /// Writes several lines together.
+    pub(crate) fn send(&self, output: &Output) -> Done {
+        self.payload(&output.bytes)
+    }
+
+    /// One line of the answer.
+    pub(crate) fn line(&self, line: &str) -> Done {
+        self.one(|output| output.line(line))
     }
 
     /// Several lines of our own making, in which names from outside may stand.
-    pub(crate) fn lines(&self, text: &str) -> io::Result<()> {
-        self.bytes(escape::lines(text).as_bytes())
+    pub(crate) fn lines(&self, text: &str) -> Done {
+        self.one(|output| output.lines(text))
     }
 
-    /// Bytes of the answer, as they are.
-    pub(crate) fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
-        self.answer(|out| out.write_all(bytes))
+    /// Lines that may hold names which are not text.
+    pub(crate) fn exact(&self, lines: &[u8]) -> Done {
+        self.one(|output| output.exact(lines))
     }
 
     /// A JSON record on a line of its own.
-    pub(crate) fn record(&self, record: &serde_json::Value) -> io::Result<()> {
-        self.answer(|out| writeln!(out, "{record}"))
+    pub(crate) fn record(&self, record: &serde_json::Value) -> Done {
+        self.one(|output| output.record(record))
     }
 
-    fn answer(
-        &self,
-        write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let write = || write(&mut io::stdout().lock());
+    fn one(&self, write: impl FnOnce(&mut Output)) -> Done {
+        let mut output = self.output();
+        write(&mut output);
+        self.send(&output)
+    }
+
+    /// Bytes of a file or a stream, as they are: for nobody who sits at a terminal unasked.
+    ///
+    /// Once stdout has failed nothing more is written. An answer then ends; work goes on, and the end
+    /// of the run says so (`report::conclude`).
+    pub(crate) fn payload(&self, bytes: &[u8]) -> Done {
+        if self.lost.get().is_none()
+            && let Err(error) = self.write(bytes)
+        {
+            let reader_left = error.kind() == io::ErrorKind::BrokenPipe;
+            // Whoever failed first has said why.
+            let _ = self.lost.set(Lost { reader_left, reason: error.to_string() });
+        }
+        match (self.lost.get(), self.purpose) {
+            (Some(lost), Purpose::Answer) => Err(Failure::of_stdout(lost)),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        if self.stdout_is_closed && self.purpose == Purpose::Work {
+            return without_bar(|| io::stderr().lock().write_all(bytes));
+        }
+        let write = || {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes)?;
+            out.flush()
+        };
         if self.stdout_is_terminal { without_bar(write) } else { write() }
-    }
-
-    /// Makes sure that the answer has left.
-    pub(crate) fn flush(&self) -> io::Result<()> {
-        io::stdout().lock().flush()
     }
 
     /// Something a person should know, unless they asked for quiet.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use urepo::progress::Progress;
 
+use super::printer::Printer;
 use super::{escape, human};
 
 /// What a long run has many of.
@@ -105,6 +106,7 @@ impl Drop for Bar {
 
 /// Plain lines at intervals, for logs.
 pub(crate) struct Lines {
+    printer: Printer,
     state: Mutex<LinesState>,
 }
 
@@ -119,8 +121,9 @@ struct LinesState {
 const INTERVAL: Duration = Duration::from_secs(10);
 
 impl Lines {
-    pub(crate) fn new() -> Lines {
+    pub(crate) fn new(printer: Printer) -> Lines {
         Lines {
+            printer,
             state: Mutex::new(LinesState {
                 last: Instant::now(),
                 items: 0,
@@ -144,7 +147,7 @@ impl Lines {
             } else if state.expected_bytes > 0 {
                 line += &format!(", {done} of {all}");
             }
-            eprintln!("{line}");
+            self.printer.say(&line);
         }
     }
 }

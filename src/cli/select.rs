@@ -1,15 +1,16 @@
 //! Which items a command is about: named one by one, in a list, or all that fit.
 
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use urepo::collection::{Collection, CollectionError, FindError, Names};
 use urepo::digest::Digest;
-use urepo::disk::{PathError, StoredFile, Watcher};
+use urepo::disk::PathError;
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
+use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::transfer::{Feed, Listing, Tombstones};
 
@@ -56,6 +57,7 @@ pub(crate) struct Selected<'a> {
     elsewhere: Option<&'a Collection>,
     list: Option<(Box<dyn BufRead + Send>, u8)>,
     failures: &'a Failures,
+    interrupt: &'a Interrupt,
 }
 
 /// Texts that mean no item, and a list that could not be read to its end.
@@ -111,14 +113,24 @@ impl Selection {
     /// The items of `collection` that are meant. What means none goes to `failures`.
     pub(crate) fn of<'a>(
         &'a self,
+        context: &'a Context,
         collection: &'a Collection,
         failures: &'a Failures,
     ) -> Result<Selected<'a>, Failure> {
-        let list =
-            self.list().map(|(path, end)| Ok::<_, Failure>((open(path)?, end))).transpose()?;
+        let open = |(path, end)| Ok::<_, Failure>((context.lines_of(path)?, end));
+        let list = self.list().map(open).transpose()?;
         let names = Names { prefix: self.prefix.clone() };
         let listing = Listing { names, since: self.since };
-        Ok(Selected { selection: self, collection, elsewhere: None, listing, list, failures })
+        let interrupt = &context.interrupt;
+        Ok(Selected {
+            selection: self,
+            collection,
+            elsewhere: None,
+            listing,
+            list,
+            failures,
+            interrupt,
+        })
     }
 }
 
@@ -160,6 +172,8 @@ impl Selected<'_> {
                     note(self.failures, None, failure);
                     ControlFlow::Continue(())
                 }
+                // The end of the run says so.
+                Err(_) if self.interrupt.requested() => return Ok(()),
                 Err(error) => {
                     let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
                     let message = format!("cannot read the list of items `{}`", path.display());
@@ -232,13 +246,6 @@ pub(crate) fn note(failures: &Failures, text: Option<&str>, failure: Failure) {
     let text = text.map(str::to_owned);
     let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
     failures.push(Meaningless { text, failure });
-}
-
-fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
-    if path == Path::new("-") {
-        return Ok(Box::new(BufReader::new(std::io::stdin())));
-    }
-    Ok(Box::new(BufReader::new(StoredFile::open_stream(path, Watcher::default())?)))
 }
 
 /// A line of a list.

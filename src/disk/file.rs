@@ -92,15 +92,6 @@ impl StoredFile {
         Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
     }
 
-    /// Opens what a person named to be read from, which may be a pipe: `<(find …)`.
-    pub fn open_stream(path: &Path, watcher: Watcher) -> Result<StoredFile, PathError> {
-        use rustix::fs::OFlags;
-        watcher.before(Operation::Open, path).on("open", path)?;
-        let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let fd = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())).on("open", path)?;
-        Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
-    }
-
     /// Where this file was found, for messages.
     pub fn path(&self) -> &Path {
         &self.path

@@ -133,7 +133,9 @@ fn info(sidecar: &Sidecar, parts: &Parts<'_>, now: Instant) -> Vec<u8> {
         }
     }
     for (key, value) in terms.own() {
-        if !OF_EACH_BAG.contains(&key.as_str()) {
+        let key = in_one_label(&key);
+        // Labels that the RFC reserves are compared without case.
+        if !OF_EACH_BAG.iter().any(|label| label.eq_ignore_ascii_case(&key)) {
             add(&key, &value);
         }
     }
@@ -152,6 +154,13 @@ fn label(term: &str) -> String {
     label
 }
 
+/// A key as a label, whoever wrote it into the sidecar: what would end the label, or the line, becomes a
+/// hyphen.
+fn in_one_label(key: &str) -> String {
+    let ends = |c: char| c.is_control() || c.is_whitespace() || c == ':';
+    key.chars().map(|c| if ends(c) { '-' } else { c }).collect()
+}
+
 /// A value with whatever a reader may take for the end of a line made into the RFC's way to go on.
 fn in_one_field(value: &str) -> String {
     let ends_line = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
@@ -167,6 +176,7 @@ mod tests {
     fn a_value_never_begins_a_label_of_its_own() {
         assert_eq!(in_one_field("one\nPayload-Oxum: 0.0\r\n\n"), "one\n  Payload-Oxum: 0.0");
         assert_eq!(in_one_field("a\u{85}b\u{2028}c\td"), "a\n  b\n  c\td");
+        assert_eq!(in_one_label("a\nPayload-Oxum: 9"), "a-Payload-Oxum--9");
         assert_eq!(label("title"), "DC-Title");
         assert_eq!(label("bibliographicCitation"), "DC-Bibliographic-Citation");
     }

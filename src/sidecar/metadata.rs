@@ -47,6 +47,9 @@ pub enum MetadataError {
     /// No such term.
     #[error("`{0}` is no term of Dublin Core")]
     UnknownTerm(String),
+    /// A key of one's own that cannot stand as a label everywhere.
+    #[error("`{0}` has characters other than letters, digits, `-` and `_`")]
+    Key(String),
     /// The term takes one value.
     #[error("`{0}` is given twice")]
     GivenTwice(String),
@@ -87,6 +90,7 @@ impl Metadata {
         for (key, value) in table {
             match value {
                 Value::Table(own) if key == "x" => {
+                    check_own("x", own)?;
                     metadata.0.insert("x".to_owned(), Value::Table(own.clone()));
                 }
                 Value::Array(values) => {
@@ -106,10 +110,7 @@ impl Metadata {
 
     /// Adds one value to a term, or to a key of one's own written `x.key`.
     pub fn add(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
-        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
-        if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES || text.contains(control) {
-            return Err(MetadataError::Text(key.to_owned()));
-        }
+        check_text(key, text)?;
         if let Some(own) = key.strip_prefix("x.") {
             return self.add_own(own, text);
         }
@@ -127,10 +128,7 @@ impl Metadata {
     }
 
     fn add_own(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
-        let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if key.is_empty() || !key.chars().all(named) {
-            return Err(MetadataError::UnknownTerm(format!("x.{key}")));
-        }
+        check_key("x", key)?;
         let own = self.0.entry("x").or_insert_with(|| Value::Table(Table::new()));
         let Value::Table(own) = own else { return Err(MetadataError::Kind("x".to_owned())) };
         append(own, key, text, false);
@@ -148,6 +146,41 @@ impl Metadata {
             }
         }
     }
+}
+
+/// Checks keys of one's own and their values, however deep they are.
+fn check_own(above: &str, table: &Table) -> Result<(), MetadataError> {
+    for (key, value) in table {
+        check_key(above, key)?;
+        check_value(&format!("{above}.{key}"), value)?;
+    }
+    Ok(())
+}
+
+fn check_value(key: &str, value: &Value) -> Result<(), MetadataError> {
+    match value {
+        Value::String(text) => check_text(key, text),
+        Value::Array(values) => values.iter().try_for_each(|value| check_value(key, value)),
+        Value::Table(table) => check_own(key, table),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => Ok(()),
+    }
+}
+
+/// A key becomes a label elsewhere, such as in a bag.
+fn check_key(above: &str, key: &str) -> Result<(), MetadataError> {
+    let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if key.is_empty() || !key.chars().all(named) {
+        return Err(MetadataError::Key(format!("{above}.{key}")));
+    }
+    Ok(())
+}
+
+fn check_text(key: &str, text: &str) -> Result<(), MetadataError> {
+    let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES || text.contains(control) {
+        return Err(MetadataError::Text(key.to_owned()));
+    }
+    Ok(())
 }
 
 fn append(table: &mut Table, key: &str, text: &str, always_list: bool) {
@@ -188,11 +221,28 @@ mod tests {
         metadata.add("x.box", "17").unwrap();
         assert_eq!(metadata.add("title", "B"), Err(MetadataError::GivenTwice("title".into())));
         assert_eq!(metadata.add("box", "17"), Err(MetadataError::UnknownTerm("box".into())));
-        assert_eq!(metadata.add("x.a b", "1"), Err(MetadataError::UnknownTerm("x.a b".into())));
+        assert_eq!(metadata.add("x.a b", "1"), Err(MetadataError::Key("x.a b".into())));
         assert_eq!(metadata.add("language", "?"), Err(MetadataError::Language("?".into())));
         assert_eq!(metadata.add("rights", "\u{7}"), Err(MetadataError::Text("rights".into())));
         let expected =
             "title = 'A \"quoted\" title'\ncreator = [\"One\", \"Two\"]\n[x]\nbox = \"17\"";
         assert_eq!(metadata.table(), &expected.parse::<Table>().unwrap());
+    }
+
+    #[test]
+    fn a_file_is_checked_like_a_flag() {
+        let read = |text: &str| Metadata::from_table(&text.parse().unwrap()).map(|_| ());
+        for text in ["[x]\nbox = 17\n[x.shelf]\nrow = ['a', 'b']", "[metadata.x]\nbox = 'b'"] {
+            assert_eq!(read(text), Ok(()), "{text}");
+        }
+        for (text, error) in [
+            ("[x]\n\"a\\nPayload-Oxum\" = '9.9'", MetadataError::Key("x.a\nPayload-Oxum".into())),
+            ("[x]\n'a b' = 1", MetadataError::Key("x.a b".into())),
+            ("[x.shelf]\n'a:b' = 1", MetadataError::Key("x.shelf.a:b".into())),
+            ("[x]\nbox = [\"\\u0007\"]", MetadataError::Text("x.box".into())),
+            ("[x.shelf]\nrow = ''", MetadataError::Text("x.shelf.row".into())),
+        ] {
+            assert_eq!(read(text), Err(error), "{text}");
+        }
     }
 }

@@ -15,6 +15,8 @@ mod progress;
 mod removal;
 mod settings;
 mod status;
+mod strange_names;
+mod table;
 mod tombstones;
 mod transfer;
 mod verifying;

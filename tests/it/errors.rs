@@ -1281,11 +1281,13 @@ error: `box` is no term of Dublin Core
 hint: `--meta x.box=…` keeps a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
-        refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 1).tells(str![[r#"
-error: `x.a b` is no term of Dublin Core
-hint: `--meta x.a b=…` keeps a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+        refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 1).tells(
+            str![[r#"
+error: `x.a b` has characters other than letters, digits, `-` and `_`
+hint: name it in such letters, as in `x.shelf-mark`
 
-"#]]);
+"#]],
+        );
         let title = |text| ["-c", "archive", "new", "a.txt", "--title", text];
         refuses_args(&world, title(""), 1).tells(str![[r#"
 error: the text of `title` is empty, longer than 64 KiB, or has control characters
@@ -2160,10 +2162,9 @@ mod streams {
         same(
             &stderr,
             str![[r#"
-error: cannot write to `stdout`
+error: cannot write to stdout
 caused by: No space left on device (os error 28)
-caused by: before it 1 item came whole to the disk
-hint: make room, `df -h .` shows how much there is, and repeat the command
+hint: the work itself is done; only its report is lost
 
 "#]],
         );
@@ -2173,7 +2174,7 @@ hint: make room, `df -h .` shows how much there is, and repeat the command
         same(
             &stderr,
             str![[r#"
-{"error":{"causes":["No space left on device (os error 28)"],"code":1,"hint":null,"message":"cannot write to stdout"},"exit_code":1,"ok":false,"type":"error","version":1}
+{"error":{"causes":["No space left on device (os error 28)"],"code":1,"hint":"the work itself is done; only its report is lost","message":"cannot write to stdout"},"exit_code":1,"ok":false,"type":"error","version":1}
 
 "#]],
         );
@@ -2184,6 +2185,7 @@ hint: make room, `df -h .` shows how much there is, and repeat the command
             str![[r#"
 error: cannot write to stdout
 caused by: No space left on device (os error 28)
+hint: the work itself is done; only its report is lost
 
 "#]],
         );
@@ -2224,9 +2226,9 @@ caused by: No space left on device (os error 28)
         same(
             &stderr,
             str![[r#"
-error: cannot write to `stdout`
+error: cannot write to stdout
 caused by: Broken pipe (os error 32)
-caused by: before it 1 item came whole to the disk
+hint: the work itself is done; only its report is lost
 
 "#]],
         );

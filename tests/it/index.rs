@@ -14,4 +14,4 @@ mod property;
 mod questions;
 mod sharing;
 
-pub(crate) use support::{agrees_after, with_index};
+pub(crate) use support::{agrees_after, open, try_catalog, with_index};

@@ -27,3 +27,4 @@ mod tidy;
 mod transfer;
 mod verify;
 mod verify_roots;
+mod waits;

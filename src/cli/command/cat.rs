@@ -77,8 +77,7 @@ impl Cat {
                 break;
             }
             hasher.update(&buffer[..length]);
-            let written = context.printer.bytes(&buffer[..length]);
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            context.printer.payload(&buffer[..length])?;
         }
         if hasher.finish() != *digest {
             let message = format!("`{path}` of `{}` is damaged: its digest differs", item.name());

@@ -3,6 +3,7 @@
 use clap_complete::Shell;
 
 use crate::cli::Done;
+use crate::cli::printer::Printer;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
@@ -15,13 +16,9 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(&self) -> Done {
+    pub(crate) fn run(&self, printer: &Printer) -> Done {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut crate::cli::definitions(), "urepo", &mut text);
-        use std::io::Write as _;
-        std::io::stdout()
-            .lock()
-            .write_all(&text)
-            .map_err(|error| crate::cli::failure::Failure::of_stdout(&error))
+        printer.payload(&text)
     }
 }

@@ -1,11 +1,13 @@
 //! `urepo config`: each setting and where it comes from.
 
 use serde_json::json;
+use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
 use crate::cli::Done;
 use crate::cli::config::{Origin, files};
 use crate::cli::context::Context;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
 /// Show each setting and where it comes from
@@ -29,8 +31,8 @@ impl Config {
                 rows.push(("collection".to_owned(), path, found.origin.to_string()));
             }
             None => {
-                if let Ok(collection) = context.collection() {
-                    let path = collection.path().display().to_string();
+                if let Ok(path) = discover::enclosing(&context.current) {
+                    let path = path.display().to_string();
                     rows.push(("collection".to_owned(), path, "current directory".to_owned()));
                 }
             }
@@ -48,10 +50,22 @@ impl Config {
             let path = found.value.display().to_string();
             rows.push((format!("collections.{name}"), path, found.origin.to_string()));
         }
-        if let Ok(collection) = context.collection() {
-            rows.extend(of_collection(&collection)?);
+        // Whoever asks because a collection does not work sees the other settings, and why.
+        let broken = match context.collection() {
+            Ok(collection) => {
+                rows.extend(of_collection(&collection)?);
+                None
+            }
+            Err(failure) => Some(failure),
+        };
+        tell(context, &rows)?;
+        match broken {
+            // Outside every collection there is none to be shown.
+            Some(failure) if config.collection.is_some() || failure.exit != Exit::NoCollection => {
+                Err(failure)
+            }
+            _ => Ok(()),
         }
-        tell(context, &rows)
     }
 }
 
@@ -76,7 +90,8 @@ fn of_collection(collection: &urepo::collection::Collection) -> Result<Vec<Row>,
 
 fn tell(context: &Context, rows: &[Row]) -> Done {
     let printer = &context.printer;
-    let written = if printer.json {
+
+    if printer.json {
         let values: serde_json::Map<_, _> = rows
             .iter()
             .map(|(key, value, origin)| (key.clone(), json!({ "value": value, "origin": origin })))
@@ -97,6 +112,5 @@ fn tell(context: &Context, rows: &[Row]) -> Done {
             text += &format!("# {} is read if it exists\n", path.display());
         }
         printer.lines(&text)
-    };
-    written.map_err(|error| Failure::of_stdout(&error))
+    }
 }

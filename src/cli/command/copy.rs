@@ -1,5 +1,7 @@
 //! `urepo copy`: Copies of items, in another collection.
 
+use std::ffi::OsString;
+
 use urepo::holdings::{Concern, holdings};
 use urepo::transfer::{Feed, Rules, Verb};
 
@@ -33,7 +35,7 @@ pub(crate) struct Copy {
     selection: Selection,
     /// The collection that gets the Copies: a path, or a name from the settings
     #[arg(long, value_name = "PATH|NAME", required = true)]
-    to: String,
+    to: OsString,
     /// Bring Copies that are older than their Originals up to date as well
     #[arg(long)]
     refresh: bool,
@@ -76,7 +78,7 @@ impl Copy {
             single: self.selection.is_single(),
         };
         let failures = Failures::default();
-        let feed = self.selection.of(&from, &failures)?.into_feed();
+        let feed = self.selection.of(context, &from, &failures)?.into_feed();
         if !self.policy {
             return run.finish(feed, &failures);
         }

@@ -1,6 +1,8 @@
 //! `urepo delete`: items go, and can come back until they are purged.
 
 use clap::ValueEnum;
+use std::ffi::OsString;
+
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
@@ -42,7 +44,7 @@ pub(crate) struct Delete {
     reason: Option<String>,
     /// Another collection, by path or name, that may hold the items too; may be repeated
     #[arg(long = "with", value_name = "ROOT")]
-    others: Vec<String>,
+    others: Vec<OsString>,
     /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
     /// not as its sidecar says
     #[arg(long, value_name = "RULE")]

@@ -7,7 +7,6 @@ use urepo::distributor::ClockTrust;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::failure::Failure;
 
 /// Show the memories that names come from, the clock, and left-overs
 ///
@@ -35,7 +34,8 @@ impl Doctor {
         }
         let memories = issuer.look()?;
         let left = left_overs(&collection)?.len();
-        let written = if context.printer.json {
+
+        if context.printer.json {
             let record = json!({
                 "type": "doctor", "version": 1, "clock": context.clock.now().to_string(),
                 "machine": context.agent.machine_id, "left_overs": left,
@@ -53,8 +53,7 @@ impl Doctor {
                 _ => format!("left-overs   {left}; `urepo recover` removes them\n"),
             };
             context.printer.lines(&text)
-        };
-        written.map_err(|error| Failure::of_stdout(&error))
+        }
     }
 }
 

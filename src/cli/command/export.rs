@@ -1,6 +1,6 @@
 //! `urepo export`: items leave the collection, for those who have no urepo.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -95,15 +95,20 @@ enum LinksRule {
 }
 
 impl Export {
+    /// Whether the items go to stdout.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.to == Path::new("-")
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() {
             return Err(context.nothing_selected("export"));
         }
-        let is_stream = self.to == Path::new("-");
+        let is_stream = self.is_stream();
         self.check(context, is_stream)?;
         let collection = context.collection()?;
         let failures = Failures::default();
-        let feed = self.selection.of(&collection, &failures)?.into_feed();
+        let feed = self.selection.of(context, &collection, &failures)?.into_feed();
         let progress = context.progress();
         let exporter = Exporter {
             collection: &collection,
@@ -139,7 +144,7 @@ impl Export {
             return Err(Failure::usage("standard output can not have both the stream and JSON")
                 .hint("name a directory with `--to DIR`"));
         }
-        if is_stream && !context.global.dry_run && std::io::stdout().is_terminal() {
+        if is_stream && !context.global.dry_run && context.printer.stdout_is_terminal() {
             return Err(Failure::usage("a tar stream is nothing for a terminal")
                 .hint("add `| tar -x`, `> FILE`, or `--to DIR`"));
         }
@@ -208,10 +213,11 @@ struct Stdout<'a>(&'a Printer);
 
 impl Write for Stdout<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.bytes(bytes).map(|()| bytes.len())
+        let written = self.0.payload(bytes).map(|()| bytes.len());
+        written.map_err(Failure::into_io_error)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
+        Ok(())
     }
 }

@@ -1,17 +1,16 @@
 //! `urepo find`: items by what is known of them.
 
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use urepo::catalog::{Catalog, Found, Look};
 use urepo::collection::Collection;
-use urepo::digest::Digest;
-use urepo::disk::copy::{self, CopyError};
-use urepo::disk::{StoredFile, Watcher};
+use urepo::digest::{Digest, Hasher};
+use urepo::disk::{PathError, Stream};
 use urepo::identity::{Instant, Prefix};
 use urepo::index::Query;
 use urepo::item::State;
-use urepo::progress::NoProgress;
 
 use super::list::{in_columns, parse_time};
 use crate::cli::context::Context;
@@ -143,7 +142,8 @@ impl Find {
     fn tell(&self, context: &Context, collection: &Collection, found: &Found) -> Done {
         let printer = &context.printer;
         let name = found.name.as_str();
-        let written = if printer.json {
+
+        if printer.json {
             let item = collection.item(&found.name)?;
             match item.sidecar() {
                 Ok((sidecar, _)) => printer.record(&record::described(&item, &sidecar)),
@@ -155,14 +155,13 @@ impl Find {
                 }
             }
         } else if self.null {
-            printer.bytes(format!("{name}\0").as_bytes())
+            printer.exact(format!("{name}\0").as_bytes())
         } else if self.long {
             printer.line(&in_columns(found))
         } else {
             let title = escape::one_line(found.title.as_deref().unwrap_or_default());
             printer.line(format!("{name}  {title}").trim_end())
-        };
-        written.map_err(|error| Failure::of_stdout(&error))
+        }
     }
 
     fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
@@ -178,7 +177,7 @@ impl Find {
                 "exit_code": exit.code(),
             });
             let written = context.printer.record(&record);
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            written?;
         }
         match exit {
             Exit::NoItem => Err(Failure::new(exit, "no item is like that")
@@ -190,11 +189,16 @@ impl Find {
 
 /// The digest of a file of the person who asks.
 fn digest_of(context: &Context, path: &Path) -> Result<Digest, Failure> {
-    let mut file = StoredFile::open_stream(path, Watcher::default())?;
-    let (mut buffer, interrupt) = (vec![0; 256 * 1024], &context.interrupt);
-    match copy::digest(&mut file, &mut buffer, &NoProgress, interrupt) {
-        Ok(read) => Ok(read.digest),
-        Err(CopyError::Disk(error)) => Err(error.into()),
-        Err(CopyError::Interrupted) => Err(Failure::told(Exit::Interrupted)),
+    let mut stream = Stream::open(path, &context.interrupt)?;
+    let (mut buffer, mut hasher) = (vec![0; 256 * 1024], Hasher::default());
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(length) => hasher.update(&buffer[..length]),
+            Err(_) if context.interrupt.requested() => {
+                return Err(Failure::told(Exit::Interrupted));
+            }
+            Err(error) => return Err(PathError::new("read", path, error).into()),
+        }
     }
 }

@@ -5,7 +5,6 @@ use urepo::identity::{Ibip, Identifier, LegacyLabel, Pasted, RepositoryName};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::failure::Failure;
 
 /// Read an identifier in any spelling and print what it says
 ///
@@ -50,7 +49,7 @@ impl Id {
                 }
                 context.printer.lines(&lines)
             };
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            written?;
         }
         Ok(())
     }

@@ -209,7 +209,7 @@ impl Import {
         &self,
         context: &Context,
         collection: &Collection,
-        sources: &sources::Sources,
+        sources: &sources::Sources<'_>,
     ) -> Done {
         let ledger = Ledger::look(collection)?;
         let mut teller = tell::Teller::new(context, collection, None);
@@ -225,7 +225,7 @@ impl Import {
         &self,
         context: &Context,
         collection: &Collection,
-        sources: &sources::Sources,
+        sources: &sources::Sources<'_>,
     ) -> Result<Option<u64>, Failure> {
         let waits = self.waiting(collection, u64::from(u32::MAX))? > Duration::ZERO;
         if !waits || !sources.can_be_read_twice() || context.global.quiet {
@@ -278,11 +278,11 @@ impl Import {
             settle: self.drop.settle,
             time_limit: self.drop.time_limit,
             after,
-            metadata: self.description.metadata()?,
+            metadata: self.description.metadata(context)?,
         })
     }
 
-    fn failed_file(&self, sources: &sources::Sources) -> Result<Option<FailedFile>, Failure> {
+    fn failed_file(&self, sources: &sources::Sources<'_>) -> Result<Option<FailedFile>, Failure> {
         let Some(path) = &self.failed else { return Ok(None) };
         Ok(Some(FailedFile::create(path, sources.header()?, &Watcher::default())?))
     }

@@ -49,7 +49,7 @@ impl Index {
                 "gone": news.gone, "unlisted": news.unlisted.len(), "exit_code": exit.code(),
             });
             let written = context.printer.record(&record);
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            written?;
         }
         let read = human::count(news.read, "item");
         context.printer.note(&match (news.made, news.read, news.gone) {

@@ -99,7 +99,7 @@ impl Init {
                 "prefix": prefix.to_string(), "ok": true,
             });
             crate::cli::record::add_path(&mut record, "path", collection.path());
-            return context.printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+            return context.printer.record(&record);
         }
         context.printer.note(&format!(
             "made the collection `{}`; its names begin with {prefix}/",

@@ -122,9 +122,9 @@ impl Listing<'_> {
         if self.page.len() < PAGE { Ok(()) } else { self.tell_page() }
     }
 
-    fn tell_written(&mut self, written: std::io::Result<()>) -> Done {
+    fn tell_written(&mut self, written: Done) -> Done {
         self.listed += 1;
-        written.map_err(|error| Failure::of_stdout(&error))
+        written
     }
 
     /// Tells the items that wait for it.
@@ -173,9 +173,9 @@ impl Listing<'_> {
         self.list.state.is_none_or(|wanted| wanted == state)
     }
 
-    fn tell_name(&self, name: &str) -> std::io::Result<()> {
+    fn tell_name(&self, name: &str) -> Done {
         if self.list.null {
-            return self.context.printer.bytes(format!("{name}\0").as_bytes());
+            return self.context.printer.exact(format!("{name}\0").as_bytes());
         }
         self.context.printer.line(name)
     }
@@ -199,7 +199,7 @@ impl Listing<'_> {
         if self.context.printer.json {
             record::extend(&mut fields, record::failed(failure));
             let written = self.context.printer.record(&fields);
-            return written.map_err(|error| Failure::of_stdout(&error));
+            return written;
         }
         Ok(())
     }
@@ -223,7 +223,7 @@ impl Listing<'_> {
                 "unlisted": self.unlisted, "exit_code": exit.code(),
             });
             let written = self.context.printer.record(&record);
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            written?;
         }
         if failed.is_empty() {
             return Ok(());

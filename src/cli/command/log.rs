@@ -50,7 +50,7 @@ impl Log {
                 return Ok(());
             }
             told += 1;
-            tell(context, &event).map_err(|error| Stop::Failure(Failure::of_stdout(&error)))
+            tell(context, &event).map_err(Stop::Failure)
         })?;
         if told == 0 && !context.printer.json {
             context.printer.note("no such event");
@@ -59,7 +59,7 @@ impl Log {
     }
 }
 
-fn tell(context: &Context, event: &Event) -> std::io::Result<()> {
+fn tell(context: &Context, event: &Event) -> Done {
     if context.printer.json {
         let mut record = serde_json::json!({ "type": "event", "version": 1 });
         let fields = serde_json::to_value(event).unwrap_or_default();

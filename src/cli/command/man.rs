@@ -40,7 +40,7 @@ impl Man {
                 }
             },
         };
-        printer.bytes(text.as_bytes()).map_err(|error| Failure::of_stdout(&error))
+        printer.payload(text.as_bytes())
     }
 }
 

@@ -83,5 +83,5 @@ impl Manifest {
 }
 
 fn write(context: &Context, text: &[u8]) -> Done {
-    context.printer.bytes(text).map_err(|error| Failure::of_stdout(&error))
+    context.printer.exact(text)
 }

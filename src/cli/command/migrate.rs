@@ -1,5 +1,7 @@
 //! `urepo migrate`: items go to another collection, Originals with them.
 
+use std::ffi::OsString;
+
 use urepo::transfer::{Rules, Verb};
 
 use super::transfer::{OnErrorRule, Run, other};
@@ -27,7 +29,7 @@ pub(crate) struct Migrate {
     selection: Selection,
     /// The collection that gets the items: a path, or a name from the settings
     #[arg(long, value_name = "PATH|NAME", required = true)]
-    to: String,
+    to: OsString,
     /// Leave a Copy here
     #[arg(long)]
     leave_copy: bool,
@@ -60,7 +62,7 @@ impl Migrate {
             single: self.selection.is_single(),
         };
         let failures = Failures::default();
-        let feed = self.selection.of(&from, &failures)?.or_of(&to).into_feed();
+        let feed = self.selection.of(context, &from, &failures)?.or_of(&to).into_feed();
         run.finish(feed, &failures)
     }
 }

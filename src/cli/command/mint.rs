@@ -73,23 +73,22 @@ impl Mint {
             let record = serde_json::json!({
                 "type": "summary", "version": 1, "names": self.count, "exit_code": 0,
             });
-            return context.printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+            return context.printer.record(&record);
         }
         Ok(())
     }
 }
 
 fn tell(context: &Context, collection: &urepo::collection::Collection, labels: &[Label]) -> Done {
-    let mut text = String::new();
+    let mut output = context.printer.output();
     for label in labels {
         if context.printer.json {
             let path = collection.root().path_of(urepo::layout::item_directory(&label.name));
             let ibip = label.ibip.as_ref().map(ToString::to_string);
-            text += &record::item(label.name.as_str(), ibip.as_deref(), &path, None).to_string();
+            output.record(&record::item(label.name.as_str(), ibip.as_deref(), &path, None));
         } else {
-            text += label.name.as_str();
+            output.line(label.name.as_str());
         }
-        text.push('\n');
     }
-    context.printer.bytes(text.as_bytes()).map_err(|error| Failure::of_stdout(&error))
+    context.printer.send(&output)
 }

@@ -156,11 +156,11 @@ enum OnErrorRule {
 
 impl New {
     pub(crate) fn run(self: Box<Self>, context: &Context) -> Done {
-        let metadata = self.description.metadata()?;
+        let metadata = self.description.metadata(context)?;
         let target = self.target.as_deref().map(payload_path).transpose()?;
         let options = self.options(context);
         let single = !self.each;
-        let requests = sources::Requests::new(&self, metadata, target)?;
+        let requests = sources::Requests::new(&self, metadata, target, context)?;
         let collection = self.collection(context)?;
         let Some(collection) = collection else {
             return dry::without_collection(context);
@@ -244,7 +244,7 @@ impl MadeWith {
 }
 
 impl Description {
-    pub(super) fn metadata(&self) -> Result<Metadata, Failure> {
+    pub(super) fn metadata(&self, context: &Context) -> Result<Metadata, Failure> {
         let mut given = Metadata::default();
         if let Some(title) = &self.title {
             given.add("title", title)?;
@@ -263,7 +263,7 @@ impl Description {
             given.add(key, value)?;
         }
         let Some(path) = &self.metadata else { return Ok(given) };
-        let mut metadata = sources::read_metadata(path)?;
+        let mut metadata = sources::read_metadata(path, context)?;
         metadata.override_with(given);
         Ok(metadata)
     }

@@ -4,7 +4,6 @@ use urepo::item::State;
 
 use crate::cli::context::Context;
 use crate::cli::each::each;
-use crate::cli::failure::Failure;
 use crate::cli::{Done, record};
 
 /// Print where items are on the disk
@@ -49,14 +48,14 @@ impl Path {
             } else {
                 item.dir().path().to_path_buf()
             };
-            let written = if context.printer.json {
+
+            if context.printer.json {
                 let id = item.name().as_str();
                 context.printer.record(&record::item(id, None, &path, None))
             } else {
                 let end: &[u8] = if self.null { b"\0" } else { b"\n" };
-                context.printer.bytes(&[path.as_os_str().as_bytes(), end].concat())
-            };
-            written.map_err(|error| Failure::of_stdout(&error))
+                context.printer.exact(&[path.as_os_str().as_bytes(), end].concat())
+            }
         })
     }
 }

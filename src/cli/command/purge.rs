@@ -148,7 +148,7 @@ fn tell(context: &Context, entry: &Purgeable, verb: &str) -> Done {
     if context.printer.json {
         return record(context, entry);
     }
-    context.printer.line(&line(entry, verb)).map_err(|error| Failure::of_stdout(&error))
+    context.printer.line(&line(entry, verb))
 }
 
 fn told(context: &Context, entry: &Purgeable) -> Done {
@@ -166,7 +166,7 @@ fn record(context: &Context, entry: &Purgeable) -> Done {
         "held": held(entry), "files": entry.files, "bytes": entry.bytes,
         "since": entry.since.to_string(),
     });
-    context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))
+    context.printer.record(&record)
 }
 
 fn finish(context: &Context, done: &Tally, single: Option<Failure>) -> Done {
@@ -184,7 +184,7 @@ fn finish(context: &Context, done: &Tally, single: Option<Failure>) -> Done {
             "type": "summary", "version": 1, "items": done.entries, "bytes": done.bytes,
             "failed": done.failed, "exit_code": code,
         });
-        context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        context.printer.record(&record)?;
     } else if ended.is_ok() {
         let items = human::count(done.entries, "item");
         let bytes = human::bytes(done.bytes);

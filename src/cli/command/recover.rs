@@ -52,7 +52,7 @@ impl Recover {
                 "finished": finished, "pending": pending,
                 "exit_code": if pending > 0 { Exit::Partial.code() } else { 0 },
             });
-            context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            context.printer.record(&record)?;
             return still_pending(pending);
         }
         for notice in &notices {
@@ -80,7 +80,7 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
             "type": "summary", "version": 1, "planned": true, "removed": left.len(),
             "finished": pending.len(), "exit_code": 0,
         });
-        return printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+        return printer.record(&record);
     }
     let hand_overs = pending.into_iter().map(|pending| match pending {
         Ok(name) => format!("would finish or withdraw the hand-over of {name}"),
@@ -92,10 +92,7 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
         let holder = found.holder.unwrap_or_else(|| "unknown".to_owned());
         format!("would remove {}, of {holder}, unless it is at work", found.path.display())
     });
-    hand_overs
-        .chain(removals)
-        .try_for_each(|line| printer.line(&line))
-        .map_err(|error| Failure::of_stdout(&error))
+    hand_overs.chain(removals).try_for_each(|line| printer.line(&line))
 }
 
 /// Finishes hand-overs from `giver` and tells of each: how many there were, and how many still are.

@@ -1,5 +1,7 @@
 //! `urepo refresh`: stale Copies are brought up to their Originals.
 
+use std::ffi::OsString;
+
 use urepo::collection::Collection;
 use urepo::holdings::{Concern, holdings};
 use urepo::identity::RepositoryName;
@@ -28,7 +30,7 @@ pub(crate) struct Refresh {
     selection: Selection,
     /// A collection that may hold Originals, by path or name; may be repeated
     #[arg(long, value_name = "PATH|NAME")]
-    from: Vec<String>,
+    from: Vec<OsString>,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue")]
     on_error: OnErrorRule,
@@ -43,7 +45,7 @@ impl Refresh {
         let known = context.known(&self.from)?;
         let failures = Failures::default();
         // A list can be read once only, and there may be several collections to ask.
-        let named = self.selection.of(&to, &failures)?.into_names()?.map(|mut names| {
+        let named = self.selection.of(context, &to, &failures)?.into_names()?.map(|mut names| {
             names.retain(|name| can_be_refreshed(name, &to, &known, &failures));
             names
         });
@@ -63,7 +65,7 @@ impl Refresh {
             };
             let feed = match &named {
                 Some(names) => feed_of(names),
-                None => self.selection.of(&to, &failures)?.into_feed(),
+                None => self.selection.of(context, &to, &failures)?.into_feed(),
             };
             let this = run.carry_out(feed, &failures)?;
             match &mut ended {

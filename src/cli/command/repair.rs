@@ -2,6 +2,7 @@
 
 mod tell;
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, FindError, Names, Writer};
@@ -38,7 +39,7 @@ pub(crate) struct Repair {
     /// A collection with good copies, by path or name; repeat it for several. The named collections
     /// of the settings unless given
     #[arg(long, value_name = "ROOT")]
-    from: Vec<String>,
+    from: Vec<OsString>,
     /// Do not read all files to find the damaged items: only missing ones and other sizes are found
     #[arg(long, conflicts_with = "items")]
     quick: bool,
@@ -131,7 +132,8 @@ impl Repair {
             let path = context.collection_path(named);
             let donor = context.open(&path)?;
             if donor.root().own_stamp()?.identity == identity {
-                let message = format!("`{named}` is the collection that is to be repaired");
+                let message =
+                    format!("`{}` is the collection that is to be repaired", named.display());
                 return Err(Failure::new(Exit::Failure, message)
                     .hint("name another one that holds the same items"));
             }

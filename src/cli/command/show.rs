@@ -46,7 +46,7 @@ impl Show {
             } else {
                 context.printer.lines(&format!("{gap}{}", self.text(&item, &sidecar)))
             };
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            written?;
             if seal != Seal::Intact {
                 context.printer.warning(&format!(
                     "the sidecar of `{}` is not as it was sealed; `urepo verify` says more",

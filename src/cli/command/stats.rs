@@ -6,7 +6,6 @@ use urepo::index::{Count, Counts};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::{Done, escape, human, record};
 
 /// Tell how much the collection holds: by state, prefix, year and format
@@ -41,7 +40,7 @@ impl Stats {
         } else {
             context.printer.lines(&self.table(&counts))
         };
-        written.map_err(|error| Failure::of_stdout(&error))?;
+        written?;
         super::index::judge(news)
     }
 

@@ -3,6 +3,7 @@
 mod tally;
 mod tell;
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::Names;
@@ -39,7 +40,7 @@ Examples:
 pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "ROOT")]
-    with: Vec<String>,
+    with: Vec<OsString>,
     /// Only names of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
@@ -69,8 +70,8 @@ impl Status {
             };
             match written {
                 Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    unwritten = Some(Failure::of_stdout(&error));
+                Err(failure) => {
+                    unwritten = Some(failure);
                     ControlFlow::Break(())
                 }
             }
@@ -86,18 +87,13 @@ impl Status {
                 Err(Failure::new(Exit::Interrupted, message))
             }
         };
-        finish(context, &known, &tally, &ended).map_err(|error| Failure::of_stdout(&error))?;
+        finish(context, &known, &tally, &ended)?;
         ended
     }
 }
 
 /// Counts an item and tells what is not as it should be with it.
-fn look_at(
-    context: &Context,
-    known: &Known,
-    tally: &mut Tally,
-    holdings: &Holdings,
-) -> std::io::Result<()> {
+fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdings) -> Done {
     let concerns = holdings.concerns(|at| known.collections[at].settings().copies);
     tally.count(known, holdings, &concerns);
     for concern in &concerns {
@@ -112,7 +108,7 @@ fn look_at(
 }
 
 /// The collections come last: their counts are known only now, and whoever looks sees them.
-fn finish(context: &Context, known: &Known, tally: &Tally, ended: &Done) -> std::io::Result<()> {
+fn finish(context: &Context, known: &Known, tally: &Tally, ended: &Done) -> Done {
     let printer = &context.printer;
     let exit = ended.as_ref().err().map_or(Exit::Success, |failure| failure.exit);
     if printer.json {

@@ -1,5 +1,6 @@
 //! What `copy`, `migrate` and `refresh` have in common.
 
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::collection::Collection;
@@ -133,7 +134,7 @@ impl Drop for SetOnDrop<'_> {
 }
 
 /// Opens the other collection, named on the command line.
-pub(super) fn other(context: &Context, named: &str) -> Result<Collection, Failure> {
+pub(super) fn other(context: &Context, named: &OsStr) -> Result<Collection, Failure> {
     Ok(context.open(&context.collection_path(named))?)
 }
 

@@ -209,11 +209,11 @@ impl Run<'_> {
 }
 
 /// Whether to go on, nobody being there to read.
-fn go_on(written: std::io::Result<()>, unwritten: &mut Option<Failure>) -> ControlFlow<()> {
+fn go_on(written: Done, unwritten: &mut Option<Failure>) -> ControlFlow<()> {
     match written {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
-            *unwritten = Some(Failure::of_stdout(&error));
+            *unwritten = Some(error);
             ControlFlow::Break(())
         }
     }

@@ -1,6 +1,8 @@
 //! `urepo whereis`: which collections hold an item.
 
 use serde_json::{Value, json};
+use std::ffi::OsString;
+
 use urepo::holdings::{Holding, Holdings, holdings};
 use urepo::sidecar::{Handover, Party, Seal};
 
@@ -31,7 +33,7 @@ pub(crate) struct Whereis {
     items: Vec<String>,
     /// Look into this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "ROOT")]
-    with: Vec<String>,
+    with: Vec<OsString>,
 }
 
 impl Whereis {
@@ -42,7 +44,7 @@ impl Whereis {
         for text in &self.items {
             let done = known.resolve(text).and_then(|name| {
                 let found = holdings(&name, &known.collections);
-                tell(context, &known, &found).map_err(|error| Failure::of_stdout(&error))?;
+                tell(context, &known, &found)?;
                 tally.holdings += found.all.len();
                 judge(&known, text, &found)
             });
@@ -77,7 +79,7 @@ impl Whereis {
                 "missing": known.missing.iter().map(|missing| &missing.name).collect::<Vec<_>>(),
                 "exit_code": code,
             });
-            context.printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            context.printer.record(&record)?;
         }
         ended
     }
@@ -121,7 +123,7 @@ fn two_originals(known: &Known, name: &str, at: [usize; 2]) -> Failure {
         ))
 }
 
-fn tell(context: &Context, known: &Known, found: &Holdings) -> std::io::Result<()> {
+fn tell(context: &Context, known: &Known, found: &Holdings) -> Done {
     if context.printer.json {
         return found
             .all

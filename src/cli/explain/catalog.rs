@@ -32,7 +32,10 @@ impl From<QueryError> for Failure {
         Failure::of(Exit::Usage, &error).hint(match error {
             QueryError::OpenQuote(_) => "close it, or leave its mark out",
             QueryError::UnwantedTerm(_) => "name what is wanted: `TERM:word`",
-            QueryError::UnknownTerm(_) => "`urepo help new` lists the terms of Dublin Core",
+            QueryError::UnknownTerm(_) => {
+                return Failure::of(Exit::Usage, &error)
+                    .hint(format!("the terms are {}", urepo::sidecar::TERMS.join(", ")));
+            }
         })
     }
 }

@@ -22,7 +22,10 @@ impl From<ExportError> for Failure {
         let hint = match error {
             ExportError::Collection(error) => return error.into(),
             ExportError::Disk(error) => return error.into(),
-            ExportError::Stream(error) => return Failure::of_stdout(&error),
+            ExportError::Stream(error) => {
+                return Failure::new(Exit::Failure, "cannot write to stdout")
+                    .caused_by(error.to_string());
+            }
             ExportError::NoRoom { name, needed, unit, free, place } => {
                 let path = Path::new(name.as_str());
                 return Room { path, needed, unit, free, collection: &place }.lacking(exit);

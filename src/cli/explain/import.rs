@@ -5,6 +5,7 @@ use urepo::item::State;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::input::was_interrupted;
 
 impl From<ImportError> for Failure {
     fn from(error: ImportError) -> Failure {
@@ -20,6 +21,7 @@ impl From<ImportError> for Failure {
             ImportError::Locked { .. } => Exit::Locked,
             ImportError::NameExists { .. } | ImportError::NotOriginal { .. } => Exit::Conflict,
             ImportError::Bag { .. } => Exit::Damage,
+            ImportError::Read { source, .. } if was_interrupted(source) => Exit::Interrupted,
             _ => Exit::Failure,
         };
         let failure = Failure::of(exit, &error);

@@ -71,6 +71,7 @@ impl From<MetadataError> for Failure {
                 term.trim_start_matches("x."),
                 urepo::sidecar::TERMS.join(", ")
             )),
+            MetadataError::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
             _ => failure,
         }
     }

@@ -42,14 +42,7 @@ impl Deposit {
     }
 
     fn wait_for<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
-        let begun = Instant::now();
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            assert!(begun.elapsed() < LIMIT, "still waiting for {what}");
-            std::thread::yield_now();
-        }
+        wait_until(what, look)
     }
 
     fn send(&self, signal: Signal) {
@@ -155,4 +148,122 @@ fn a_reader_ends_as_well() {
     assert_eq!(output.status.code(), Some(130));
     assert!(output.stdout.len() < 4 * 1024 * 1024 - 1);
     assert_eq!(output.stderr, b"");
+}
+
+/// Whether a process listens for signals, or has ended.
+pub(super) fn listens(child: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let interrupt = 1_u64 << (Signal::INT.as_raw() - 1);
+    let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    field("State:").is_some_and(|state| state.starts_with('Z'))
+        || caught.is_some_and(|mask| mask & interrupt != 0)
+}
+
+/// Whether a process listens for signals, and every thread of it sleeps.
+fn is_waiting(child: &Child) -> Option<()> {
+    if !listens(child) {
+        return None;
+    }
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
+    for task in std::fs::read_dir(process.join("task")).ok()? {
+        let stat = std::fs::read_to_string(task.ok()?.path().join("stat")).ok()?;
+        stat.rsplit_once(") ")?.1.starts_with('S').then_some(())?;
+    }
+    Some(())
+}
+
+fn wait_until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < LIMIT, "still waiting for {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Sends one signal to a process that waits, and gives its code and what it wrote to stderr.
+fn interrupted(mut child: Child, signal: Signal, line: &str) -> (i32, String) {
+    wait_until(line, || is_waiting(&child));
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    // Its input stays open: nothing else ends the wait.
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(begun.elapsed() < LIMIT, "`{line}` has not heard {signal:?}");
+        std::thread::yield_now();
+    };
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut stderr).unwrap();
+    (status.code().unwrap_or(-1), stderr)
+}
+
+fn begin(world: &World, line: &str, stdin: Stdio) -> Child {
+    let mut command = world.command(line.split_whitespace());
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_list_on_stdin_is_not_waited_for() {
+    let (world, name) = super::world_with_item();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    for line in [
+        "new -",
+        "new --each --files-from0 -",
+        "new --each --files-from0 - -n",
+        "new --files-from0 - --json",
+        "import --files-from0 -",
+        "import --files-from0 - -n",
+        "copy --files-from - --to mirror",
+        "copy --files-from0 - --to mirror --json",
+        "migrate --files-from - --to mirror",
+        "export --files-from - --to out",
+        "refresh mirror --files-from -",
+    ] {
+        let line = match line.strip_prefix("refresh mirror") {
+            Some(rest) => format!("-c mirror refresh --from archive{rest}"),
+            None => format!("-c archive {line}"),
+        };
+        let (code, stderr) = interrupted(begin(&world, &line, Stdio::piped()), Signal::TERM, &line);
+        assert_eq!(code, 130, "{line}: {stderr}");
+        assert!(!stderr.contains("cannot read"), "{line}: {stderr}");
+    }
+    assert_eq!(whole_items(&super::open(&world)), [name]);
+}
+
+#[test]
+fn a_lock_is_not_waited_for() {
+    use urepo::clock::SystemClock;
+    use urepo::disk::{Dir, Lock, LockMode, Watcher};
+    let (world, name) = super::world_with_item();
+    let own = Dir::open(&world.path("archive/.urepo"), Watcher::default()).unwrap();
+    let holder = crate::support::agent().holder(&SystemClock);
+    let waiter = crate::support::waiter(&SystemClock);
+    let _lock = Lock::take(&own, "lock", LockMode::Exclusive, &holder, &waiter).unwrap();
+    for line in ["new a.txt", "recover", "delete -y --force last NAME", "import a.txt"] {
+        let line = format!("-c archive --lock-wait 1h {}", line.replace("NAME", &name));
+        let (code, stderr) = interrupted(begin(&world, &line, Stdio::null()), Signal::INT, &line);
+        assert_eq!(code, 130, "{line}: {stderr}");
+    }
+}
+
+#[test]
+fn a_question_is_answered_with_no() {
+    let (world, name) = super::world_with_item();
+    world.run(&format!("-c archive delete -y --force last {name}")).succeeded();
+    let Some((_own, programs)) = super::progress::terminal() else { return };
+    let mut child = begin(&world, "-c archive purge", programs.into());
+    let mut asked = Vec::new();
+    while !asked.ends_with(b"[y/N]\n") {
+        let mut byte = [0];
+        std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut byte).unwrap();
+        asked.extend(byte);
+    }
+    let (code, stderr) = interrupted(child, Signal::INT, "purge");
+    assert_eq!((code, stderr.as_str()), (130, "error: interrupted; nothing was done\n"));
+    world.run(&format!("-c archive delete --revive {name}")).succeeded();
 }

@@ -14,7 +14,7 @@ const CLEARED: &str = "\r\u{1b}[2K";
 
 /// A terminal: its own side, and the side of programs. Nothing where there are no terminals, as in some
 /// containers.
-fn terminal() -> Option<(File, File)> {
+pub(super) fn terminal() -> Option<(File, File)> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let own = match openpt(flags) {
         Err(Errno::NOENT | Errno::NODEV | Errno::NXIO | Errno::ACCESS) => return None,
@@ -27,7 +27,7 @@ fn terminal() -> Option<(File, File)> {
 }
 
 /// Reads what is shown until `enough`, or until nobody writes to the terminal any more.
-fn read_until(own: &mut File, shown: &mut String, enough: impl Fn(&str) -> bool) {
+pub(super) fn read_until(own: &mut File, shown: &mut String, enough: impl Fn(&str) -> bool) {
     let mut buffer = [0; 4096];
     while !enough(shown) {
         match own.read(&mut buffer) {

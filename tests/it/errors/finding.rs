@@ -37,7 +37,7 @@ hint: name what is wanted: `TERM:word`
 "#]]);
     refuses(&world, "-c archive find --where colour=red", 2).tells(str![[r#"
 error: `colour` is no term of Dublin Core, nor one of your own such as `x.box`
-hint: `urepo help new` lists the terms of Dublin Core
+hint: the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
     refuses(&world, "-c archive find --where title", 2).tells(str![[r#"

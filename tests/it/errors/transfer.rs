@@ -543,9 +543,10 @@ mod streams {
         same(
             &stderr,
             str![[r#"
-error: cannot write to `stdout`
+copied 1 item, 1 file, 1 B
+error: cannot write to stdout
 caused by: No space left on device (os error 28)
-hint: make room, `df -h .` shows how much there is, and repeat the command
+hint: the work itself is done; only its report is lost
 
 "#]],
         );
@@ -557,8 +558,10 @@ hint: make room, `df -h .` shows how much there is, and repeat the command
         same(
             &stderr,
             str![[r#"
-error: cannot write to `stdout`
+nothing to copy; 1 there already
+error: cannot write to stdout
 caused by: Broken pipe (os error 32)
+hint: the work itself is done; only its report is lost
 
 "#]],
         );

@@ -42,13 +42,13 @@ impl Rerun {
     /// Imports the manifest and sets the relations; what could not be set.
     fn run(&self) -> Vec<String> {
         import(&self.collection, self.rows(), import_options(), &self.clock).unwrap();
-        let ledger = Ledger::open(&self.collection, &agent(), &self.clock, PATIENCE).unwrap();
+        let ledger = Ledger::open(&self.collection, &agent(), &waiter(&self.clock)).unwrap();
         let mut told = Vec::new();
         let mut tell = |events: Vec<Event>| {
             told.extend(words(&events));
             Ok(())
         };
-        let acting = (&agent(), &self.clock as &dyn Clock, PATIENCE);
+        let acting = (&agent(), &waiter(&self.clock));
         let failed = relate(&ledger, self.rows(), acting, &mut tell).unwrap();
         assert_eq!(failed, told.len() as u64);
         let two = resolved(&self.sources()).unwrap().join("two").display().to_string();

@@ -67,10 +67,14 @@ impl World {
 
     /// The same in a process that may have only so many files open.
     pub(crate) fn run_with_descriptors(&self, limit: u32, line: &str) -> Ran {
+        self.finish(self.shell(&format!("ulimit -n {limit}; exec \"$0\" {line}")))
+    }
+
+    /// A shell that runs `script`, in which `$0` is the program.
+    pub(crate) fn shell(&self, script: &str) -> Command {
         let mut command = self.ready(Command::new("sh"));
-        let script = format!("ulimit -n {limit}; exec \"$0\" {line}");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_urepo")]);
-        self.finish(command)
+        command.args(["-c", script, env!("CARGO_BIN_EXE_urepo")]);
+        command
     }
 
     pub(crate) fn run_args<I: AsRef<std::ffi::OsStr>>(

@@ -12,7 +12,7 @@ use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 use urepo::verify::Depth;
 
 use super::support::{Pair, State, findings, records};
-use crate::support::{Faults, Mode, PATIENCE, agent, staged};
+use crate::support::{Faults, Mode, agent, staged, waiter};
 
 /// What is done after the hand-over to the destination was cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
     let (agent, interrupt) = (agent(), Interrupt::default());
     let remover = Remover {
         collection,
-        writer: collection.writer(&agent, &pair.clock, PATIENCE).unwrap(),
+        writer: collection.writer(&agent, &waiter(&pair.clock)).unwrap(),
         agent: &agent,
         clock: &pair.clock,
         wait: Duration::ZERO,
@@ -89,10 +89,10 @@ fn cut_short_then(second: Second) {
 fn check(pair: &Pair, name: &RepositoryName, all: &[Collection; 3], context: &str) {
     for giver in all {
         let reach = Reach::Anywhere(all);
-        for finished in finish_pending(giver, reach, &agent(), &pair.clock, PATIENCE).unwrap() {
+        for finished in finish_pending(giver, reach, &agent(), &waiter(&pair.clock)).unwrap() {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }
-        recover(giver, &agent(), &pair.clock, PATIENCE).unwrap();
+        recover(giver, &agent(), &waiter(&pair.clock)).unwrap();
         assert_eq!(records(giver.path()), [""; 0], "{context}");
         assert_eq!(staged(giver.path()), [""; 0], "{context}");
         assert_eq!(findings(giver), [""; 0], "{context}");

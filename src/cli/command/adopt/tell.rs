@@ -4,13 +4,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use urepo::adopt::{AdoptError, Outcome, Plan, Summary};
-use urepo::disk::{Dir, PathError};
+use urepo::disk::Dir;
 use urepo::item::PayloadPath;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human, record, report};
 
 pub(super) struct Teller<'a> {
     pub(super) context: &'a Context,
@@ -23,16 +23,15 @@ impl Teller<'_> {
     /// Tells the outcomes of a group, in one write.
     pub(super) fn tell_all(&self, outcomes: Vec<Outcome>) -> Result<(), AdoptError> {
         let printer = &self.context.printer;
-        let mut text = String::new();
+        let mut output = printer.output();
         for outcome in outcomes {
-            let line = if printer.json { self.record(outcome) } else { self.line(outcome) };
-            if let Some(line) = line {
-                text += &line;
-                text.push('\n');
+            if printer.json {
+                output.record(&self.record(outcome));
+            } else if let Some(line) = self.line(outcome) {
+                output.line(&line);
             }
         }
-        let written = printer.bytes(text.as_bytes()).and_then(|()| printer.flush());
-        written.map_err(|error| PathError::new("write to", "stdout", error).into())
+        printer.send(&output).map_err(|failure| failure.into_path_error().into())
     }
 
     fn line(&self, outcome: Outcome) -> Option<String> {
@@ -74,8 +73,8 @@ impl Teller<'_> {
         None
     }
 
-    fn record(&self, outcome: Outcome) -> Option<String> {
-        let record = match outcome {
+    fn record(&self, outcome: Outcome) -> Value {
+        match outcome {
             Outcome::Taken(plan) => self.item(&plan),
             Outcome::There(name) => {
                 let path = self.root.path_of(name.as_str());
@@ -96,8 +95,7 @@ impl Teller<'_> {
                 });
                 json!({ "type": "item", "version": 1, "id": path, "ok": false, "error": error })
             }
-        };
-        Some(record.to_string())
+        }
     }
 
     fn item(&self, plan: &Plan) -> Value {
@@ -123,15 +121,12 @@ impl Teller<'_> {
         let fatal = summary.fatal.take();
         let ended = self.ended(&summary, fatal);
         if printer.json {
-            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-            printer
-                .record(&json!({
-                    "type": "summary", "version": 1, "adopted": summary.taken,
-                    "skipped": summary.there, "strays": summary.strays,
-                    "refused": summary.refused, "files": summary.files, "bytes": summary.bytes,
-                    "planned": self.planned, "exit_code": code,
-                }))
-                .map_err(|error| Failure::of_stdout(&error))?;
+            let counts = json!({
+                "adopted": summary.taken, "skipped": summary.there, "strays": summary.strays,
+                "refused": summary.refused, "files": summary.files, "bytes": summary.bytes,
+                "planned": self.planned,
+            });
+            report::summary(printer, &ended, counts)?;
         } else if ended.is_ok() || summary.taken > 0 {
             printer.note(&self.closing(&summary));
         }

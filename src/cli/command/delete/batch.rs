@@ -8,7 +8,7 @@ use super::told::Told;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, report};
 
 /// What has been told so far.
 pub(super) struct Batch<'a> {
@@ -42,11 +42,10 @@ impl<'a> Batch<'a> {
             let kind = if is_dry { "plan" } else { "item" };
             let mut record = json!({ "type": kind, "version": 1, "id": name.as_str(), "ok": true });
             crate::cli::record::extend(&mut record, told.fields);
-            return printer.record(&record).map_err(|error| Failure::of_stdout(&error));
+            return printer.record(&record);
         }
         if is_dry {
-            let line = printer.line(&told.planned);
-            line.map_err(|error| Failure::of_stdout(&error))?;
+            printer.line(&told.planned)?;
         } else {
             printer.note(&told.done);
         }
@@ -65,8 +64,7 @@ impl<'a> Batch<'a> {
                 "type": "item", "version": 1, "id": id, "ok": false,
                 "error": { "code": failure.exit.code(), "message": failure.in_one_line() },
             });
-            let written = self.context.printer.record(&record);
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            self.context.printer.record(&record)?;
         }
         if self.is_single {
             self.single = Some(failure);
@@ -88,13 +86,8 @@ impl<'a> Batch<'a> {
             }
         };
         if self.context.printer.json {
-            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-            let record = json!({
-                "type": "summary", "version": 1, "items": self.done, "failed": self.failed,
-                "exit_code": code,
-            });
-            let written = self.context.printer.record(&record);
-            written.map_err(|error| Failure::of_stdout(&error))?;
+            let counts = json!({ "items": self.done, "failed": self.failed });
+            report::summary(&self.context.printer, &ended, counts)?;
         }
         ended
     }

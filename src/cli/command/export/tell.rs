@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
 use crate::cli::select::{Failures, Meaningless};
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human, record, report};
 
 /// Tells each outcome as it comes.
 pub(super) struct Teller<'a> {
@@ -35,17 +35,12 @@ impl<'a> Teller<'a> {
                 Ok(exported) => self.tell(name.as_str(), &exported),
                 Err(error) => self.tell_failure(name.as_str(), error.into()),
             }
-            .map_err(ExportError::Stream)?;
+            .map_err(|failure| ExportError::Stream(failure.into_io_error()))?;
         }
-        // What is told of an item is read by those who wait for it.
-        if self.is_stream {
-            Ok(())
-        } else {
-            self.context.printer.flush().map_err(ExportError::Stream)
-        }
+        Ok(())
     }
 
-    fn tell(&self, name: &str, exported: &Exported) -> std::io::Result<()> {
+    fn tell(&self, name: &str, exported: &Exported) -> Done {
         let printer = &self.context.printer;
         let Exported { place, files, bytes, lost } = exported;
         let is_dry = self.context.global.dry_run;
@@ -76,10 +71,10 @@ impl<'a> Teller<'a> {
             printer.detail(&format!("exported {name} ({size})"));
             return Ok(());
         }
-        printer.bytes(&[place.as_os_str().as_bytes(), b"\n"].concat())
+        printer.exact(&[place.as_os_str().as_bytes(), b"\n"].concat())
     }
 
-    fn tell_failure(&mut self, name: &str, failure: Failure) -> std::io::Result<()> {
+    fn tell_failure(&mut self, name: &str, failure: Failure) -> Done {
         let printer = &self.context.printer;
         if failure.exit == Exit::Interrupted || failure.ends_the_run() {
             self.last = Some(failure);
@@ -113,19 +108,18 @@ impl<'a> Teller<'a> {
                 failure.tell(printer);
             }
         }
-        let failure = self.failure(&mut summary);
+        let ended = self.failure(&mut summary).map_or(Ok(()), Err);
         if printer.json {
-            let code = failure.as_ref().map_or(0, |failure| failure.exit.code());
-            let record = json!({
-                "type": "summary", "version": 1, "exported": summary.exported,
+            let counts = json!({
+                "exported": summary.exported,
                 "failed": summary.failed, "files": summary.files, "bytes": summary.bytes,
-                "planned": self.context.global.dry_run, "exit_code": code,
+                "planned": self.context.global.dry_run,
             });
-            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial) {
+            report::summary(printer, &ended, counts)?;
+        } else if ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial) {
             self.close(&summary);
         }
-        failure.map_or(Ok(()), Err)
+        ended
     }
 
     fn close(&self, summary: &Summary) {

@@ -1,26 +1,26 @@
 //! What `urepo import` is asked to import, one candidate at a time.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::disk::{Dir, Links, StoredFile, Watcher, resolved};
+use urepo::disk::{Dir, Links, Watcher, resolved};
 use urepo::import::{Columns, Format, Found, List, Manifest, Reading, Tree, Units};
 
 use super::{FormatName, Import};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::input::{is_stdin, name_of};
 
 /// Candidates as they are found.
 pub(super) type Candidates = Box<dyn Iterator<Item = Found> + Send>;
 
 /// Where candidates come from. They can be asked for again, unless standard input names them.
-pub(super) struct Sources {
+pub(super) struct Sources<'a> {
+    context: &'a Context,
     trees: Vec<PathBuf>,
     units: Units,
     links: Links,
     list: Option<PathBuf>,
-    current: PathBuf,
     manifest: Option<Table>,
 }
 
@@ -30,8 +30,8 @@ struct Table {
     reading: Reading,
 }
 
-impl Sources {
-    pub(super) fn new(import: &Import, context: &Context) -> Result<Sources, Failure> {
+impl<'a> Sources<'a> {
+    pub(super) fn new(import: &Import, context: &'a Context) -> Result<Sources<'a>, Failure> {
         if import.sources.is_empty()
             && import.files_from0.is_none()
             && import.manifest.manifest.is_none()
@@ -43,11 +43,11 @@ impl Sources {
             (false, depth) => Units::Depth(depth.map_or(1, std::num::NonZeroUsize::get)),
         };
         Ok(Sources {
+            context,
             trees: import.sources.iter().map(|path| context.absolute(path)).collect(),
             units,
             links: import.links.links(),
             list: import.files_from0.clone(),
-            current: context.current.clone(),
             manifest: Table::new(import, context)?,
         })
     }
@@ -67,12 +67,9 @@ impl Sources {
             all = Box::new(all.chain(tree));
         }
         if let Some(path) = &self.list {
-            let (reader, name): (Box<dyn BufRead + Send>, _) = if is_stdin(path) {
-                (Box::new(BufReader::new(std::io::stdin())), "standard input".to_owned())
-            } else {
-                (open(path)?, path.display().to_string())
-            };
-            all = Box::new(all.chain(List::new(reader, name, self.current.clone())));
+            let reader = self.context.lines_of(path)?;
+            let list = List::new(reader, name_of(path), self.context.current.clone());
+            all = Box::new(all.chain(list));
         }
         Ok(all)
     }
@@ -80,7 +77,7 @@ impl Sources {
     /// The rows of the manifest, if there is one.
     pub(super) fn rows(&self) -> Option<Result<Candidates, Failure>> {
         let Table { path, format, reading } = self.manifest.as_ref()?;
-        let rows = open(path).and_then(|reader| {
+        let rows = self.context.lines_of_file(path).and_then(|reader| {
             let name = path.display().to_string();
             Ok(Manifest::new(reader, name, *format, reading.clone())?)
         });
@@ -90,7 +87,7 @@ impl Sources {
     /// What stands before the rows of the manifest.
     pub(super) fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
         let Some(Table { path, format, .. }) = &self.manifest else { return Ok(None) };
-        Manifest::header(open(path)?, *format)
+        Manifest::header(self.context.lines_of_file(path)?, *format)
             .map_err(|error| urepo::disk::PathError::new("read", path, error).into())
     }
 }
@@ -122,12 +119,4 @@ impl Table {
         let reading = Reading { root, absolute, columns, links: import.links.links() };
         Ok(Some(Table { path, format, reading }))
     }
-}
-
-fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
-    Ok(Box::new(BufReader::new(StoredFile::open_stream(path, Watcher::default())?)))
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

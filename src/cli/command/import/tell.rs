@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::deposit::Lost;
-use urepo::disk::PathError;
 use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
 
 use super::is_idle;
@@ -14,7 +13,7 @@ use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human, record, report};
 
 /// Tells each event as it comes.
 pub(super) struct Teller<'a> {
@@ -32,25 +31,20 @@ impl Tell for Teller<'_> {
         if let Some(file) = &mut self.failed {
             file.add(&events)?;
         }
-        let mut text = String::new();
+        let printer = &self.context.printer;
+        let mut output = printer.output();
         for event in events {
             if let Became::Item(deposited) = &event.became {
                 self.lost.special_modes += deposited.lost.special_modes;
                 self.lost.extended_attributes += deposited.lost.extended_attributes;
             }
-            let line = if self.context.printer.json {
-                Some(self.record(event).to_string())
-            } else {
-                self.line(event)
-            };
-            if let Some(line) = line {
-                text += &line;
-                text.push('\n');
+            if printer.json {
+                output.record(&self.record(event));
+            } else if let Some(line) = self.line(event) {
+                output.line(&line);
             }
         }
-        let printer = &self.context.printer;
-        let written = printer.bytes(text.as_bytes()).and_then(|()| printer.flush());
-        Ok(written.map_err(|error| PathError::new("write to", "stdout", error))?)
+        Ok(printer.send(&output).map_err(Failure::into_path_error)?)
     }
 }
 
@@ -179,15 +173,14 @@ impl<'a> Teller<'a> {
         }
         let ended = ended(self.context, &mut summary, wait.is_some());
         if printer.json {
-            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-            let record = json!({
-                "type": "summary", "version": 1, "planned": wait.is_some(),
+            let counts = json!({
+                "planned": wait.is_some(),
                 "imported": summary.imported, "files": summary.files, "bytes": summary.bytes,
                 "there": summary.there, "unsettled": summary.unsettled, "failed": summary.failed,
                 "left": summary.left, "complete": !summary.out_of_time && ended_whole(&ended),
-                "waiting_seconds": wait.map(|wait| wait.as_secs()), "exit_code": code,
+                "waiting_seconds": wait.map(|wait| wait.as_secs()),
             });
-            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            report::summary(printer, &ended, counts)?;
         } else if ended_whole(&ended) {
             printer.note(&closing(&summary, wait));
         }
@@ -210,6 +203,7 @@ fn ended(context: &Context, summary: &mut Summary, is_planned: bool) -> Done {
         let failure = Failure::from(error);
         return Err(match summary.imported {
             0 => failure,
+            _ if is_planned => failure,
             count => {
                 let before = human::count(count, "item");
                 failure.caused_by(format!("before it {before} came whole to the disk"))

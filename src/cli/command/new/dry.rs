@@ -37,7 +37,8 @@ pub(super) fn run(
 fn tell_plan(context: &Context, request: &Request, plan: &Plan) -> Done {
     let source = request.source.describe();
     let printer = &context.printer;
-    let told = if printer.json {
+
+    if printer.json {
         printer.record(&serde_json::json!({
             "type": "plan", "version": 1, "source": source, "files": plan.files(),
             "bytes": plan.bytes, "ok": true,
@@ -55,8 +56,7 @@ fn tell_plan(context: &Context, request: &Request, plan: &Plan) -> Done {
             printer.detail(&format!("  doc/{}", entry.path));
         }
         printer.line(&format!("would deposit {source}: {size}"))
-    };
-    told.map_err(|error| Failure::of_stdout(&error))
+    }
 }
 
 pub(super) fn without_collection(context: &Context) -> Done {

@@ -1,23 +1,26 @@
 //! What `urepo new` is asked to deposit, one request at a time.
 
 use std::collections::VecDeque;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::deposit::{Given, Request, Source};
-use urepo::disk::{NoPath, Paths, StoredFile, Watcher};
+use urepo::disk::{NoPath, Paths, Stream};
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
 
 use super::New;
+use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::input::{is_stdin, name_of, unreadable};
 
 /// Requests as they are read: a list of a million names is not held in memory.
 pub(super) struct Requests {
     given: VecDeque<PathBuf>,
     list: Option<List>,
+    /// Standard input, if it becomes an item.
+    stream: Option<Stream>,
     each: bool,
     stream_name: PayloadPath,
     target: Option<PayloadPath>,
@@ -49,6 +52,7 @@ impl Requests {
         new: &New,
         metadata: Metadata,
         target: Option<PayloadPath>,
+        context: &Context,
     ) -> Result<Requests, Failure> {
         if new.paths.is_empty() && new.files_from0.is_none() {
             return Err(Failure::usage("no path was given").hint("urepo new PATH…"));
@@ -62,10 +66,13 @@ impl Requests {
             return Err(Failure::usage("standard input makes an item of its own")
                 .hint("add `--each`, or give `-` alone"));
         }
-        let list = new.files_from0.as_deref().map(List::open).transpose()?;
+        let open = |path: &PathBuf| List::open(path, context);
+        let list = new.files_from0.as_ref().map(open).transpose()?;
+        let stream = has_stream.then(|| context.stdin()).transpose()?;
         Ok(Requests {
             given: new.paths.iter().cloned().collect(),
             list,
+            stream,
             each: new.each,
             stream_name: super::payload_path(&new.stream_name)?,
             target,
@@ -98,12 +105,13 @@ impl Requests {
         Request { source, target, metadata, given: Given::default() }
     }
 
-    fn source(&self, path: PathBuf) -> Source {
-        if is_stdin(&path) {
-            let reader = Box::new(std::io::stdin());
-            return Source::Stream { name: self.stream_name.clone(), reader };
+    fn source(&mut self, path: PathBuf) -> Source {
+        match self.stream.take_if(|_| is_stdin(&path)) {
+            Some(stream) => {
+                Source::Stream { name: self.stream_name.clone(), reader: Box::new(stream) }
+            }
+            None => Source::Path(path),
         }
-        Source::Path(path)
     }
 }
 
@@ -113,7 +121,8 @@ impl Iterator for Requests {
     fn next(&mut self) -> Option<Request> {
         let first = self.next_path()?;
         if self.each {
-            return Some(self.request(self.source(first)));
+            let source = self.source(first);
+            return Some(self.request(source));
         }
         let mut paths = vec![first];
         while let Some(path) = self.next_path() {
@@ -131,26 +140,15 @@ impl Iterator for Requests {
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
 impl List {
-    fn open(path: &Path) -> Result<List, Failure> {
-        if is_stdin(path) {
-            let paths = Paths::new(Box::new(BufReader::new(std::io::stdin())));
-            return Ok(List { paths, name: "standard input".to_owned() });
-        }
-        let file = StoredFile::open_stream(path, Watcher::default())?;
-        let paths = Paths::new(Box::new(BufReader::new(file)));
-        Ok(List { paths, name: path.display().to_string() })
+    fn open(path: &Path, context: &Context) -> Result<List, Failure> {
+        Ok(List { paths: Paths::new(context.lines_of(path)?), name: name_of(path) })
     }
 
     fn next(&mut self) -> Result<Option<PathBuf>, Failure> {
         self.paths.read().map_err(|cause| match cause {
             NoPath::Unreadable(error) => {
-                Failure::new(Exit::Failure, format!("cannot read the list {}", self.name))
-                    .caused_by(error.to_string())
+                unreadable(&error, format!("cannot read the list {}", self.name))
             }
             NoPath::NotAList => {
                 let message = format!("the list {} is not one of NUL-ended paths", self.name);
@@ -161,8 +159,8 @@ impl List {
 }
 
 /// Reads a description from a TOML file.
-pub(super) fn read_metadata(path: &Path) -> Result<Metadata, Failure> {
-    let bytes = StoredFile::open_stream(path, Watcher::default())?.read_all(1024 * 1024)?;
+pub(super) fn read_metadata(path: &Path, context: &Context) -> Result<Metadata, Failure> {
+    let bytes = context.read_file(path, 1024 * 1024)?;
     let unusable = |reason: String| {
         let message = format!("cannot use the description `{}`", path.display());
         Failure::new(Exit::Failure, message)

@@ -7,7 +7,8 @@ use crate::cli::context::Context;
 use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record};
+use crate::cli::printer::Output;
+use crate::cli::{Done, human, record, report};
 
 /// Tells each outcome as it comes.
 pub(super) struct Teller<'a> {
@@ -24,44 +25,34 @@ pub(super) struct Teller<'a> {
 impl Teller<'_> {
     /// One write for a whole group: the names leave together.
     pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
-        let mut text = String::new();
+        let printer = &self.context.printer;
+        let mut output = printer.output();
         for Outcome { source, result, .. } in outcomes {
-            let line = match result {
+            match result {
                 Ok(deposited) => {
                     self.tell_what_was_not_done(&source, &deposited);
-                    if self.context.printer.json {
-                        self.record(&source, &deposited).to_string()
+                    if printer.json {
+                        output.record(&self.record(&source, &deposited));
                     } else {
-                        deposited.label.name.to_string()
+                        output.line(deposited.label.name.as_str());
                     }
                 }
-                Err(error) => {
-                    let failure = Failure::from(error);
-                    let Some(record) = self.tell_failure(&source, failure) else { continue };
-                    record
-                }
-            };
-            text += &line;
-            text.push('\n');
+                Err(error) => self.tell_failure(&mut output, &source, error.into()),
+            }
         }
-        let written = self.context.printer.bytes(text.as_bytes());
-        let flushed = written.and_then(|()| self.context.printer.flush());
-        flushed.map_err(|error| urepo::disk::PathError::new("write to", "stdout", error).into())
+        printer.send(&output).map_err(|failure| failure.into_path_error().into())
     }
 
-    /// Tells a failed item, or gives the record of it for stdout.
-    fn tell_failure(&mut self, source: &str, failure: Failure) -> Option<String> {
+    /// Tells a failed item, on stdout as a record.
+    fn tell_failure(&mut self, output: &mut Output, source: &str, failure: Failure) {
         let printer = &self.context.printer;
-        let record = printer.json.then(|| {
+        if printer.json {
             let message = failure.in_one_line();
             let error = serde_json::json!({ "code": failure.exit.code(), "message": message });
-            serde_json::json!({
+            output.record(&serde_json::json!({
                 "type": "item", "version": 1, "ok": false, "source": source, "error": error,
-            })
-            .to_string()
-        });
-        if record.is_none()
-            && !self.single
+            }));
+        } else if !self.single
             && failure.exit != Exit::Interrupted
             && self.crowd.tells(&failure, printer)
         {
@@ -70,7 +61,6 @@ impl Teller<'_> {
         if self.single {
             self.alone = Some(failure);
         }
-        record
     }
 
     fn tell_what_was_not_done(&mut self, source: &str, deposited: &Deposited) {
@@ -140,12 +130,10 @@ pub(super) fn finish(
         Ok(())
     };
     if printer.json {
-        let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-        let record = serde_json::json!({
-            "type": "summary", "version": 1, "deposited": deposited, "failed": failed,
-            "left": left, "bytes": bytes, "exit_code": code,
+        let counts = serde_json::json!({
+            "deposited": deposited, "failed": failed, "left": left, "bytes": bytes,
         });
-        printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+        report::summary(printer, &ended, counts)?;
     } else if !single {
         let size = human::bytes(bytes);
         printer.detail(&format!("deposited {}, {size}", human::count(deposited, "item")));

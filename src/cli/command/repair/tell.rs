@@ -11,7 +11,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::{Done, escape, human, record, report};
 
 /// A run over items: how they ended.
 pub(super) struct Run<'a> {
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
 
     fn tell(&self, id: &str, fields: Value, text: impl FnOnce() -> String) -> Done {
         let printer = &self.context.printer;
-        let written = if printer.json {
+        if printer.json {
             let mut told = json!({ "type": "item", "version": 1, "id": id });
             record::extend(&mut told, fields);
             printer.record(&told)
@@ -147,8 +147,7 @@ impl<'a> Run<'a> {
             Ok(())
         } else {
             printer.lines(&format!("{}\n", text()))
-        };
-        written.map_err(|error| Failure::of_stdout(&error))
+        }
     }
 
     /// How the run ended; `single` if one item was asked for, which then tells its own failure.
@@ -180,13 +179,12 @@ impl<'a> Run<'a> {
         };
         let printer = &self.context.printer;
         if printer.json {
-            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-            let record = json!({
-                "type": "summary", "version": 1, "items": items, "mended": self.mended,
+            let counts = json!({
+                "items": items, "mended": self.mended,
                 "sound": self.sound, "damaged": self.left, "places": self.places, "failed": self.failed,
-                "interrupted": self.interrupted, "dry_run": self.is_dry(), "exit_code": code,
+                "interrupted": self.interrupted, "dry_run": self.is_dry(),
             });
-            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+            report::summary(printer, &ended, counts)?;
         } else if ended.is_ok() && self.mended == 0 && !single {
             printer.note(&format!("nothing to mend in {}", human::count(items, "item")));
         }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use serde_json::{Value, json};
-use urepo::disk::PathError;
 use urepo::transfer::{
     Depth, Finished, Outcome, Over, Settled, Step, Summary, TransferError, Transferred, Verb,
 };
@@ -14,9 +13,9 @@ use crate::cli::context::Context;
 use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Verbosity;
+use crate::cli::printer::{Output, Verbosity};
 use crate::cli::select::{Failures, Meaningless};
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human, record, report};
 
 /// How many paths that no sidecar lists are named for an item.
 const UNLISTED_NAMED: usize = 5;
@@ -45,23 +44,22 @@ impl<'a> Teller<'a> {
     /// Tells the outcomes of a group, in one write.
     pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), TransferError> {
         let printer = &self.run.context.printer;
-        let mut text = String::new();
+        let mut output = printer.output();
         for Outcome { name, result } in outcomes {
             if let (Ok(done), false) = (&result, printer.json) {
                 self.warn_of_unlisted(name.as_str(), done);
             }
-            let line = match result {
-                Ok(done) if printer.json => Some(self.record(name.as_str(), &done).to_string()),
-                Ok(done) => self.line(name.as_str(), &done),
-                Err(error) => self.tell_failure(name.as_str(), error),
-            };
-            if let Some(line) = line {
-                text += &line;
-                text.push('\n');
+            match result {
+                Ok(done) if printer.json => output.record(&self.record(name.as_str(), &done)),
+                Ok(done) => {
+                    if let Some(line) = self.line(name.as_str(), &done) {
+                        output.line(&line);
+                    }
+                }
+                Err(error) => self.tell_failure(&mut output, name.as_str(), error),
             }
         }
-        let written = printer.bytes(text.as_bytes()).and_then(|()| printer.flush());
-        written.map_err(|error| PathError::new("write to", "stdout", error).into())
+        printer.send(&output).map_err(|failure| failure.into_path_error().into())
     }
 
     /// What is told of an item that went well: in a dry run the plan, else only to those who asked.
@@ -125,14 +123,16 @@ impl<'a> Teller<'a> {
         record
     }
 
-    /// Tells a failed item, or gives the record of it for stdout.
-    fn tell_failure(&mut self, name: &str, error: TransferError) -> Option<String> {
+    /// Tells a failed item, on stdout as a record.
+    fn tell_failure(&mut self, output: &mut Output, name: &str, error: TransferError) {
         let printer = &self.run.context.printer;
         let failure = Failure::from(error);
-        let record = printer.json.then(|| failed(Some(name), &failure).to_string());
+        if printer.json {
+            output.record(&failed(Some(name), &failure));
+        }
         if self.run.single {
             self.alone = Some(failure);
-        } else if record.is_none()
+        } else if !printer.json
             && failure.exit != Exit::Interrupted
             && self.crowd.tells(&failure, printer)
         {
@@ -146,7 +146,6 @@ impl<'a> Teller<'a> {
                 printer.hint(hint);
             }
         }
-        record
     }
 
     /// How the run ended, with what was met while the items were looked for.
@@ -159,7 +158,7 @@ impl<'a> Teller<'a> {
         for Meaningless { text, failure } in met {
             if printer.json {
                 let record = failed(text.as_deref(), &failure);
-                printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+                printer.record(&record)?;
             }
             if self.run.single {
                 alone = Some(failure);
@@ -210,21 +209,21 @@ impl Ended {
     /// Says how it ended and with which code.
     pub(in crate::cli::command) fn finish(self, context: &Context, verb: Verb) -> Done {
         let Ended { summary, failure, depth } = self;
+        let ended = failure.map_or(Ok(()), Err);
         let printer = &context.printer;
         if printer.json {
-            let code = failure.as_ref().map_or(0, |failure| failure.exit.code());
-            let record = json!({
-                "type": "summary", "version": 1, "transferred": summary.transferred,
+            let counts = json!({
+                "transferred": summary.transferred,
                 "skipped": summary.skipped, "failed": summary.failed, "files": summary.files,
-                "bytes": summary.bytes, "planned": depth == Depth::Plan, "exit_code": code,
+                "bytes": summary.bytes, "planned": depth == Depth::Plan,
             });
-            printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
-        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial)
+            report::summary(printer, &ended, counts)?;
+        } else if ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
             && let Some(closing) = closing(&summary, verb, depth)
         {
             printer.note(&closing);
         }
-        failure.map_or(Ok(()), Err)
+        ended
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a> Ending<'a> {
         if printer.json {
             let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
             for record in self.records(code) {
-                printer.record(&record).map_err(|error| Failure::of_stdout(&error))?;
+                printer.record(&record)?;
             }
             return ended;
         }

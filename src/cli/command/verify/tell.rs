@@ -1,7 +1,5 @@
 //! What is found, as lines for people and records for programs.
 
-use std::io;
-
 use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
@@ -9,7 +7,7 @@ use urepo::layout;
 use urepo::verify::{Disagreement, Finding, ItemReport, Place, Report, Severity};
 
 use crate::cli::printer::{Printer, Verbosity};
-use crate::cli::{escape, record};
+use crate::cli::{Done, escape, record};
 
 /// Tells what is found in one root.
 pub(super) struct Teller<'a> {
@@ -20,7 +18,7 @@ pub(super) struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    pub(super) fn report(&self, report: &Report) -> io::Result<()> {
+    pub(super) fn report(&self, report: &Report) -> Done {
         match report {
             Report::Item(item) if self.printer.json => self.printer.record(&self.item(item)),
             Report::Item(item) => {
@@ -39,7 +37,7 @@ impl Teller<'_> {
         }
     }
 
-    pub(super) fn disagreement(&self, told: &Disagreement) -> io::Result<()> {
+    pub(super) fn disagreement(&self, told: &Disagreement) -> Done {
         if !self.printer.json {
             return self.line(told.name.as_ref(), &told.finding);
         }
@@ -71,7 +69,7 @@ impl Teller<'_> {
     }
 
     /// A line, for those who want to know that much.
-    fn line(&self, name: Option<&RepositoryName>, found: &Finding) -> io::Result<()> {
+    fn line(&self, name: Option<&RepositoryName>, found: &Finding) -> Done {
         let wanted = match self.printer.verbosity {
             Verbosity::Quiet => found.severity() == Severity::Damage,
             Verbosity::Normal => found.severity() >= Severity::Warning,

@@ -1,0 +1,70 @@
+//! What a person named to be read: a file, a pipe, or `-` for standard input.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use urepo::disk::{PathError, Stream};
+use urepo::wait::Interrupted;
+
+use super::context::Context;
+use super::exit::Exit;
+use super::failure::Failure;
+
+/// Whether `path` stands for standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What a list is called in messages.
+pub(crate) fn name_of(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// That something could not be read: for a stop that was requested meanwhile, with its exit code.
+pub(crate) fn unreadable(error: &io::Error, message: String) -> Failure {
+    if was_interrupted(error) {
+        return Failure::new(Exit::Interrupted, Interrupted.to_string());
+    }
+    Failure::new(Exit::Failure, message).caused_by(error.to_string())
+}
+
+/// Whether reading ended because a stop was requested.
+pub(crate) fn was_interrupted(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.downcast_ref::<Interrupted>().is_some())
+}
+
+impl Context {
+    /// Standard input. Ctrl-C ends the wait for its next bytes.
+    pub(crate) fn stdin(&self) -> Result<Stream, Failure> {
+        let copied = std::io::stdin().as_fd().try_clone_to_owned();
+        let fd = copied.map_err(|error| PathError::new("read from", "stdin", error))?;
+        Ok(Stream::of(fd, &self.interrupt))
+    }
+
+    /// The file or pipe `path`, or standard input, line by line.
+    pub(crate) fn lines_of(&self, path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
+        if is_stdin(path) {
+            return Ok(Box::new(BufReader::new(self.stdin()?)));
+        }
+        self.lines_of_file(path)
+    }
+
+    /// The file or pipe `path`, line by line.
+    pub(crate) fn lines_of_file(&self, path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
+        Ok(Box::new(BufReader::new(Stream::open(path, &self.interrupt)?)))
+    }
+
+    /// All bytes of a file or pipe of up to `limit`.
+    pub(crate) fn read_file(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+        let failure =
+            |error: io::Error| unreadable(&error, format!("cannot read `{}`", path.display()));
+        let mut bytes = Vec::new();
+        let stream = Stream::open(path, &self.interrupt)?;
+        stream.take(limit + 1).read_to_end(&mut bytes).map_err(failure)?;
+        if bytes.len() as u64 > limit {
+            return Err(failure(io::Error::other(format!("it is larger than {limit} bytes"))));
+        }
+        Ok(bytes)
+    }
+}

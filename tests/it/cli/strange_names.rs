@@ -1,0 +1,105 @@
+//! What reaches a terminal, a program, and a collection is what was meant: whatever files are called.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::process::Stdio;
+
+use super::progress::{read_until, terminal};
+use crate::support::World;
+
+/// Sets the title of a terminal, clears it in one character, and turns the reading order round.
+const EVIL: &str = "a\u{1b}]0;pwned\u{7}b\u{9b}2Jc\u{202e}d.txt";
+
+/// Everything that `line` shows on a terminal.
+fn shown(world: &World, line: &str) -> Option<String> {
+    let (mut own, programs) = terminal()?;
+    let mut command = world.command(line.split_whitespace());
+    command.stdin(Stdio::null()).stdout(programs.try_clone().unwrap()).stderr(programs);
+    let mut child = command.env("TERM", "dumb").spawn().unwrap();
+    drop(command);
+    let mut shown = String::new();
+    read_until(&mut own, &mut shown, |_| false);
+    child.wait().unwrap();
+    Some(shown)
+}
+
+fn is_harmless(shown: &str) -> bool {
+    !shown.contains(|c: char| c.is_control() && c != '\n' && c != '\r' || c == '\u{202e}')
+}
+
+#[test]
+fn names_of_files_do_nothing_to_a_terminal() {
+    let world = World::with_collection();
+    world.write(&format!("in/{EVIL}"), "x");
+    for line in ["-c archive import -n in", "-c archive import in"] {
+        let Some(shown) = shown(&world, line) else { return };
+        assert!(shown.contains("pwned") && is_harmless(&shown), "{line}: {shown:?}");
+    }
+    let name = world.run("-c archive list").line();
+    for line in ["show --all", "manifest", "path --target", "export --to out"] {
+        let line = format!("-c archive {line} {name}");
+        let shown = shown(&world, &line).unwrap();
+        assert!(is_harmless(&shown), "{line}: {shown:?}");
+    }
+    // A pipe gets the bytes as they are, and JSON says the same in its own way.
+    let path = world.run(&format!("-c archive path --target {name}"));
+    assert!(path.line().ends_with(EVIL), "{:?}", path.stdout);
+    let json = world.run(&format!("-c archive show --json {name}"));
+    assert!(is_harmless(json.succeeded()), "{:?}", json.stdout);
+    let record = &super::records(&json)[0];
+    assert_eq!(record["target"], EVIL);
+}
+
+#[test]
+fn what_is_no_text_is_not_passed_over() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let other = OsString::from_vec(b"col\xff".to_vec());
+    let init = ["init".into(), other.clone(), "--host".into(), "other.example.org".into()];
+    assert_eq!(world.run_args::<OsString>(init).code, 0);
+    let items = |root: &OsString| {
+        let line = ["-c".into(), root.clone(), "list".into()];
+        world.run_args::<OsString>(line).succeeded().lines().count()
+    };
+    // Inside another collection, the variable still counts.
+    let mut command = world.command(["new", "../a.txt"]);
+    command.current_dir(world.path("archive")).env("UREPO_COLLECTION", world.path(&other));
+    assert_eq!(world.finish(command).code, 0);
+    assert_eq!((items(&other), items(&"archive".into())), (1, 0));
+    let line: [OsString; 6] = ["-c", "archive", "copy", "--all", "--to", ""].map(OsString::from);
+    let line = line.into_iter().map(|word| if word.is_empty() { other.clone() } else { word });
+    assert_eq!(world.run_args(line).code, 0);
+    for variable in ["UREPO_JOBS", "UREPO_LOCK_WAIT", "UREPO_MAX_WAIT"] {
+        let mut command = world.command(["-c", "archive", "list"]);
+        command.env(variable, OsString::from_vec(b"1\xff".to_vec()));
+        let ran = world.finish(command);
+        assert_eq!(ran.code, 2, "{variable}");
+        assert!(ran.stderr.contains(variable) && ran.stderr.contains("not UTF-8"));
+    }
+}
+
+#[test]
+fn the_settings_of_a_broken_collection_are_shown_with_the_reason() {
+    let world = World::with_collection();
+    world.write("archive/urepo.toml", "?");
+    let ran = world.run("-c archive config");
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stdout.contains("lock-wait") && ran.stderr.contains("urepo.toml"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(world.run("-c nowhere config").code, 10);
+    assert_eq!(world.run("config").code, 0);
+}
+
+#[test]
+fn keys_in_a_file_obey_the_rules_of_flags() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.write("forged.toml", "[x]\n\"a\\nPayload-Oxum\" = \"9.9\"");
+    let ran = world.run("-c archive new a.txt --metadata forged.toml");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    world.write("good.toml", "[x]\nbox = \"9.9\"");
+    world.run("-c archive new a.txt --metadata good.toml").line();
+}

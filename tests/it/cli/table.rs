@@ -1,0 +1,270 @@
+//! One table over every command: how it ends when all goes well, when some or all of what it was asked
+//! for fails, in a dry run, and when nobody reads what it writes. A new command fails these tests until
+//! it has a row.
+
+mod rows;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use urepo::clock::SystemClock;
+
+use rows::{Json, Purpose, ROWS, Row};
+
+use crate::support::{World, deposit, make_collection, options, request, tree};
+
+/// A world with two collections, two items, and what else the rows name.
+struct Prepared {
+    world: World,
+    names: [String; 2],
+}
+
+impl Row {
+    fn prepared(&self) -> Prepared {
+        let world = World::new();
+        let archive = make_collection(&world.path("archive"));
+        make_collection(&world.path("mirror"));
+        let requests = ["a", "b"].map(|name| {
+            request(
+                world.write(&format!("{name}.txt"), ["alpha", "beta"][usize::from(name == "b")]),
+            )
+        });
+        let (outcomes, _) =
+            deposit(&archive, requests.into(), options(), &SystemClock, |_| ()).unwrap();
+        let name = |at: usize| outcomes[at].result.as_ref().unwrap().label.name.to_string();
+        let names = [name(0), name(1)];
+        // The memory is the one of a machine that tests have: without it names go on all the same.
+        for memory in std::fs::read_dir(world.path("archive/.urepo/distributor")).unwrap() {
+            std::fs::remove_file(memory.unwrap().path()).unwrap();
+        }
+        world.write("in/f", "f");
+        world.write("in/g", "g");
+        world.write("list", "in/f\0missing\0");
+        world.write("tree/sid.example.org/x/2009/02.16.17.46/doc/t.txt", "t");
+        let prepared = Prepared { world, names };
+        for line in self.before {
+            if *line == "!" {
+                let path = format!("archive/{}/doc/a.txt", prepared.names[0]);
+                prepared.world.write(&path, "damage");
+            } else {
+                assert_eq!(prepared.run(line, Stdio::null()).status.code(), Some(0), "{line}");
+            }
+        }
+        prepared
+    }
+}
+
+impl Prepared {
+    fn run(&self, line: &str, stdout: Stdio) -> Output {
+        let mut command = self.command(line);
+        command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let words = line.split_whitespace().map(|word| match word {
+            "A" => self.names[0].as_str(),
+            "B" => self.names[1].as_str(),
+            "NONE" => "example.org/archive/2009/02.16.17.46",
+            word => word,
+        });
+        self.world.command(words)
+    }
+}
+
+/// The records on both streams, each of which is JSON or nothing.
+#[track_caller]
+fn records(line: &str, output: &Output) -> (Vec<Value>, Vec<Value>) {
+    let parse = |bytes: &[u8]| {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with('{'));
+        lines
+            .map(|it| serde_json::from_str(it).unwrap_or_else(|_| panic!("{line}: {it}")))
+            .collect()
+    };
+    (parse(&output.stdout), parse(&output.stderr))
+}
+
+#[track_caller]
+fn ends(row: &Row, line: &str, code: i32) {
+    let prepared = row.prepared();
+    let output = prepared.run(line, Stdio::piped());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{line}\n{told}");
+    if code != 0 {
+        assert!(told.contains("error:"), "{line}: {told:?}");
+    } else if let Purpose::Work(is_done) = row.purpose {
+        assert!(is_done(&prepared.world), "{line}");
+    }
+    if matches!(row.json, Json::No) || code == 2 {
+        return;
+    }
+    let prepared = row.prepared();
+    let line = format!("{line} --json");
+    let output = prepared.run(&line, Stdio::piped());
+    assert_eq!(output.status.code(), Some(code), "{line}");
+    let (out, err) = records(&line, &output);
+    for record in out.iter().chain(&err) {
+        assert!(record["type"].is_string() && record["version"] == 1, "{line}: {record}");
+    }
+    if code != 0 {
+        assert_eq!(err.last().unwrap()["exit_code"], code, "{line}");
+    }
+    match out.last() {
+        Some(last) if last["type"] == "summary" => assert_eq!(last["exit_code"], code, "{line}"),
+        last => assert!(!matches!(row.json, Json::Run) || code != 0, "{line}: {last:?}"),
+    }
+}
+
+#[test]
+fn every_command_has_a_row() {
+    let world = World::new();
+    std::fs::create_dir(world.path("pages")).unwrap();
+    world.run("man --write pages").succeeded();
+    let pages = std::fs::read_dir(world.path("pages")).unwrap();
+    let names = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
+    let commands: BTreeSet<_> = names
+        .filter_map(|name| Some(name.strip_prefix("urepo-")?.strip_suffix(".1")?.to_owned()))
+        .collect();
+    let rows: BTreeSet<_> = ROWS.iter().map(|row| row.command.to_owned()).collect();
+    assert_eq!(rows, commands);
+}
+
+#[test]
+fn well_and_badly() {
+    for row in ROWS {
+        ends(row, row.well, 0);
+        for (line, code) in row.bad {
+            ends(row, line, *code);
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_does_nothing() {
+    for row in ROWS {
+        let prepared = row.prepared();
+        let before = tree(&prepared.world.path(""));
+        let line = format!("{} -n", row.well);
+        let output = prepared.run(&line, Stdio::piped());
+        let code = output.status.code().unwrap();
+        // One that cannot be dry says so.
+        assert!(code == 0 || code == 2, "{line}: {code}");
+        if matches!(row.purpose, Purpose::Work(_)) {
+            assert_eq!(tree(&prepared.world.path("")), before, "{line}");
+        }
+    }
+}
+
+/// What nobody reads, for a pipe whose reader has left and for a full disk.
+#[test]
+fn without_a_reader() {
+    for row in ROWS {
+        for suffix in ["", " --json"] {
+            for is_full in [false, true] {
+                let line = format!("{}{suffix}", row.well);
+                let stdout = if is_full {
+                    File::options().write(true).open("/dev/full").unwrap().into()
+                } else {
+                    let (reader, writer) = std::io::pipe().unwrap();
+                    drop(reader);
+                    Stdio::from(OwnedFd::from(writer))
+                };
+                unread(row, &line, stdout, is_full);
+            }
+        }
+    }
+}
+
+fn unread(row: &Row, line: &str, stdout: Stdio, is_full: bool) {
+    let prepared = row.prepared();
+    let output = prepared.run(line, stdout);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    // A run that had nothing to say has said it.
+    let silent = prepared_says_nothing(row, line);
+    let expected = match row.purpose {
+        _ if silent => 0,
+        Purpose::Answer if !is_full => 0,
+        _ => 1,
+    };
+    assert_eq!(code, expected, "{line} {is_full}: {told}");
+    if code == 1 {
+        assert!(told.contains("cannot write to stdout"), "{line}: {told}");
+        assert!(told.lines().count() <= 12, "{line}: {told}");
+    }
+    if let Purpose::Work(is_done) = row.purpose {
+        assert!(is_done(&prepared.world), "{line} {is_full}: not done");
+    }
+    if matches!(row.purpose, Purpose::Answer) && !is_full {
+        assert_eq!(told, "", "{line}");
+    }
+}
+
+/// Whether a run writes nothing to stdout anyway.
+fn prepared_says_nothing(row: &Row, line: &str) -> bool {
+    row.prepared().run(line, Stdio::piped()).stdout.is_empty()
+}
+
+/// A signal at any moment: the run has ended as it would have, or says that it was interrupted.
+#[test]
+fn interrupted() {
+    // The other two leave signals to the system.
+    for row in ROWS.iter().filter(|row| !["completions", "man"].contains(&row.command)) {
+        let prepared = row.prepared();
+        let mut command = prepared.command(row.well);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        while !super::interrupts::listens(&child) {
+            std::thread::yield_now();
+        }
+        // It may be gone by now, though nobody has asked for its end yet.
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let code = output.status.code().unwrap_or(-1);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code == 0 || code == 130, "{}: {code} {told}", row.well);
+        if let (0, Purpose::Work(is_done)) = (code, &row.purpose) {
+            assert!(is_done(&prepared.world), "{}", row.well);
+        }
+    }
+}
+
+/// Nothing that can be said is worth a panic, nor the work.
+#[test]
+fn without_stderr() {
+    for row in ROWS {
+        let lines = row.bad.iter().copied().chain([(row.well, 0)]);
+        for (line, code) in lines {
+            let prepared = row.prepared();
+            let full = File::options().write(true).open("/dev/full").unwrap();
+            let mut command = prepared.command(&format!("{line} -v --progress"));
+            let output = command.stdout(Stdio::piped()).stderr(full).output().unwrap();
+            let ended = output.status.code().unwrap_or(-1);
+            // What cannot be understood is said by the parser, which counts a message that is lost.
+            assert!(ended == code || code == 2 && ended == 1, "{line}: {ended}");
+        }
+    }
+}
+
+#[test]
+fn without_stdout_no_name_is_lost() {
+    let row = ROWS.iter().find(|row| row.command == "new").unwrap();
+    for line in ["new in/f", "mint", "new in/f --json"] {
+        let prepared = row.prepared();
+        let script = format!("exec \"$0\" -c archive {line} >&-");
+        let mut command = prepared.world.shell(&script);
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("example.org/archive/20"), "{line}: {told:?}");
+    }
+    // Whoever throws it away does not want it elsewhere.
+    let prepared = row.prepared();
+    let output = prepared.run("-c archive mint", Stdio::null());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!told.contains("example.org/archive/20"), "{told}");
+}

@@ -1,0 +1,311 @@
+//! The rows: how every command is run, and how it ends.
+
+use crate::support::{World, tree};
+
+/// A command, as it is run, and how it ends.
+pub(super) struct Row {
+    pub(super) command: &'static str,
+    /// Lines that are run beforehand.
+    pub(super) before: &'static [&'static str],
+    /// Arguments with which all goes well. `A` and `B` are items, `NONE` is none.
+    pub(super) well: &'static str,
+    /// Arguments of which some are bad, and the exit code.
+    pub(super) bad: &'static [(&'static str, i32)],
+    pub(super) json: Json,
+    pub(super) purpose: Purpose,
+}
+
+/// What `--json` gives.
+pub(super) enum Json {
+    /// A run over items: the last record is a summary.
+    Run,
+    /// Records.
+    Records,
+    /// What is asked for is no JSON: a payload, a script, a page.
+    No,
+}
+
+/// What stdout is to it.
+pub(super) enum Purpose {
+    /// Without a reader there is nothing left to do.
+    Answer,
+    /// It is finished without a reader. Whether it was is told by what it leaves.
+    Work(fn(&World) -> bool),
+    /// The exit code is the answer: it is never one of success without a reader.
+    Judgement,
+}
+
+use Json::{No, Records, Run};
+use Purpose::{Answer, Judgement, Work};
+
+/// How many items a collection holds.
+fn items(world: &World, root: &str) -> usize {
+    tree(&world.path(root)).iter().filter(|line| line.contains("/item.toml ")).count()
+}
+
+fn trashed(world: &World) -> bool {
+    tree(&world.path("archive/.urepo/trash")).iter().any(|line| line.ends_with("a.txt 5"))
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        command: "init",
+        before: &[],
+        well: "init other --host other.example.org",
+        bad: &[("init archive --host other.example.org", 23)],
+        json: Records,
+        purpose: Work(|world| world.path("other/urepo.toml").exists()),
+    },
+    Row {
+        command: "adopt",
+        before: &[],
+        well: "adopt tree --host sid.example.org",
+        bad: &[("adopt missing --host sid.example.org", 1)],
+        json: Run,
+        purpose: Work(|world| items(world, "tree") == 1),
+    },
+    Row {
+        command: "new",
+        before: &[],
+        well: "-c archive new --each in/f in/g",
+        bad: &[
+            ("-c archive new --each in/f missing", 3),
+            ("-c archive new --each missing lost", 3),
+            ("-c archive new missing", 1),
+        ],
+        json: Run,
+        purpose: Work(|world| items(world, "archive") == 4),
+    },
+    Row {
+        command: "import",
+        before: &[],
+        well: "-c archive import in",
+        bad: &[("-c archive import missing", 1), ("-c archive import --files-from0 list", 3)],
+        json: Run,
+        purpose: Work(|world| items(world, "archive") == 4),
+    },
+    Row {
+        command: "list",
+        before: &[],
+        well: "-c archive list",
+        bad: &[("-c nowhere list", 10)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "show",
+        before: &[],
+        well: "-c archive show A B",
+        bad: &[("-c archive show A NONE", 3), ("-c archive show NONE", 21)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "find",
+        before: &["-c archive index -q"],
+        well: "-c archive find --state Original",
+        bad: &[("-c archive find nothing", 21)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "path",
+        before: &[],
+        well: "-c archive path A B",
+        bad: &[("-c archive path A NONE", 3), ("-c archive path NONE", 21)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "cat",
+        before: &[],
+        well: "-c archive cat A",
+        bad: &[("-c archive cat NONE", 21)],
+        json: No,
+        purpose: Answer,
+    },
+    Row {
+        command: "manifest",
+        before: &[],
+        well: "-c archive manifest --root A B",
+        bad: &[("-c archive manifest --root A NONE", 3), ("-c archive manifest NONE", 21)],
+        json: No,
+        purpose: Answer,
+    },
+    Row {
+        command: "verify",
+        before: &[],
+        well: "-c archive verify",
+        bad: &[("-c archive verify NONE", 21), ("-c nowhere verify", 10)],
+        json: Run,
+        purpose: Judgement,
+    },
+    Row {
+        command: "status",
+        before: &[],
+        well: "-c archive status",
+        bad: &[("-c nowhere status", 10)],
+        json: Run,
+        purpose: Judgement,
+    },
+    Row {
+        command: "whereis",
+        before: &[],
+        well: "-c archive whereis A B",
+        bad: &[("-c archive whereis A NONE", 3), ("-c archive whereis NONE", 21)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "copy",
+        before: &[],
+        well: "-c archive copy A B --to mirror -v",
+        bad: &[("-c archive copy A NONE --to mirror", 3), ("-c archive copy NONE --to mirror", 21)],
+        json: Run,
+        purpose: Work(|world| items(world, "mirror") == 2),
+    },
+    Row {
+        command: "migrate",
+        before: &[],
+        well: "-c archive migrate A B --to mirror -v",
+        bad: &[
+            ("-c archive migrate A NONE --to mirror", 3),
+            ("-c archive migrate NONE --to mirror", 21),
+        ],
+        json: Run,
+        purpose: Work(|world| items(world, "mirror") == 2 && items(world, "archive") == 0),
+    },
+    Row {
+        command: "refresh",
+        before: &["-c archive copy --all --to mirror -q"],
+        well: "-c mirror refresh --from archive -v",
+        bad: &[
+            ("-c mirror refresh A NONE --from archive", 3),
+            ("-c mirror refresh NONE --from archive", 21),
+        ],
+        json: Run,
+        purpose: Work(|world| items(world, "mirror") == 2),
+    },
+    Row {
+        command: "export",
+        before: &[],
+        well: "-c archive export A B --to out",
+        bad: &[("-c archive export A NONE --to out", 3), ("-c archive export NONE --to out", 21)],
+        json: Run,
+        purpose: Work(|world| {
+            tree(&world.path("out")).iter().any(|line| line.ends_with("b.txt 4"))
+        }),
+    },
+    Row {
+        command: "delete",
+        before: &[],
+        well: "-c archive delete -y --force last A B",
+        bad: &[
+            ("-c archive delete -y --force last A NONE", 3),
+            ("-c archive delete -y --force last NONE", 21),
+        ],
+        json: Run,
+        purpose: Work(trashed),
+    },
+    Row {
+        command: "purge",
+        before: &["-c archive delete -q -y --force last A B"],
+        well: "-c archive purge -y",
+        bad: &[("-c archive purge -y NONE", 21), ("-c archive purge", 2)],
+        json: Run,
+        purpose: Work(|world| !trashed(world)),
+    },
+    Row {
+        command: "repair",
+        before: &["-c archive copy --all --to mirror -q", "!"],
+        well: "-c archive repair --from mirror",
+        bad: &[
+            ("-c archive repair A NONE --from mirror", 3),
+            ("-c archive repair NONE --from mirror", 21),
+        ],
+        json: Run,
+        purpose: Work(|world| {
+            !tree(&world.path("archive/example.org")).iter().any(|line| line.ends_with("a.txt 6"))
+        }),
+    },
+    Row {
+        command: "stats",
+        before: &["-c archive index -q"],
+        well: "-c archive stats",
+        bad: &[("-c nowhere stats", 10)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "log",
+        before: &[],
+        well: "-c archive log",
+        bad: &[("-c nowhere log", 10)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "index",
+        before: &[],
+        well: "-c archive index",
+        bad: &[("-c nowhere index", 10)],
+        json: Run,
+        purpose: Work(|world| world.path("archive/.urepo/index.sqlite").exists()),
+    },
+    Row {
+        command: "id",
+        before: &[],
+        well: "id A B",
+        bad: &[("id nonsense", 1)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "mint",
+        before: &[],
+        well: "-c archive mint --count 2",
+        bad: &[("-c archive mint --subsystem maps", 1), ("-c archive mint --count 0", 2)],
+        json: Run,
+        purpose: Work(|world| world.path("archive/.urepo/distributor").exists()),
+    },
+    Row {
+        command: "recover",
+        before: &[],
+        well: "-c archive recover",
+        bad: &[("-c nowhere recover", 10)],
+        json: Run,
+        purpose: Work(|_| true),
+    },
+    Row {
+        command: "doctor",
+        before: &[],
+        well: "-c archive doctor",
+        bad: &[("-c nowhere doctor", 10)],
+        json: Records,
+        purpose: Work(|_| true),
+    },
+    Row {
+        command: "config",
+        before: &[],
+        well: "-c archive config",
+        bad: &[("config --what", 2)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "completions",
+        before: &[],
+        well: "completions bash",
+        bad: &[("completions csh", 2)],
+        json: No,
+        purpose: Answer,
+    },
+    Row {
+        command: "man",
+        before: &[],
+        well: "man new",
+        bad: &[("man nothing", 2)],
+        json: No,
+        purpose: Answer,
+    },
+];

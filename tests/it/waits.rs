@@ -1,0 +1,188 @@
+//! Waits end: at their limit, or when a stop is requested, whatever is waited for.
+
+use std::path::Path;
+use std::time::Duration;
+
+use urepo::catalog::Look;
+use urepo::clock::{Clock, SystemClock};
+use urepo::collection::{Collection, CollectionError, Issuer, lock_items, recover};
+use urepo::disk::{Dir, Lock, LockError, LockMode, Watcher};
+use urepo::distributor::{DistributorError, Patience, Setting};
+use urepo::identity::Instant;
+use urepo::import::{ImportError, Ledger};
+use urepo::interrupt::Interrupt;
+use urepo::wait::{Waited, Waiter};
+
+use crate::index::{open, try_catalog, with_index};
+use crate::support::{
+    PATIENCE, TestClock, World, agent, deposit, issue_options, options, request, waiter,
+};
+
+/// A clock of a world in which somebody presses Ctrl-C as soon as one waits.
+struct Impatient {
+    clock: TestClock,
+    interrupt: Interrupt,
+}
+
+impl Impatient {
+    fn new() -> Impatient {
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        Impatient { clock, interrupt: Interrupt::default() }
+    }
+
+    fn waiter(&self) -> Waiter<'_> {
+        Waiter::new(self, &self.interrupt, PATIENCE)
+    }
+}
+
+impl Clock for Impatient {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn pause(&self, duration: Duration) {
+        assert!(duration <= urepo::wait::LONGEST_PAUSE, "nothing is heard for {duration:?}");
+        self.interrupt.request();
+        self.clock.pause(duration);
+    }
+}
+
+/// Locks the file `name` of urepo's own directory, as another process would.
+fn held(root: &Path, name: &str) -> Lock {
+    let own = Dir::open(&root.join(".urepo"), Watcher::default()).unwrap();
+    let holder = agent().holder(&SystemClock);
+    Lock::take(&own, name, LockMode::Exclusive, &holder, &waiter(&SystemClock)).unwrap()
+}
+
+fn world_with_name() -> (World, Collection, urepo::identity::RepositoryName) {
+    let world = World::with_collection();
+    let collection = open(&world.path("archive"));
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let path = world.write("a.txt", "alpha");
+    let (outcomes, _) =
+        deposit(&collection, vec![request(path)], options(), &clock, |_| ()).unwrap();
+    let name = outcomes[0].result.as_ref().unwrap().label.name.clone();
+    (world, collection, name)
+}
+
+#[test]
+fn polling_hears_a_stop_and_knows_its_limit() {
+    let clock = Impatient::new();
+    let never = || Ok::<Option<()>, ()>(None);
+    assert_eq!(clock.waiter().poll(never), Ok(Waited::Interrupted));
+    // Once is always tried, without a wait: what has to be cleared up can be.
+    assert_eq!(clock.waiter().poll(|| Ok::<_, ()>(Some(7))), Ok(Waited::Ready(7)));
+    assert!(clock.waiter().pause(Duration::from_secs(3600)).is_err());
+    let clock = Impatient::new();
+    assert_eq!(clock.waiter().up_to(Duration::ZERO).poll(never), Ok(Waited::TimedOut));
+    assert!(!clock.interrupt.requested(), "no wait, no pause");
+}
+
+#[test]
+fn locks_of_a_collection() {
+    let (world, collection, name) = world_with_name();
+    let root = world.path("archive");
+    let agent = agent();
+    let interrupted = |error: &CollectionError| {
+        assert!(matches!(error, CollectionError::Interrupted { .. }), "{error:?}");
+        let cause = std::error::Error::source(error).unwrap().to_string();
+        assert!(cause.contains("process 4312 on vault"), "{cause}");
+    };
+    let lock = held(&root, "lock");
+    interrupted(&collection.writer(&agent, &Impatient::new().waiter()).unwrap_err());
+    interrupted(&recover(&collection, &agent, &Impatient::new().waiter()).unwrap_err());
+    drop(lock);
+
+    let items = [(&collection, &name)];
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let locks = lock_items(items, &agent, &waiter(&clock)).unwrap();
+    interrupted(&lock_items(items, &agent, &Impatient::new().waiter()).unwrap_err());
+    drop(locks);
+
+    let _ledger = Ledger::open(&collection, &agent, &waiter(&clock)).unwrap();
+    let ledger = Ledger::open(&collection, &agent, &Impatient::new().waiter());
+    match ledger.map(|_| ()) {
+        Err(ImportError::Collection(error)) => interrupted(&error),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Names: the memory that another process has, and a date that has not come yet.
+#[test]
+fn names() {
+    let (world, collection, _) = world_with_name();
+    let issue = |clock: &Impatient, setting| {
+        let mut options = issue_options();
+        options.granularity = Some(setting);
+        options.interrupt = clock.interrupt.clone();
+        options.patience = Patience { lock: PATIENCE, date: None };
+        let agent = agent();
+        let mut issuer = Issuer::new(&collection, &agent, clock, &options).unwrap();
+        match issuer.issue(1) {
+            Err(CollectionError::Distributor(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    };
+    let by_minutes = "60".parse().unwrap();
+    let error = issue(&Impatient::new(), by_minutes);
+    assert!(matches!(error, DistributorError::Interrupted { .. }), "{error}");
+    let memories = urepo::layout::OWN.to_owned() + "/distributor";
+    let memory = std::fs::read_dir(world.path("archive").join(memories)).unwrap();
+    let name = memory.map(|it| it.unwrap().file_name().into_string().unwrap()).next().unwrap();
+    let _lock = held(&world.path("archive"), &format!("distributor/{name}"));
+    let error = issue(&Impatient::new(), Setting::Auto);
+    let lock = matches!(error, DistributorError::Lock(LockError::Interrupted { .. }));
+    assert!(lock, "{error}");
+}
+
+/// Whoever holds the log, or the index, for longer than a moment stops nobody.
+#[test]
+fn the_log_and_the_index_are_gone_without() {
+    let (world, _, _) = world_with_name();
+    let root = world.path("archive");
+    with_index(&root);
+    let clock = TestClock::at("2026-11-21T02:14:00Z");
+    let (_log, _index) = (held(&root, "log/2026-11.jsonl"), held(&root, "index.lock"));
+    // Each of the two is waited for once, not for each of many items.
+    let pauses = std::sync::Arc::new(Counting::default());
+    let counting: &'static Counting = Box::leak(Box::new(Counting(pauses.0.clone())));
+    let limit = Duration::from_millis(7);
+    let waiter = Waiter::new(counting, &Interrupt::default(), limit);
+    let collection = open(&root).with_waiter(waiter);
+    for at in 0..3 {
+        let path = world.write(&format!("{at}.txt"), at.to_string());
+        let (outcomes, _) =
+            deposit(&collection, vec![request(path)], options(), &clock, |_| ()).unwrap();
+        assert!(outcomes[0].result.is_ok(), "{outcomes:?}");
+    }
+    // 1 + 2 + 4 ms for each lock.
+    assert_eq!(pauses.0.load(std::sync::atomic::Ordering::Relaxed), 2 * 3);
+    let asked = try_catalog(&collection, Look::Quick, |_| ());
+    assert!(asked.unwrap_err().to_string().contains("the index is locked"));
+}
+
+#[test]
+fn the_index_hears_a_stop() {
+    let (world, _, _) = world_with_name();
+    let root = world.path("archive");
+    with_index(&root);
+    let _index = held(&root, "index.lock");
+    let clock: &'static Impatient = Box::leak(Box::new(Impatient::new()));
+    let collection = open(&root).with_waiter(clock.waiter());
+    assert!(try_catalog(&collection, Look::Quick, |_| ()).is_err());
+    assert!(clock.interrupt.requested());
+}
+
+/// Counts pauses, and takes no time for them.
+#[derive(Default)]
+struct Counting(std::sync::Arc<std::sync::atomic::AtomicUsize>);
+
+impl Clock for Counting {
+    fn now(&self) -> Instant {
+        SystemClock.now()
+    }
+
+    fn pause(&self, _: Duration) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
