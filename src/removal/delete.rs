@@ -140,6 +140,7 @@ impl<'o> Deletion<'_, 'o> {
             by: self.order.by.clone(),
             reason: reason(self.order.reason.as_deref(), record.seal),
             was: before.state,
+            updated: Some(before.timestamp),
         });
         let text = after
             .rewritten(&record.text, before)

@@ -92,7 +92,10 @@ impl Remover<'_> {
         let before = &record.sidecar;
         let mut after = before.clone();
         after.state = state_before(before);
-        after.timestamp = self.clock.now().floor(SECOND).max(before.timestamp);
+        // Nothing about it has changed, so its Copies are as current as they were.
+        let updated = before.removal.as_ref().and_then(|removal| removal.updated);
+        after.timestamp =
+            updated.unwrap_or_else(|| self.clock.now().floor(SECOND).max(before.timestamp));
         after.removal = None;
         let text = after
             .rewritten(&record.text, before)

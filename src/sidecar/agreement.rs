@@ -127,7 +127,12 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
                 relations,
                 origin,
                 handover: (kind == 1).then_some(Handover { token, party }),
-                removal: (kind == 2).then_some(Removal { by, reason, was: State::Original }),
+                removal: (kind == 2).then_some(Removal {
+                    by,
+                    reason,
+                    was: State::Original,
+                    updated: None,
+                }),
                 payload: Totals::of(&files),
                 files: files.into(),
             }

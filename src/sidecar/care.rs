@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::SidecarError;
+use super::{SidecarError, datetime};
+use crate::identity::Instant;
 use crate::item::State;
 
 /// A hand-over of the Original that has begun and is not yet finished: `[handover]`.
@@ -37,6 +38,8 @@ pub struct Removal {
     pub reason: Option<String>,
     /// What it was before.
     pub was: State,
+    /// The `timestamp` that it had before, where that is known: it has it again when it comes back.
+    pub updated: Option<Instant>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +54,8 @@ pub(super) struct RawRemoval {
     by: String,
     reason: Option<String>,
     was: String,
+    #[serde(default, deserialize_with = "datetime::deserialize_option")]
+    updated: Option<Instant>,
 }
 
 impl RawHandover {
@@ -67,7 +72,7 @@ impl RawHandover {
 impl RawRemoval {
     pub(super) fn check(self) -> Result<Removal, SidecarError> {
         let was = self.was.parse().map_err(|error| SidecarError::value("was", error))?;
-        Ok(Removal { by: self.by, reason: self.reason, was })
+        Ok(Removal { by: self.by, reason: self.reason, was, updated: self.updated })
     }
 }
 

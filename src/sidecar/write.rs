@@ -87,6 +87,9 @@ impl Sidecar {
                 text_pair(text, "reason", reason);
             }
             text_pair(text, "was", &removal.was.to_string());
+            if let Some(updated) = removal.updated {
+                date_pair(text, "updated", updated);
+            }
         }
     }
 }

@@ -19,6 +19,21 @@ pub enum Step {
     MoveCopy,
     /// The destination has the same Copy: once that is proven, this one goes.
     DropCopy,
+    /// The destination deleted the Original, and gets it back with the bytes of its Copy.
+    Revive,
+    /// The destination learns that the Original was deleted; the payload of its Copy goes to the trash.
+    Bury(Over),
+}
+
+impl Step {
+    /// What the staged item takes the place of.
+    pub(super) fn over(self) -> Over {
+        match self {
+            Step::Copy(over) | Step::HandOver(over) => over,
+            Step::Revive => Over::Tombstone,
+            Step::Skip | Step::MoveCopy | Step::DropCopy | Step::Bury(_) => Over::Nothing,
+        }
+    }
 }
 
 /// What the new item at the destination takes the place of.
@@ -32,13 +47,13 @@ pub enum Over {
     Tombstone,
 }
 
-/// Decides about one item: what `from` says in the collection with the id `source`, what the destination
-/// has, and what is wanted.
+/// Decides about one item: what `from` says in the collection with the id `source`, what the collection
+/// with the id `destination` has, and what is wanted.
 pub(super) fn decide(
     verb: Verb,
     rules: Rules,
     (from, source): (&Sidecar, &str),
-    to: Option<&Sidecar>,
+    (to, destination): (Option<&Sidecar>, &str),
 ) -> Result<Step, Refusal> {
     let state = from.state;
     if state == State::Deleted {
@@ -53,7 +68,10 @@ pub(super) fn decide(
     let over = match to {
         None => Over::Nothing,
         Some(to) => match (state, to.state) {
-            (_, State::Deleted) if rules.revive => Over::Tombstone,
+            (State::Original, State::Deleted) if rules.revive => Over::Tombstone,
+            (_, State::Deleted) if rules.revive && verb == Verb::Copy => {
+                return from_copy(from, (to, destination));
+            }
             (_, State::Deleted) => return Err(Refusal::Tombstone),
             (State::Original, State::Original) => return Err(Refusal::TwoOriginals),
             (State::Original, _) => return over_copy(verb, rules, (from, source), to),
@@ -63,9 +81,45 @@ pub(super) fn decide(
     Ok(match (verb, state) {
         (Verb::Copy | Verb::Refresh, _) => Step::Copy(over),
         (Verb::Migrate, State::Original) => Step::HandOver(over),
-        (Verb::Migrate, _) if over == Over::Nothing && rules.leave_copy => Step::Copy(over),
-        (Verb::Migrate, _) if over == Over::Nothing => Step::MoveCopy,
-        (Verb::Migrate, _) => return Err(Refusal::Tombstone),
+        (Verb::Migrate, _) if rules.leave_copy => Step::Copy(over),
+        (Verb::Migrate, _) => Step::MoveCopy,
+    })
+}
+
+/// A Copy meets the tombstone of its Original: with its bytes the Original comes back, in the
+/// collection that deleted it. Anywhere else it would be a Copy of nothing.
+fn from_copy(copy: &Sidecar, (tombstone, holder): (&Sidecar, &str)) -> Result<Step, Refusal> {
+    if tombstone.origin.contains_key("collection") {
+        return Err(Refusal::DeletedElsewhere);
+    }
+    if !is_copy_of(copy, tombstone, holder) {
+        return Err(Refusal::OtherOriginal);
+    }
+    if is_same_content(copy, tombstone) { Ok(Step::Revive) } else { Err(Refusal::OtherContent) }
+}
+
+/// Decides what the deletion that `tombstone` records in the collection `source` means for the
+/// destination. Only a Copy of the deleted Original goes, and none that is newer than the deletion.
+pub(super) fn decide_deleted(
+    (tombstone, source): (&Sidecar, &str),
+    to: Option<&Sidecar>,
+) -> Result<Option<Step>, Refusal> {
+    let Some(to) = to else { return Ok(Some(Step::Bury(Over::Nothing))) };
+    if to.handover.is_some() {
+        return Err(Refusal::HandoverPending);
+    }
+    let origin = |sidecar: &Sidecar| sidecar.origin.get("collection").cloned();
+    let has_travelled = origin(tombstone).is_some();
+    Ok(match to.state {
+        State::Deleted => Some(Step::Skip),
+        State::Copy if to.timestamp > tombstone.timestamp => None,
+        State::Copy if has_travelled && origin(tombstone) == origin(to) => {
+            Some(Step::Bury(Over::Copy))
+        }
+        State::Copy if !has_travelled && is_copy_of(to, tombstone, source) => {
+            Some(Step::Bury(Over::Copy))
+        }
+        State::Copy | State::Original => None,
     })
 }
 

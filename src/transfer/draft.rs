@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::decide::Step;
+use super::decide::{Over, Step};
 use super::look::{Chosen, Decision, Locks};
 use super::payload::{Old, Route};
 use super::resume::Partial;
@@ -115,8 +115,13 @@ impl Shared<'_> {
                 return Ok(Begun::Ready(Ready::Planned(staged)));
             }
             Step::DropCopy => return Ok(Begun::Ready(Ready::Drop(staged))),
+            Step::Bury(Over::Nothing) => {
+                let staged = self.stage_tombstone(&source, staged)?;
+                return Ok(Begun::Ready(Ready::Staged(staged)));
+            }
+            Step::Bury(_) => return Ok(Begun::Ready(Ready::Bury(staged))),
             step if self.renames(step) => return Ok(Begun::Ready(Ready::Move(staged))),
-            Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy => {}
+            Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::Revive => {}
         }
         self.check_room(&staged, source.sidecar.files.len() as u64)?;
         if self.ahead == Ahead::Unknown {
@@ -267,7 +272,13 @@ impl Draft {
         if let Step::HandOver(_) = self.staged.step {
             copy = paper::received(copy, &shared.token, shared.from);
         }
-        let text = paper::text(&self.staged.name, &self.source, &copy)?;
+        let text = match (self.staged.step, &self.to) {
+            (Step::Revive, Some((_, tombstone))) => {
+                let revived = paper::revived(&tombstone.sidecar, &self.source.sidecar);
+                paper::text(&self.staged.name, tombstone, &revived)?
+            }
+            _ => paper::text(&self.staged.name, &self.source, &copy)?,
+        };
         let (stage, item) = self.staged.made_in(shared.writer().stage());
         let mut file = stage.create_file(item.join(layout::SIDECAR))?;
         text.write(|piece| file.write_all(piece))?;

@@ -153,6 +153,9 @@ pub enum Refusal {
     /// The destination has a tombstone.
     #[error("it was deleted at the destination")]
     Tombstone,
+    /// The destination knows that the Original was deleted in another collection.
+    #[error("its Original was deleted in another collection, and only comes back there")]
+    DeletedElsewhere,
     /// The Copy at the destination is behind its Original.
     #[error("the Copy at the destination is older than its Original")]
     Stale,

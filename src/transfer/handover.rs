@@ -64,7 +64,7 @@ impl Shared<'_> {
 
     fn hand_over_locked(&self, giver: &Writer, items: Items, group: &mut Group) {
         let stage = self.writer().stage();
-        let items = self.keep(items, group, |staged| {
+        let items = self.keep(items, Locks::Held, group, |staged| {
             self.at_source(staged)?;
             if staged.replaced.is_some() {
                 self.at_destination(staged)?;
@@ -136,7 +136,9 @@ impl Shared<'_> {
             shares.into_iter().flat_map(join::<Vec<_>>).collect()
         });
         let mut proofs = proofs.into_iter();
-        self.keep(items, group, |_| proofs.next().unwrap_or(Err(TransferError::GroupFailed)))
+        self.keep(items, Locks::Free, group, |_| {
+            proofs.next().unwrap_or(Err(TransferError::GroupFailed))
+        })
     }
 
     /// Reads a staged Copy back and compares it with what the giver's sidecar says.
@@ -156,6 +158,7 @@ impl Shared<'_> {
     fn keep(
         &self,
         items: Items,
+        locks: Locks,
         group: &mut Group,
         mut check: impl FnMut(&Staged) -> Result<(), TransferError>,
     ) -> Items {
@@ -163,7 +166,7 @@ impl Shared<'_> {
         for (at, staged) in items {
             match check(&staged) {
                 Ok(()) => kept.push((at, staged)),
-                Err(error) => self.missed(at, &staged, error, Locks::Held, group),
+                Err(error) => self.missed(at, &staged, error, locks, group),
             }
         }
         kept

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::decide::{Over, Step, decide};
+use super::decide::{Over, Step, decide, decide_deleted};
 use super::draft::Staged;
 use super::reading::sealed;
 use super::run::{Ready, Shared};
-use super::{Depth, Refusal, Tombstones, TransferError, Verb};
+use super::{Depth, Options, Refusal, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -57,6 +57,9 @@ impl Shared<'_> {
         let source = sealed(&from, from.read_sidecar(), root)?;
         let state = source.sidecar.state;
         let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
+        let brings = state == State::Deleted
+            && self.options.tombstones == Tombstones::Bring
+            && self.options.verb == Verb::Copy;
         if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
             return Ok(Decision::Ready(Ready::Passed));
         }
@@ -70,19 +73,26 @@ impl Shared<'_> {
         if self.options.verb == Verb::Refresh && !is_copy_of(&source, to.as_ref()) {
             return Ok(Decision::Ready(Ready::Passed));
         }
-        let step = decide(
-            self.options.verb,
-            self.options.rules,
-            (&source.sidecar, self.from.id()),
-            to.as_ref().map(|(_, read)| &read.sidecar),
-        )
-        .and_then(|step| check_burial(step, to.as_ref()))
-        .map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
+        let own = (&source.sidecar, self.from.id());
+        let there = to.as_ref().map(|(_, read)| &read.sidecar);
+        let step = if brings {
+            decide_deleted(own, there)
+        } else {
+            let Options { verb, rules, .. } = self.options;
+            decide(verb, rules, own, (there, self.to.id())).map(Some)
+        };
+        let step =
+            step.and_then(|step| step.map(|step| check_burial(step, to.as_ref())).transpose());
+        let step = step.map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
+        let Some(step) = step else { return Ok(Decision::Ready(Ready::Passed)) };
         let place = match &to {
             Some((item, _)) => split(item.name()),
             None => self.destination_items.place_of(from.name())?,
         };
-        let (files, bytes) = (source.sidecar.payload.files, source.sidecar.payload.bytes);
+        let (files, bytes) = match step {
+            Step::Bury(Over::Nothing) => (0, 0),
+            _ => (source.sidecar.payload.files, source.sidecar.payload.bytes),
+        };
         let unlisted = self.unlisted(step, (&from, &source), to.as_ref())?;
         let staged = Staged {
             name: from.name().clone(),
@@ -118,6 +128,7 @@ impl Shared<'_> {
                 let is_gone = matches!(**cause, CollectionError::NoSuchItem { .. });
                 is_gone && self.options.verb == Verb::Migrate
             }
+            TransferError::Disk(cause) => cause.kind() == std::io::ErrorKind::NotFound,
             _ => false,
         };
         if !may_pass || self.options.depth == Depth::Plan {
@@ -156,15 +167,16 @@ impl Shared<'_> {
     }
 }
 
-/// A tombstone is replaced by a whole item; files that still lie beside it must not go with it.
+/// Files that still lie beside a tombstone must not go with it when it is replaced. A tombstone that was
+/// brought here by a run that was killed gets its payload buried.
 fn check_burial(step: Step, to: Option<&(StoredItem, ReadSidecar)>) -> Result<Step, Refusal> {
-    let (Step::Copy(over) | Step::HandOver(over)) = step else { return Ok(step) };
-    match to {
-        Some((item, _)) if over == Over::Tombstone => match item.dir().stamp(layout::PAYLOAD) {
-            Ok(None) => Ok(step),
-            _ => Err(Refusal::Unburied),
-        },
-        _ => Ok(step),
+    let Some((item, read)) = to else { return Ok(step) };
+    let is_tombstone = read.sidecar.state == State::Deleted;
+    let is_buried = || matches!(item.dir().stamp(layout::PAYLOAD), Ok(None));
+    match step {
+        Step::Skip if is_tombstone && !is_buried() => Ok(Step::Bury(Over::Tombstone)),
+        step if step.over() == Over::Tombstone && !is_buried() => Err(Refusal::Unburied),
+        step => Ok(step),
     }
 }
 

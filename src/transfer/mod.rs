@@ -17,6 +17,7 @@
 //! | `publish` | a group of Copies: one sync, then each in one step |
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
 //! | `journal`, `recovery` | hand-overs that were cut short |
+//! | `bury` | deletions, which travel as tombstones |
 //! | `retire` | what leaves the source, once the destination is proven |
 //! | `unlisted` | files that no sidecar lists, which go to the trash |
 //!
@@ -31,8 +32,18 @@
 //! A Copy keeps the `timestamp` of its original. So it is behind when the Original's is later; if the
 //! content differs without that, something else is wrong and nothing is touched.
 //!
+//! # Deletions travel
+//!
+//! A copy of whole collections brings tombstones as well ([`Tombstones::Bring`]), so that a site that is
+//! rebuilt from its mirror does not bring deleted items back. Where the destination has nothing, it gets
+//! the record. A Copy of the deleted Original becomes a tombstone, and its payload goes to the trash;
+//! a Copy of another Original, or a newer one, stays. Such a tombstone says in `[origin]` whose it is.
+//! The Original only comes back in the collection that deleted it, out of its trash or with the bytes of
+//! a Copy ([`Step::Revive`]).
+//!
 //! [`lock_items`]: crate::collection::lock_items
 
+mod bury;
 mod decide;
 mod draft;
 mod error;
@@ -129,6 +140,8 @@ pub enum Tombstones {
     Refuse,
     /// They are passed over: all items were asked for, and these are none any more.
     Pass,
+    /// The destination of a copy learns of them.
+    Bring,
 }
 
 /// What a failed item means for the ones after it.
@@ -209,6 +222,8 @@ pub struct Summary {
     pub transferred: u64,
     /// Items that were there already.
     pub skipped: u64,
+    /// Deletions that the destination has learnt of, or would.
+    pub buried: u64,
     /// Items that failed or were refused.
     pub failed: u64,
     /// Files of the transferred items.

@@ -6,7 +6,7 @@ use super::TransferError;
 use crate::collection::{Collection, ReadSidecar};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
-use crate::sidecar::{Handover, NewText, Party, Sidecar};
+use crate::sidecar::{Handover, NewText, Party, Removal, Sidecar};
 
 /// The sidecar of a Copy of what `source` describes in `from`.
 ///
@@ -34,6 +34,34 @@ pub(super) fn remember_removal(copy: &mut Sidecar, tombstone: &Sidecar) {
     }
     kept.insert("date".to_owned(), date(tombstone.timestamp));
     copy.origin.insert("removed".to_owned(), Value::Table(kept));
+}
+
+/// The tombstone in another collection of an Original that was deleted in `from`, or in the collection
+/// that the tombstone in `from` names.
+pub(super) fn brought(tombstone: &Sidecar, from: &Collection) -> Sidecar {
+    let mut brought = as_brought(tombstone, tombstone);
+    let home = Value::String(from.id().to_owned());
+    brought.origin.entry("collection".to_owned()).or_insert(home);
+    brought
+}
+
+/// The tombstone that a Copy becomes when its Original was deleted.
+pub(super) fn buried(copy: &Sidecar, tombstone: &Sidecar) -> Sidecar {
+    as_brought(copy, tombstone)
+}
+
+/// No Original was deleted here, so none can come back here.
+fn as_brought(before: &Sidecar, tombstone: &Sidecar) -> Sidecar {
+    let removal = tombstone.removal.clone().map(|removal| Removal { was: State::Copy, ..removal });
+    let timestamp = tombstone.timestamp;
+    Sidecar { state: State::Deleted, handover: None, removal, timestamp, ..before.clone() }
+}
+
+/// The Original that comes back in place of its tombstone, with the bytes of `copy`. Nothing of it has
+/// changed, so its Copies are as current as they were.
+pub(super) fn revived(tombstone: &Sidecar, copy: &Sidecar) -> Sidecar {
+    let (state, timestamp) = (State::Original, copy.timestamp);
+    Sidecar { state, timestamp, handover: None, removal: None, ..tombstone.clone() }
 }
 
 /// The Copy that stands for an Original while it is handed over.

@@ -68,7 +68,7 @@ impl Shared<'_> {
             fatal: None,
         };
         let (mut copies, mut handovers) = (Items::new(), Items::new());
-        let (mut moves, mut drops) = (Items::new(), Items::new());
+        let (mut moves, mut drops, mut burials) = (Items::new(), Items::new(), Items::new());
         for (at, ready) in ready.into_iter().enumerate() {
             match ready {
                 Ready::Passed => {}
@@ -82,15 +82,18 @@ impl Shared<'_> {
                 },
                 Ready::Move(staged) => moves.push((at, staged)),
                 Ready::Drop(staged) => drops.push((at, staged)),
+                Ready::Bury(staged) => burials.push((at, staged)),
             }
         }
         let staged = copies.iter().chain(&handovers).map(|(_, staged)| staged.item.clone());
         let staged: Vec<_> = staged.collect();
-        let changing = self.announce(&copies, &handovers, &moves, &drops);
+        let arriving = [&copies[..], &handovers, &moves, &burials].concat();
+        let changing = self.announce(&arriving, &[&handovers[..], &moves, &drops].concat());
         self.publish_copies(copies, &mut group);
         self.hand_over(handovers, &mut group);
         self.move_all(&moves, &mut group);
         self.drop_all(&drops, &mut group);
+        self.bury_all(&burials, &mut group);
         let late_drops = std::mem::take(&mut group.late_drops);
         self.drop_all(&late_drops, &mut group);
         self.sync_what_is_there(&mut group);
@@ -103,22 +106,11 @@ impl Shared<'_> {
     }
 
     /// Tells the indexes of both sides what is going to change there.
-    fn announce(
-        &self,
-        copies: &Items,
-        handovers: &Items,
-        moves: &Items,
-        drops: &Items,
-    ) -> Vec<Changing<'_>> {
-        let named = |items: &Items| items.iter().map(|(_, it)| it.name.clone()).collect::<Vec<_>>();
-        let mut leaving = [named(handovers), named(moves), named(drops)].concat();
-        let arriving = [named(copies), named(handovers), named(moves)].concat();
-        leaving.extend(
-            copies
-                .iter()
-                .filter(|(_, it)| it.step == Step::MoveCopy)
-                .map(|(_, it)| it.name.clone()),
-        );
+    fn announce(&self, arriving: &Items, leaving: &Items) -> Vec<Changing<'_>> {
+        let moved = arriving.iter().filter(|(_, staged)| staged.step == Step::MoveCopy);
+        let named = |(_, staged): &(usize, Staged)| staged.name.clone();
+        let leaving: Vec<_> = leaving.iter().chain(moved).map(named).collect();
+        let arriving: Vec<_> = arriving.iter().map(named).collect();
         let sides = [(self.writer, self.to, arriving), (self.source_writer, self.from, leaving)];
         sides
             .into_iter()
@@ -166,6 +158,13 @@ impl Shared<'_> {
         locks: Locks,
         group: &mut Group,
     ) {
+        // What goes away while it is read looks damaged as well.
+        let error = match (error, self.at_source(staged)) {
+            (TransferError::Damaged { .. }, Err(changed @ TransferError::Changed { .. })) => {
+                changed
+            }
+            (error, _) => error,
+        };
         match self.done_by_others(&staged.name, error, locks) {
             Ok(Ready::Drop(staged)) => group.late_drops.push((at, staged)),
             Ok(Ready::Planned(there)) => group.done(at, &there, self.to.path()),
@@ -189,6 +188,11 @@ impl Shared<'_> {
         for staged in done {
             match staged.step {
                 Step::Skip => {}
+                Step::Revive => there.push(event(EventKind::Recovery, staged)),
+                Step::Bury(_) => there.push(Event {
+                    note: Some("its Original was deleted".to_owned()),
+                    ..event(EventKind::Deletion, staged)
+                }),
                 Step::Copy(Over::Copy) => there.push(event(EventKind::Modification, staged)),
                 Step::Copy(_) => there.push(event(EventKind::Replication, staged)),
                 Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => {
@@ -272,10 +276,7 @@ impl Shared<'_> {
     /// Puts one item in place.
     fn put(&self, year: &Dir, staged: &Staged, locks: Locks) -> Result<(), TransferError> {
         let stage = self.writer().stage();
-        let (Step::Copy(over) | Step::HandOver(over)) = staged.step else {
-            return self.put_new(stage, year, staged);
-        };
-        if over == Over::Nothing {
+        if staged.step.over() == Over::Nothing {
             return self.put_new(stage, year, staged);
         }
         let _locks = match locks {

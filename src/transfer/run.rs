@@ -71,6 +71,8 @@ pub(super) enum Ready {
     Move(Staged),
     /// It is to go from the source, once the Copy at the destination is proven.
     Drop(Staged),
+    /// The Copy at the destination is to become a tombstone.
+    Bury(Staged),
     /// There is nothing to publish.
     Failed(RepositoryName, TransferError),
 }
@@ -291,6 +293,7 @@ impl Ending<'_> {
     fn count(&mut self, Outcome { name, result }: &Outcome) {
         match result {
             Ok(Transferred { step: Step::Skip, .. }) => self.summary.skipped += 1,
+            Ok(Transferred { step: Step::Bury(_), .. }) => self.summary.buried += 1,
             Ok(Transferred { files, bytes, .. }) => {
                 self.summary.transferred += 1;
                 self.summary.files = self.summary.files.saturating_add(*files);
@@ -326,6 +329,7 @@ fn halt(group: Vec<Ready>, reason: &TransferError) -> Vec<Outcome> {
         Ready::Planned(staged)
         | Ready::Staged(staged)
         | Ready::Move(staged)
+        | Ready::Bury(staged)
         | Ready::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),
     };
     group.into_iter().filter_map(outcome).collect()

@@ -29,9 +29,7 @@ impl Shared<'_> {
             let found = from.unlisted(&source.sidecar.files, self.interrupt)?;
             paths.extend(found.iter().map(|path| from.dir().path_of(path)));
         }
-        if let (Step::Copy(over) | Step::HandOver(over), Some((item, read))) = (step, to)
-            && over != Over::Nothing
-        {
+        if let (true, Some((item, read))) = (step.over() != Over::Nothing, to) {
             let found = item.unlisted(read.listed(), self.interrupt)?;
             paths.extend(found.iter().map(|path| item.dir().path_of(path)));
         }

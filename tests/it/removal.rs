@@ -205,6 +205,7 @@ mod an_original {
             by: "ann@vault".into(),
             reason: Some("deposited \"twice\"".into()),
             was: State::Original,
+            updated: Some(before.timestamp),
         };
         let expected = Sidecar {
             state: State::Deleted,

@@ -9,6 +9,7 @@ mod resume;
 mod states;
 mod stops;
 mod support;
+mod travel;
 mod twice;
 mod unlisted;
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use urepo::holdings::{Concern, holdings};
-use urepo::transfer::{Feed, Rules, Verb};
+use urepo::transfer::{Feed, Rules, Tombstones, Verb};
 
 use super::transfer::{OnErrorRule, Run, other};
 use crate::cli::Done;
@@ -17,6 +17,10 @@ use crate::cli::select::{Failures, Selection};
 /// not at all, and is on the disk when the command ends. What is there already is left alone and not
 /// read again, so the command can be repeated at any time, also after it was cut short: it copies what
 /// is missing. A Copy can be made from a Copy. The source is only read.
+///
+/// Deletions travel with all items (--all, --prefix, --since): where an Original was deleted, the
+/// destination gets its tombstone, and the files of a Copy of it go to the trash there. Brought back
+/// with --revive, in the collection that deleted it, a Copy's files make the Original again.
 ///
 /// A Copy that is older than its Original is told and left, unless --refresh is given; what was
 /// deleted there stays so, unless --revive is. Two Originals of one name, or other content under it,
@@ -72,7 +76,11 @@ impl Copy {
                 checksum: self.checksum,
             },
             state: self.selection.state,
-            tombstones: self.selection.tombstones(),
+            tombstones: match self.selection.tombstones() {
+                // What a mirror of all items is to learn of is not what lacks Copies.
+                Tombstones::Pass if !self.policy => Tombstones::Bring,
+                asked => asked,
+            },
             on_error: self.on_error.into(),
             listing: self.selection.listing().filter(|_| !self.policy),
             single: self.selection.is_single(),

@@ -98,6 +98,9 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
             format!("`urepo verify {from} {to}` tells whether they are the same")
         }
         Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
+        Refusal::DeletedElsewhere => {
+            format!("`urepo -c {to} show {name}` names that collection; `delete --revive` there")
+        }
         Refusal::Stale => "repeat with `--refresh` to bring it up to date".to_owned(),
         Refusal::OnlyFromOriginal => {
             format!("`urepo -c {to} refresh {name} --from PATH`, where its Original is")

@@ -91,7 +91,8 @@ fn leave_copies_and_tombstones_as_they_are() {
             sidecar.state = state;
             if state == State::Deleted {
                 let by = "test".to_owned();
-                sidecar.removal = Some(Removal { by, reason: None, was: State::Original });
+                sidecar.removal =
+                    Some(Removal { by, reason: None, was: State::Original, updated: None });
             }
         });
         let before = rerun.sidecar(&one);

@@ -108,7 +108,7 @@ fn every_cell() {
         (Copy, Other(Original), Mv, leave, Ok(Skip)),
         (Copy, Older(Original), Mv, leave, Err(No::HoldsOriginal)),
         (Copy, Same(Deleted), Cp, plain, Err(No::Tombstone)),
-        (Copy, Same(Deleted), Cp, revive, Ok(Get(Over::Tombstone))),
+        (Copy, Same(Deleted), Cp, revive, Err(No::DeletedElsewhere)),
         (Copy, Same(Deleted), Mv, revive, Err(No::Tombstone)),
         (Deleted, Nothing, Cp, plain, Err(No::SourceDeleted)),
         (Deleted, Nothing, Mv, plain, Err(No::SourceDeleted)),

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use urepo::collection::{Collection, Names, Subsystem, init};
 use urepo::disk::{Watch, Watcher};
@@ -32,6 +32,8 @@ pub(super) struct Pair {
     pub resume_bytes: AtomicU64,
     /// Whether the first failure ends a run.
     pub stops: AtomicBool,
+    /// What is done about tombstones at the source.
+    pub tombstones: Mutex<Tombstones>,
     /// Whether runs only plan.
     pub plans: AtomicBool,
     pub clock: TestClock,
@@ -76,6 +78,7 @@ impl Pair {
             turned: AtomicBool::new(false),
             resume_bytes: AtomicU64::new(u64::MAX),
             stops: AtomicBool::new(false),
+            tombstones: Mutex::default(),
             plans: AtomicBool::new(false),
             clock,
         }
@@ -212,7 +215,7 @@ impl Pair {
                 rules,
                 depth: if plans { Depth::Plan } else { Depth::Act },
                 state: None,
-                tombstones: Tombstones::Refuse,
+                tombstones: *self.tombstones.lock().unwrap(),
                 jobs: 1,
                 on_error: if self.stops.load(Ordering::Relaxed) {
                     OnError::Stop

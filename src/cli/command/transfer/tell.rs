@@ -75,7 +75,7 @@ impl<'a> Teller<'a> {
             Depth::Act => did(done.step),
         };
         wanted.then(|| match done.step {
-            Step::Skip => format!("{verb} {name}"),
+            Step::Skip | Step::Bury(_) => format!("{verb} {name}"),
             _ => format!("{verb} {name} ({})", size()),
         })
     }
@@ -101,8 +101,9 @@ impl<'a> Teller<'a> {
 
     fn record(&self, name: &str, done: &Transferred) -> Value {
         let state = match (self.run.verb, done.step) {
-            (_, Step::HandOver(_)) => Some("Original"),
+            (_, Step::HandOver(_) | Step::Revive) => Some("Original"),
             (_, Step::Skip) => None,
+            (_, Step::Bury(_)) => Some("Deleted"),
             _ => Some("Copy"),
         };
         let mut record = record::item(name, None, &done.place, state);
@@ -198,6 +199,7 @@ impl Ended {
     pub(in crate::cli::command) fn add(&mut self, other: Ended) {
         self.summary.transferred += other.summary.transferred;
         self.summary.skipped += other.summary.skipped;
+        self.summary.buried += other.summary.buried;
         self.summary.failed += other.summary.failed;
         self.summary.files += other.summary.files;
         self.summary.bytes += other.summary.bytes;
@@ -215,7 +217,8 @@ impl Ended {
             let counts = json!({
                 "transferred": summary.transferred,
                 "skipped": summary.skipped, "failed": summary.failed, "files": summary.files,
-                "bytes": summary.bytes, "planned": depth == Depth::Plan,
+                "bytes": summary.bytes, "buried": summary.buried,
+                "planned": depth == Depth::Plan,
             });
             report::summary(printer, &ended, counts)?;
         } else if ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
@@ -241,7 +244,14 @@ fn closing(summary: &Summary, verb: Verb, depth: Depth) -> Option<String> {
         Depth::Plan => sized(&format!("would {}", present(verb)), summary),
         Depth::Act => sized(past(verb), summary),
     };
-    Some(there.map_or(done.clone(), |there| format!("{done}; {there}")))
+    let deletions = || human::count(summary.buried, "deletion");
+    let buried = match (summary.buried, depth) {
+        (0, _) => None,
+        (_, Depth::Plan) => Some(format!("would record {}", deletions())),
+        (_, Depth::Act) => Some(format!("recorded {}", deletions())),
+    };
+    let parts: Vec<_> = [Some(done), buried, there].into_iter().flatten().collect();
+    Some(parts.join("; "))
 }
 
 fn sized(done: &str, summary: &Summary) -> String {
@@ -271,7 +281,8 @@ fn would(step: Step) -> &'static str {
         Step::Skip => "is there already:",
         Step::Copy(Over::Nothing) => "would copy",
         Step::Copy(Over::Copy) => "would refresh",
-        Step::Copy(Over::Tombstone) => "would revive",
+        Step::Copy(Over::Tombstone) | Step::Revive => "would revive",
+        Step::Bury(_) => "would record the deletion of",
         Step::HandOver(_) => "would migrate",
         Step::MoveCopy => "would move the Copy",
         Step::DropCopy => "would remove the Copy that is there already:",
@@ -283,7 +294,8 @@ fn did(step: Step) -> &'static str {
         Step::Skip => "was there already:",
         Step::Copy(Over::Nothing) => "copied",
         Step::Copy(Over::Copy) => "refreshed",
-        Step::Copy(Over::Tombstone) => "revived",
+        Step::Copy(Over::Tombstone) | Step::Revive => "revived",
+        Step::Bury(_) => "recorded the deletion of",
         Step::HandOver(_) => "migrated",
         Step::MoveCopy => "moved the Copy",
         Step::DropCopy => "removed the Copy that is there already:",
@@ -295,7 +307,8 @@ fn step(step: Step) -> &'static str {
         Step::Skip => "skip",
         Step::Copy(Over::Nothing) => "copy",
         Step::Copy(Over::Copy) => "refresh",
-        Step::Copy(Over::Tombstone) => "revive",
+        Step::Copy(Over::Tombstone) | Step::Revive => "revive",
+        Step::Bury(_) => "bury",
         Step::HandOver(_) => "hand-over",
         Step::MoveCopy => "move-copy",
         Step::DropCopy => "drop-copy",

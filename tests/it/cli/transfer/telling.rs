@@ -71,7 +71,7 @@ fn in_records() {
     let summary = |transferred: u64, skipped: u64, planned: bool| {
         json!({
             "type": "summary", "version": 1, "transferred": transferred, "skipped": skipped,
-            "failed": 0, "files": transferred, "bytes": 6 * transferred, "planned": planned,
+            "buried": 0, "failed": 0, "files": transferred, "bytes": 6 * transferred, "planned": planned,
             "exit_code": 0,
         })
     };
