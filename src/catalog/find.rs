@@ -6,6 +6,7 @@ use std::path::Path;
 use super::refresh::mark_of;
 use super::{Catalog, CatalogError, News};
 use crate::collection::{Collection, Years};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::index::{Index, IndexError, Kept, Position, Query, Which};
 use crate::item::State;
@@ -64,10 +65,15 @@ impl Catalog<'_> {
                 if self.interrupt.requested() {
                     return Err(CatalogError::Interrupted);
                 }
-                if !is_as_kept(&mut years, &name, &kept) {
-                    changed.push(name);
-                } else if visit(Found::of(name, kept))?.is_break() {
-                    return Ok(());
+                match is_as_kept(&mut years, &name, &kept) {
+                    Ok(true) => {
+                        if visit(Found::of(name, kept))?.is_break() {
+                            return Ok(());
+                        }
+                    }
+                    Ok(false) => changed.push(name),
+                    // Neither what is kept of it nor what it says now can be told.
+                    Err(error) => self.news.can_not_read(error),
                 }
             }
             if !is_full {
@@ -120,10 +126,14 @@ impl Found {
 }
 
 /// Whether the sidecar of an item is the one that the record was made from.
-pub(super) fn is_as_kept(years: &mut Years<'_>, name: &RepositoryName, kept: &Kept) -> bool {
+pub(super) fn is_as_kept(
+    years: &mut Years<'_>,
+    name: &RepositoryName,
+    kept: &Kept,
+) -> Result<bool, PathError> {
     let (path, leaf) = split(name);
-    let dir = years.dir(Path::new(path)).ok().flatten();
-    dir.is_some_and(|dir| mark_of(dir, leaf) == kept.mark)
+    let Some(dir) = years.dir(Path::new(path))? else { return Ok(false) };
+    Ok(mark_of(dir, leaf)? == kept.mark)
 }
 
 /// Reads items again, and says under which numbers they are kept now. Of those that can not be read

@@ -12,8 +12,11 @@ mod build;
 mod error;
 mod find;
 mod known;
+mod places;
 mod refresh;
 
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::Agent;
@@ -78,12 +81,14 @@ pub struct News {
     /// Directories that could not be listed, and sidecars that could not be read, for a reason that is
     /// not their own: nothing new is known of them.
     pub unlisted: Vec<PathError>,
+    /// The paths of these.
+    told: HashSet<PathBuf>,
 }
 
 impl News {
     /// Notes what can not be read, once.
     fn can_not_read(&mut self, error: PathError) {
-        if self.unlisted.iter().all(|known| known.path() != error.path()) {
+        if self.told.insert(error.path().to_path_buf()) {
             self.unlisted.push(error);
         }
     }

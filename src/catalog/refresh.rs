@@ -1,17 +1,24 @@
 //! Bringing an index up to what is on disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::places::{Marks, children};
 use super::{CatalogError, Look, Means, News};
 use crate::collection::{Collection, Lookup, Years, belongs};
-use crate::disk::{Dir, Kind};
+use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::index::{Index, IndexError, Known, Mark, Place, Record, Seen, Tables};
+use crate::layout;
 
 /// So many items are read in one transaction: other writers wait for it.
 const AT_A_TIME: usize = 4096;
+
+/// Sidecars of no more bytes in all are read in one transaction, unless it is a single one: what is kept of
+/// them is held till its end.
+const BYTES_AT_A_TIME: u64 = 8 * 1024 * 1024;
 
 /// So many are read sooner than threads are started.
 const FEW: usize = 64;
@@ -27,9 +34,6 @@ pub(super) struct Refresh<'a> {
     /// Threads that read sidecars, once there are many to be read.
     pool: Option<rayon::ThreadPool>,
 }
-
-/// What is known of the places, by path.
-type Marks = BTreeMap<String, Seen>;
 
 /// How closely a directory is looked at that is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +198,7 @@ impl Refresh<'_> {
             let entry = entry?;
             let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) else { continue };
             if let Known::With(mark) = index.tables().known(place, leaf)? {
-                if closeness == Closeness::All && mark != mark_of(&dir, leaf) {
+                if closeness == Closeness::All && is_changed(&dir, leaf, mark) {
                     new.push(leaf.to_owned());
                 } else {
                     known += 1;
@@ -214,8 +218,30 @@ impl Refresh<'_> {
         Ok(())
     }
 
-    /// Reads items into the index, and says how many there are.
+    /// Reads items into the index, in several transactions if they have much to say, and says how many
+    /// there are.
     fn read(
+        &mut self,
+        index: &mut Index,
+        year: &Year<'_>,
+        leaves: &[String],
+    ) -> Result<u64, CatalogError> {
+        let (mut start, mut bytes, mut there) = (0, 0, 0);
+        for (at, leaf) in leaves.iter().enumerate() {
+            // An error is told by whoever reads it.
+            let stamp = year.dir.stamp(Path::new(leaf).join(layout::SIDECAR)).unwrap_or(None);
+            let size = stamp.map_or(0, |stamp| stamp.bytes);
+            if bytes > 0 && bytes + size > BYTES_AT_A_TIME {
+                there += self.read_group(index, year, &leaves[start..at])?;
+                (start, bytes) = (at, 0);
+            }
+            bytes += size;
+        }
+        Ok(there + self.read_group(index, year, &leaves[start..])?)
+    }
+
+    /// Reads items into the index in one transaction, and says how many there are.
+    fn read_group(
         &mut self,
         index: &mut Index,
         year: &Year<'_>,
@@ -340,7 +366,7 @@ impl Year<'_> {
         let mut changed = Vec::new();
         for leaf in leaves {
             if let Known::With(mark) = tables.known(self.place, leaf)?
-                && mark != mark_of(self.dir, leaf)
+                && is_changed(self.dir, leaf, mark)
             {
                 changed.push(leaf.clone());
             }
@@ -349,20 +375,20 @@ impl Year<'_> {
     }
 }
 
-/// The mark that the sidecar of an item has now; none where there is none, or it may not be looked at:
-/// whoever reads it learns which.
-pub(super) fn mark_of(year: &Dir, leaf: &str) -> Option<Mark> {
-    Mark::of_sidecar(year, leaf).ok().flatten()
+/// The mark that the sidecar of an item has now; none where there is none, or where it may not be looked
+/// at: such an item is kept without a mark. Any other error says nothing of the sidecar.
+pub(super) fn mark_of(year: &Dir, leaf: &str) -> Result<Option<Mark>, PathError> {
+    match Mark::of_sidecar(year, leaf) {
+        Err(error) if error.is_refusal() || error.is_link() => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        outcome => outcome,
+    }
 }
 
-/// The places right below `path` that are known.
-fn children(marks: &Marks, path: &str) -> BTreeSet<String> {
-    let is_child = |known: &&String| match known.strip_prefix(path) {
-        Some(rest) if path.is_empty() => !rest.is_empty() && !rest.contains('/'),
-        Some(rest) => rest.strip_prefix('/').is_some_and(|name| !name.contains('/')),
-        None => false,
-    };
-    marks.keys().filter(is_child).cloned().collect()
+/// Whether the sidecar of an item has another mark than `known`, or cannot be looked at: whoever reads it
+/// learns why.
+fn is_changed(year: &Dir, leaf: &str, known: Option<Mark>) -> bool {
+    mark_of(year, leaf).map_or(true, |mark| mark != known)
 }
 
 fn below(path: &str, name: &str) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use urepo::collection::StoredItem;
 use urepo::item::{Content, Entry, PayloadPath};
-use urepo::sidecar::{Handover, Party, Sidecar};
+use urepo::sidecar::{self, Handover, Party, Sidecar};
 
 use super::failure::Failure;
 
@@ -32,9 +32,9 @@ pub(crate) fn described(item_on_disk: &StoredItem, sidecar: &Sidecar) -> Value {
         "timestamp": sidecar.timestamp.to_string(),
         "target": sidecar.target.as_ref().map(PayloadPath::to_text),
         "transferable": sidecar.transferable,
-        "metadata": sidecar.metadata.table(),
-        "relations": sidecar.relations,
-        "origin": sidecar.origin,
+        "metadata": sidecar::json(sidecar.metadata.table()),
+        "relations": sidecar::json(&sidecar.relations),
+        "origin": sidecar::json(&sidecar.origin),
         "handover": sidecar.handover.as_ref().map(handover),
         "removal": sidecar.removal.as_ref().map(|removal| json!({
             "by": removal.by, "reason": removal.reason, "was": removal.was.to_string(),

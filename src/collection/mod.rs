@@ -27,6 +27,7 @@ mod writer;
 mod years;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use crate::disk::{Dir, Watcher};
@@ -47,6 +48,7 @@ pub use log::{Event, EventKind};
 pub(crate) use lookup::Lookup;
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
+pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};
 pub(crate) use writer::stage_name;
 pub use writer::{LeftOver, Writer, left_overs, recover};
@@ -63,6 +65,8 @@ pub struct Collection {
     waiter: Waiter<'static>,
     /// Others held the log for too long: this process does not wait for it again.
     log_given_up: AtomicBool,
+    /// The trash as it was last listed.
+    trash: Mutex<Option<trash::ListedTrash>>,
 }
 
 impl Collection {
@@ -101,6 +105,7 @@ impl Collection {
             own,
             settings,
             index: Box::default(),
+            trash: Mutex::default(),
             waiter: Waiter::default(),
             log_given_up: AtomicBool::new(false),
         })

@@ -6,12 +6,14 @@
 //! the process that moved it was killed before it could go on. What is deleted or replaced stays until
 //! it is purged; what is `condemned` is being purged, and never comes back.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use super::unlisted::UNLISTED;
 use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, IoContext, Kind, PathError, random_hex};
+use crate::disk::{Dir, IoContext, Kind, PathError, Stamp, random_hex};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
@@ -37,6 +39,24 @@ pub struct Trashed {
     pub name: RepositoryName,
     /// Its directory, relative to the trash.
     entry: PathBuf,
+}
+
+/// How the entries of an item are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recall {
+    /// In what was listed before, if anything was.
+    Listed,
+    /// In a list as new as the trash.
+    Anew,
+}
+
+/// The trash as it was listed.
+#[derive(Debug)]
+pub(super) struct ListedTrash {
+    /// Of the directory, right before.
+    stamp: Stamp,
+    /// By the folded name.
+    by_name: HashMap<String, Vec<Trashed>>,
 }
 
 /// What an entry of the trash holds.
@@ -87,15 +107,34 @@ impl Collection {
         Ok(())
     }
 
-    /// What is in the trash of the item `name`.
-    pub(crate) fn trashed_of(&self, name: &RepositoryName) -> Result<Vec<Trashed>, PathError> {
-        let mut found = Vec::new();
-        self.visit_trash(|trashed| {
-            if trashed.name == *name {
-                found.push(trashed);
+    /// What is in the trash of the item `name`, or was when the trash was listed for the last time:
+    /// entries may be gone, and with [`Recall::Anew`] none is missing.
+    ///
+    /// The list is kept, so that whoever brings back many items does not list the trash for each.
+    pub(crate) fn trashed_of(
+        &self,
+        name: &RepositoryName,
+        recall: Recall,
+    ) -> Result<Vec<Trashed>, PathError> {
+        let mut known = self.trash.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = match (recall, &*known) {
+            (Recall::Listed, Some(listed)) => Some(listed.stamp),
+            _ => self.own().stamp(layout::TRASH)?,
+        };
+        let Some(stamp) = stamp else { return Ok(Vec::new()) };
+        let listed = match known.take() {
+            Some(listed) if listed.stamp == stamp => listed,
+            _ => {
+                let mut listed = ListedTrash { stamp, by_name: HashMap::new() };
+                self.visit_trash(|trashed| {
+                    listed.by_name.entry(trashed.name.folded()).or_default().push(trashed);
+                    Ok::<_, PathError>(())
+                })?;
+                listed
             }
-            Ok::<_, PathError>(())
-        })?;
+        };
+        let found = listed.by_name.get(&name.folded()).cloned().unwrap_or_default();
+        *known = Some(listed);
         Ok(found)
     }
 
@@ -108,11 +147,20 @@ impl Collection {
         };
         let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
         let read = Identifier::read(text);
+        if let Ok(Identifier::Repository(name)) = &read {
+            for recall in [Recall::Listed, Recall::Anew] {
+                for trashed in self.trashed_of(name, recall).map_err(CollectionError::from)? {
+                    if self.held_if_there(&trashed).map_err(CollectionError::from)?.is_some() {
+                        return Ok(trashed.name);
+                    }
+                }
+            }
+            return Err(error);
+        }
         let mut names = Vec::new();
         self.visit_trash(|trashed| {
             let is_meant = match &read {
-                Ok(Identifier::Repository(name)) => *name == trashed.name,
-                Ok(Identifier::Ibip(ibip)) => self.is_labelled(&trashed, ibip.as_str()),
+                Ok(Identifier::Ibip(ibip)) => self.is_labelled(&trashed, ibip.as_str())?,
                 _ => trashed.name.as_str().to_ascii_lowercase().ends_with(&end),
             };
             if is_meant && !names.contains(&trashed.name) {
@@ -127,10 +175,22 @@ impl Collection {
         }
     }
 
-    fn is_labelled(&self, trashed: &Trashed, label: &str) -> bool {
-        let copy = self.trashed_copy(trashed).ok().flatten();
-        let sidecar = copy.and_then(|item| item.sidecar().ok());
-        sidecar.is_some_and(|(sidecar, _)| sidecar.is_labelled(label))
+    fn is_labelled(&self, trashed: &Trashed, label: &str) -> Result<bool, CollectionError> {
+        let Some(copy) = self.trashed_copy(trashed)? else { return Ok(false) };
+        match copy.sidecar() {
+            Ok((sidecar, _)) => Ok(sidecar.is_labelled(label)),
+            Err(CollectionError::Disk(error)) => Err(error.into()),
+            // One that says nothing of a label has none.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// What an entry holds that may be gone by now.
+    fn held_if_there(&self, trashed: &Trashed) -> Result<Option<Held>, PathError> {
+        match self.held(trashed) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            outcome => outcome.map(Some),
+        }
     }
 
     /// Moves `what` of the directory `from`, which belongs to the item `name`, into the trash, synced.

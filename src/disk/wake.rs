@@ -12,7 +12,7 @@ use super::StoredFile;
 /// After so many further files the bytes of one are on the disk, or it does not matter.
 const FILES: usize = 16;
 
-/// One in so many of the files that the process may have open can be such a file.
+/// One part of the program may hold one in so many of the files that the process may have open.
 const SHARE: usize = 16;
 
 /// A file smaller than this is not worth it.
@@ -30,6 +30,12 @@ pub(crate) fn descriptor_limit() -> usize {
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
+/// How many files or directories one part of the program may hold open: `most`, and no more than its share
+/// of what the process may have open.
+pub(crate) fn open_at_most(most: usize) -> usize {
+    (descriptor_limit() / SHARE).clamp(1, most)
+}
+
 /// The files that were written last.
 #[derive(Debug)]
 pub(crate) struct Wake {
@@ -39,7 +45,7 @@ pub(crate) struct Wake {
 
 impl Wake {
     pub(crate) fn new() -> Wake {
-        Wake { files: Mutex::default(), limit: (descriptor_limit() / SHARE).min(FILES) }
+        Wake { files: Mutex::default(), limit: open_at_most(FILES) }
     }
 
     /// Takes a file of `bytes` bytes in which everything is written.

@@ -84,14 +84,13 @@ impl Tables<'_> {
 
     /// Forgets the place at `path`, all places below it, and their items: so many.
     pub(crate) fn remove_place(&self, path: &str) -> Result<u64, IndexError> {
-        let below = format!("{path}/");
         let mut select = self
             .0
-            .prepare_cached("SELECT id FROM place WHERE path = ?1 OR substr(path, 1, ?3) = ?2")?;
-        let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
-        let places: Vec<i64> = select
-            .query_map((path, &below, length), |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+            .prepare_cached("SELECT id FROM place WHERE path = ?1 OR (path > ?2 AND path < ?3)")?;
+        // `0` is the character after `/`.
+        let (below, end) = (format!("{path}/"), format!("{path}0"));
+        let places: Vec<i64> =
+            select.query_map((path, &below, &end), |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut gone = 0;
         for place in places {
             let items = "(SELECT id FROM item WHERE place = ?1)";

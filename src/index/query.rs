@@ -5,13 +5,14 @@ use super::words::Wanted;
 use crate::digest::Digest;
 use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::item::State;
+use crate::item::twins::fold;
 
 /// What is looked for: items for which all of it holds.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub(super) wanted: Wanted,
     pub(super) keys: Vec<i64>,
-    /// Patterns of paths, in lower case, and the keys of files that are called just so.
+    /// Patterns of paths, folded, and the keys of files that are called just so.
     pub(super) patterns: Vec<(String, i64)>,
     pub(super) state: Option<State>,
     pub(super) prefix: Option<Prefix>,
@@ -75,7 +76,7 @@ impl Query {
     #[must_use]
     pub fn file(mut self, name: &str) -> Query {
         if name.contains(['*', '?', '[']) && name.len() <= LONGEST_PATTERN {
-            self.patterns.push((name.to_ascii_lowercase(), name_key(name)));
+            self.patterns.push((fold(name), name_key(name)));
         } else {
             self.keys.push(name_key(name));
         }

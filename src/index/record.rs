@@ -6,6 +6,7 @@ use super::Mark;
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Dir, PathError, Stamp};
 use crate::identity::{Ibip, RepositoryName};
+use crate::item::twins::fold;
 use crate::item::{Content, Entry, State};
 use crate::sidecar::Sidecar;
 
@@ -26,7 +27,7 @@ pub(crate) struct Record {
     pub metadata: String,
     pub words: Words,
     pub keys: Vec<i64>,
-    /// The paths of the payload, as the sidecar writes them.
+    /// The paths of the payload, folded.
     pub paths: Vec<String>,
 }
 
@@ -54,7 +55,7 @@ impl Record {
             if let Content::File { digest, .. } = &entry.content {
                 keys.push(digest_key(digest));
             }
-            paths.push(path);
+            paths.push(fold(&path));
         }
         let ibip = sidecar.ibip.as_ref().map(Ibip::as_str);
         keys.extend(ibip.map(identifier_key));
@@ -67,7 +68,7 @@ impl Record {
             bytes: sidecar.payload.bytes,
             digest: Some(sidecar.payload.digest),
             title: sidecar.metadata.title().map(str::to_owned),
-            metadata: serde_json::to_string(metadata).unwrap_or_default(),
+            metadata: crate::sidecar::json(metadata).to_string(),
             words: Words::of(metadata, ibip),
             keys,
             paths,
@@ -160,12 +161,12 @@ pub(super) fn digest_key(digest: &Digest) -> i64 {
 
 /// The key of the name of a file, or of its whole path, whatever its case.
 pub(super) fn name_key(name: &str) -> i64 {
-    key("name", &name.to_lowercase())
+    key("name", &fold(name))
 }
 
 /// The key of an opaque name or an alias, whatever its case.
 pub(super) fn identifier_key(text: &str) -> i64 {
-    key("identifier", &text.to_lowercase())
+    key("identifier", &fold(text))
 }
 
 fn key(kind: &str, text: &str) -> i64 {

@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x7572_706f;
 
 /// Another number, another schema: an index of another one is made anew.
-pub(super) const VERSION: i32 = 3;
+pub(super) const VERSION: i32 = 4;
 
 /// The tables.
 ///
@@ -14,7 +14,7 @@ pub(super) const VERSION: i32 = 3;
 /// - `item`: a record each. Identity numbers are not given again, so that a row of `key` that has
 ///   outlived its item means nothing. `finders` stands for all that is in the tables below.
 /// - `key`: exact things an item can be found by, as the first 64 bits of their SHA-256.
-/// - `file`: the paths of the payload.
+/// - `file`: the paths of the payload, folded.
 /// - `words`: the description, for full text; it keeps no texts.
 /// - `pending`: items that writers are about to change, and the stage of each writer; none: one that
 ///   could not be read.
@@ -26,6 +26,7 @@ CREATE TABLE place (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, mark BLOB,
   listed INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE INDEX place_by_folded ON place (folded);
 CREATE TABLE item (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   place INTEGER NOT NULL, leaf TEXT NOT NULL, mark BLOB, state INTEGER,

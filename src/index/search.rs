@@ -8,6 +8,7 @@ use super::record::seconds;
 use super::rows::{KEPT, Kept, Tables, number_of};
 use super::{IndexError, Query};
 use crate::identity::{Prefix, RepositoryName};
+use crate::item::twins::fold;
 
 /// A part of a statement, with what is bound to it.
 #[derive(Default)]
@@ -120,8 +121,7 @@ impl Tables<'_> {
             clauses.and(found, [Value::Integer(*key)]);
         }
         for (pattern, key) in &query.patterns {
-            let found = "item.id IN (SELECT item FROM file WHERE lower(path) GLOB ?
-                                       OR lower(path) GLOB ?
+            let found = "item.id IN (SELECT item FROM file WHERE path GLOB ? OR path GLOB ?
                                      UNION ALL SELECT item FROM key WHERE hash = ?)";
             let whole = Value::Text(pattern.clone());
             let at_any_depth = Value::Text(format!("*/{pattern}"));
@@ -157,9 +157,10 @@ impl Tables<'_> {
         let (subdomain, word) = prefix.path_components();
         let below = format!("{subdomain}/{word}/").to_ascii_lowercase();
         let mut select =
-            self.0.prepare_cached("SELECT id FROM place WHERE substr(folded, 1, ?2) = ?1")?;
-        let length = i64::try_from(below.len()).unwrap_or(i64::MAX);
-        let rows = select.query_map((below, length), |row| row.get(0))?;
+            self.0.prepare_cached("SELECT id FROM place WHERE folded > ?1 AND folded < ?2")?;
+        // `0` is the character after `/`.
+        let end = format!("{}0", below.trim_end_matches('/'));
+        let rows = select.query_map((below, end), |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
@@ -189,14 +190,14 @@ fn has_terms(metadata: &str, terms: &[(String, String)]) -> bool {
                 .find(|(key, _)| key.eq_ignore_ascii_case(term))
                 .map(|(_, value)| value),
         };
-        value.is_some_and(|value| contains(value, &text.to_lowercase()))
+        value.is_some_and(|value| contains(value, &fold(text)))
     })
 }
 
 fn contains(value: &serde_json::Value, text: &str) -> bool {
     use serde_json::Value as Json;
     match value {
-        Json::String(value) => value.to_lowercase().contains(text),
+        Json::String(value) => fold(value).contains(text),
         Json::Array(values) => values.iter().any(|value| contains(value, text)),
         Json::Object(values) => values.values().any(|value| contains(value, text)),
         Json::Number(number) => number.to_string().contains(text),

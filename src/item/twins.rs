@@ -1,9 +1,11 @@
 //! Names that some file systems take for one: they differ only in case or in Unicode form.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
-use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
+use unicase::UniCase;
+use unicode_normalization::UnicodeNormalization;
 
 use super::PayloadPath;
 
@@ -34,41 +36,42 @@ fn spelt(character: char) -> String {
 
 /// The first twins among `paths` and the directories above them.
 pub fn find<'a>(paths: impl Iterator<Item = &'a PayloadPath>) -> Option<Twins> {
-    let mut seen: HashMap<String, &Path> = HashMap::new();
+    // By hash: payloads of hundreds of thousands of files have as many names.
+    let hashes = RandomState::new();
+    let mut seen: HashMap<u64, &Path> = HashMap::new();
     for path in paths {
         // A directory is met once for each entry below it, always as itself.
         let path_and_above = std::iter::once(path.as_path()).chain(path.parents());
         for path in path_and_above {
-            match seen.insert(folded(path), path) {
-                None => {}
+            let spelling = folded(path);
+            match seen.insert(hashes.hash_one(&spelling), path) {
                 Some(other) if other == path => break,
-                Some(other) => {
-                    return Some(Twins::new(other, path));
-                }
+                Some(other) if folded(other) == spelling => return Some(Twins::new(other, path)),
+                None | Some(_) => {}
             }
         }
     }
     None
 }
 
+/// What all spellings of `text` share that differ in case or in Unicode form only, by Unicode's full case
+/// folding: `STRASSE` and `straße`, the two small sigmas.
+pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let composed: String = text.nfc().collect();
+    UniCase::unicode(composed).to_folded_case().nfc().collect()
+}
+
 /// A spelling that twins share. A path that is not UTF-8 is folded in its ASCII letters only.
 fn folded(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
-    match path.to_str() {
-        Some(text) if text.is_ascii() => text.to_ascii_lowercase(),
-        Some(text) => {
-            let lower = text.nfc().flat_map(char::to_lowercase);
-            let folded: String = lower.collect();
-            match is_nfc_quick(folded.chars()) {
-                unicode_normalization::IsNormalized::Yes => folded,
-                _ => folded.nfc().collect(),
-            }
-        }
-        None => {
-            let lower = path.as_os_str().as_bytes().to_ascii_lowercase();
-            super::path::escape(&lower).into_owned()
-        }
+    if let Some(text) = path.to_str() {
+        return fold(text);
     }
+    let lower = path.as_os_str().as_bytes().to_ascii_lowercase();
+    super::path::escape(&lower).into_owned()
 }
 
 #[cfg(test)]
@@ -90,5 +93,10 @@ mod tests {
         assert_eq!(composed_and_decomposed, Some(("caf\\u{e9}".into(), "cafe\\u{301}".into())));
         assert!(twins(&["É", "e\u{301}"]).is_some(), "case and form at once");
         assert_eq!(twins(&["\\xe9", "\\xe8"]), None);
+        for (one, other) in [("οδος", "οδοσ"), ("straße", "STRASSE"), ("ſun", "SUN"), ("ﬁn", "FIN")]
+        {
+            assert!(twins(&[one, other]).is_some(), "{one} and {other}");
+        }
+        assert_eq!(twins(&["ı", "i"]), None, "which are two letters everywhere but in Turkish");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::plan::has_payload;
 use super::proof::is_same;
 use super::{DamageRule, RemovalError};
-use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem, Trashed};
+use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
 use crate::disk::Dir;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -117,11 +117,19 @@ impl Search<'_> {
         examine: impl Fn(&Trashed) -> Result<Option<Option<String>>, RemovalError>,
     ) -> Result<Option<Trashed>, RemovalError> {
         let mut damaged = None;
-        for trashed in self.collection.trashed_of(name)? {
-            match examine(&trashed)? {
-                Some(None) => return Ok(Some(trashed)),
-                Some(Some(detail)) => damaged = Some((trashed, detail)),
-                None => {}
+        // Another run may have deleted the item since the trash was listed.
+        let mut examined = Vec::new();
+        for recall in [Recall::Listed, Recall::Anew] {
+            for trashed in self.collection.trashed_of(name, recall)? {
+                if examined.contains(&trashed) {
+                    continue;
+                }
+                match examine(&trashed)? {
+                    Some(None) => return Ok(Some(trashed)),
+                    Some(Some(detail)) => damaged = Some((trashed.clone(), detail)),
+                    None => {}
+                }
+                examined.push(trashed);
             }
         }
         match damaged {

@@ -1,5 +1,7 @@
 //! Removing what is in the trash for good.
 
+use std::collections::BTreeSet;
+
 use super::plan::has_payload;
 use super::{RemovalError, Remover};
 use crate::collection::{Collection, CollectionError, Event, EventKind, Held, Trashed, lock_items};
@@ -36,8 +38,9 @@ pub struct Purgeable {
 /// What recovery would put back is not told: it is on its way.
 pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
     let mut found = Vec::new();
+    let names: Option<BTreeSet<_>> = wanted.names.as_ref().map(|names| names.iter().collect());
     collection.visit_trash(|trashed| {
-        if wanted.names.as_ref().is_some_and(|names| !names.contains(&trashed.name)) {
+        if names.as_ref().is_some_and(|names| !names.contains(&trashed.name)) {
             return Ok(());
         }
         let seen = collection

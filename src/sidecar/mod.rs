@@ -21,6 +21,7 @@ mod care;
 mod datetime;
 mod error;
 mod files;
+mod json;
 mod lines;
 mod metadata;
 mod print;
@@ -36,6 +37,7 @@ use crate::item::{PayloadPath, State, Totals};
 pub use care::{Handover, Party, Removal};
 pub use error::SidecarError;
 pub use files::Files;
+pub use json::json;
 pub use metadata::{Metadata, MetadataError, TERMS};
 pub(crate) use text::{NewText, SidecarText};
 

@@ -160,3 +160,83 @@ impl Sidecar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Instant;
+    use crate::item::{Content, Entry, PayloadPath, State, Totals};
+    use crate::sidecar::Seal;
+
+    /// A sidecar whose text is not held.
+    fn long() -> Sidecar {
+        let entry = |at: u32| Entry {
+            path: PayloadPath::from_text(&format!("some/directory/file-{at:08}")).unwrap(),
+            content: Content::File {
+                bytes: at.into(),
+                digest: Digest::of(&at.to_be_bytes()),
+                modified: Instant::from_seconds(at.into()),
+                mode: 0o644,
+            },
+        };
+        let files: Vec<_> = (0..25_000).map(entry).collect();
+        let payload = Totals::of(&files);
+        let text = format!(
+            "format = 1\nstate = \"Original\"\nrepository = \"example.org/a/2026/11.21.02.13\"\n\
+             created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n[payload]\n\
+             files = {}\nbytes = {}\nsha256 = \"{}\"\n",
+            payload.files, payload.bytes, payload.digest
+        );
+        let (sidecar, _) = Sidecar::read(text.as_bytes()).unwrap();
+        Sidecar { files: files.into(), ..sidecar }
+    }
+
+    fn read(mut text: &[u8]) -> Result<(Sidecar, Seal, SidecarText), SidecarError> {
+        Sidecar::read_pieces(text.len() as u64, |piece| {
+            Ok(std::io::Read::read(&mut text, piece).unwrap())
+        })
+    }
+
+    #[test]
+    fn a_long_one_is_read_and_changed_without_its_text() {
+        let before = long();
+        let text = before.to_text();
+        let (sidecar, seal, kept) = read(text.as_bytes()).unwrap();
+        assert_eq!((&sidecar, seal), (&before, Seal::Intact));
+        assert_eq!(kept, SidecarText::Digested(Digest::of(text.as_bytes())));
+        let after = Sidecar { state: State::Copy, ..sidecar.clone() };
+        let mut written = Vec::new();
+        let new = after.rewritten(&kept, &sidecar).unwrap();
+        let sink = |piece: &[u8]| {
+            written.extend_from_slice(piece);
+            Ok::<_, ()>(())
+        };
+        new.write(sink).unwrap();
+        assert_eq!(written, after.to_text().into_bytes());
+        assert_eq!(new.measure(), (written.len() as u64, Digest::of(&written)));
+        let broken = text.replacen("mode = \"0644\"", "mode = \"0600\"", 1);
+        assert!(matches!(read(broken.as_bytes()), Ok((_, Seal::Broken { .. }, _))));
+    }
+
+    #[test]
+    fn what_others_have_added_to_a_long_one_is_not_lost() {
+        let text = long().to_text().replacen("mode = ", "scanned = true # by hand\nmode = ", 1);
+        let (sidecar, _, kept) = read(text.as_bytes()).unwrap();
+        let error = Sidecar { transferable: false, ..sidecar.clone() }.rewritten(&kept, &sidecar);
+        assert!(error.unwrap_err().to_string().contains("cannot be changed without loss"));
+    }
+
+    #[test]
+    fn a_long_one_of_another_form_is_refused_before_it_is_parsed() {
+        let numbers = "1,".repeat(LONGEST_HELD);
+        let text = long().to_text();
+        for hostile in [
+            text.replacen("\n[payload]", &format!("\n[metadata.x]\na = [{numbers}]\n[payload]"), 1),
+            text.replacen("mode = ", &format!("a = [{numbers}]\nmode = "), 1),
+            text.replacen("[seal]", "[other]", 1),
+            text.replacen("\n[payload]", &format!("{}\n[payload]", "#\n".repeat(1_000_000)), 1),
+        ] {
+            assert!(matches!(read(hostile.as_bytes()), Err(SidecarError::TooLong { .. })));
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Items go, leave tombstones, come back, and are purged.
 
 mod faults;
+mod listing;
 mod power;
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,9 @@
 //! A process may have few files open only; those that were written lately are held open for a while.
 
+use urepo::identity::RepositoryName;
+use urepo::item::{State, Totals};
+use urepo::sidecar::{Metadata, Sidecar};
+
 use crate::support::World;
 
 #[test]
@@ -21,4 +25,53 @@ fn few_are_enough_for_many_large_files() {
         assert_eq!(world.run(&format!("-c {collection} verify")).code, 0);
     }
     assert_eq!(walkdir::WalkDir::new(world.path("out")).into_iter().count(), 1 + 8 * 9);
+}
+
+/// A Copy without files, as another site may have made it.
+fn empty_copy(name: &RepositoryName) -> Sidecar {
+    let mut metadata = Metadata::default();
+    metadata.add("title", "rain").unwrap();
+    Sidecar {
+        state: State::Copy,
+        repository: name.clone(),
+        ibip: None,
+        created: name.instant(),
+        timestamp: name.instant(),
+        target: None,
+        transferable: true,
+        metadata,
+        relations: toml::Table::new(),
+        origin: toml::Table::new(),
+        handover: None,
+        removal: None,
+        payload: Totals::of(&[]),
+        files: Vec::new().into(),
+    }
+}
+
+/// Years are held open while many items are looked at, but not all of them at once.
+#[test]
+fn few_are_enough_for_many_prefixes_and_years() {
+    let world = World::with_collection();
+    for prefix in 0..12 {
+        for year in 2001..2011 {
+            let name = format!("p{prefix}.example.org/b/{year}/01.01.00.00");
+            let name: RepositoryName = name.parse().unwrap();
+            std::fs::create_dir_all(world.path("archive").join(name.as_str()).join("doc")).unwrap();
+            world.write(&format!("archive/{name}/item.toml"), empty_copy(&name).to_text());
+        }
+    }
+    let run = |line: &str| {
+        let ran = world.run_with_descriptors(64, &format!("-c archive {line}"));
+        ran.succeeded();
+        assert_eq!(ran.stderr, "", "{line}");
+        ran.stdout.lines().count()
+    };
+    for _ in 0..2 {
+        assert_eq!(run("-q find rain"), 120);
+        assert_eq!(run("-q list --long"), 120);
+    }
+    run("-q verify");
+    run("-q stats");
+    run("-q index");
 }

@@ -147,7 +147,9 @@ pub(crate) fn agrees_after(root: &Path, look: Look, context: &str) -> News {
         // Nothing was found out only when it was asked for.
         assert_eq!(catalog.news().read, read, "{context}");
         let News { made, temporary, read, gone, .. } = *catalog.news();
-        News { made, temporary, read, gone, unlisted: Vec::new() }
+        let mut news = News::default();
+        (news.made, news.temporary, news.read, news.gone) = (made, temporary, read, gone);
+        news
     });
     settle(root);
     news

@@ -107,7 +107,7 @@ impl Teller<'_> {
         let fields = json!({
             "step": "adopt", "planned": self.planned, "files": plan.files, "bytes": plan.bytes,
             "target": plan.target.as_ref().map(PayloadPath::to_text),
-            "described_in": plan.reference, "metadata": plan.metadata.table(),
+            "described_in": plan.reference, "metadata": urepo::sidecar::json(plan.metadata.table()),
             "notes": plan.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "beside": plan.beside.iter().map(|path| text(path)).collect::<Vec<_>>(),
         });

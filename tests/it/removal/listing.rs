@@ -1,0 +1,53 @@
+//! How often the trash is listed does not grow with the items that come back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use urepo::collection::Collection;
+use urepo::disk::{Operation, Watcher};
+use urepo::removal::DamageRule;
+
+use super::{World, delete, forced, later, remover};
+use crate::support::{TestClock, Trace, deposit, options, request};
+
+#[test]
+fn bringing_many_back_lists_the_trash_once() {
+    let world = World::new();
+    let clock = TestClock::at("2026-11-22T02:13:00Z");
+    let requests = (0..6).map(|_| request(world.root("source"))).collect();
+    let (outcomes, _) =
+        deposit(&world.open("archive"), requests, options(), &clock, |_| ()).unwrap();
+    let names: Vec<_> =
+        outcomes.iter().map(|it| it.result.as_ref().unwrap().label.name.clone()).collect();
+    for name in &names {
+        delete(&world.open("archive"), name, &forced()).unwrap();
+    }
+    let trace = Arc::new(Trace::default());
+    let watcher = Watcher::new(Arc::clone(&trace) as _);
+    let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
+    remover(&collection, &later(), |remover| {
+        names.iter().try_for_each(|name| remover.revive(name, &[], DamageRule::Refuse).map(|_| ()))
+    })
+    .unwrap();
+    let trash = world.root("archive/.urepo/trash");
+    let lists = |it: &&(Operation, PathBuf)| {
+        it.0 == Operation::List && it.1.canonicalize().unwrap() == trash
+    };
+    // Taking the writer's place lists it too, once.
+    assert!(trace.0.lock().unwrap().iter().filter(lists).count() <= 2);
+}
+
+/// What others delete meanwhile is found all the same.
+#[test]
+fn what_others_have_just_deleted_comes_back() {
+    let world = World::new();
+    let collection = world.open("archive");
+    for _ in 0..2 {
+        // By others: this one has listed the trash before, when something else was in it.
+        delete(&world.open("archive"), &world.name, &forced()).unwrap();
+        remover(&collection, &later(), |remover| {
+            remover.revive(&world.name, &[], DamageRule::Refuse)
+        })
+        .unwrap();
+    }
+}
