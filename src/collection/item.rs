@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError};
 use crate::disk::{Dir, PathError, Stamp, StoredFile};
-use crate::identity::{Identifier, Instant, RepositoryName};
+use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
 use crate::layout;
@@ -207,6 +207,11 @@ impl Collection {
             }
         }
         Ok(found)
+    }
+
+    /// Items that carry the opaque name `ibip`, as far as it has the date of their names.
+    pub(crate) fn items_with_ibip(&self, ibip: &Ibip) -> Result<Vec<StoredItem>, CollectionError> {
+        self.items_labelled(ibip.instant().ok(), &ibip.to_string())
     }
 
     /// Items of the date of an opaque label that carry the label.

@@ -26,6 +26,11 @@ impl<'a> Place<'a> {
         Ok(Place { collection, root, last: Mutex::default(), pending: Arc::default() })
     }
 
+    /// The collection.
+    pub(crate) fn collection(&self) -> &'a Collection {
+        self.collection
+    }
+
     /// Makes sure that neither source nor collection lies in the other.
     pub(super) fn check_apart(&self, path: &Path, links: Links) -> Result<(), DepositError> {
         let source = match links {

@@ -10,6 +10,7 @@ use super::root::{Named, Root, RootKind};
 use super::{DepositError, Options, Source, TwinRule};
 use crate::disk::{Kind, Links, SourceWalk};
 use crate::item::{PayloadPath, twins};
+use crate::sidecar::MAX_BYTES;
 
 /// What an item will consist of.
 #[derive(Debug)]
@@ -99,6 +100,7 @@ impl Plan {
             }
         };
         plan.finish();
+        plan.check_sidecar(described)?;
         plan.check_twins(described, options.twins)?;
         plan.check_target(described, target)?;
         place.check_room_for_item(described, plan.bytes, plan.entries.len())?;
@@ -201,6 +203,25 @@ impl Plan {
         }
     }
 
+    /// Makes sure that a sidecar can list all entries, with times and modes as long as they may be.
+    fn check_sidecar(&self, source: &Path) -> Result<(), DepositError> {
+        // So many fit, however long their names are.
+        let fits = self.entries.len() <= 2048 || {
+            let bytes = |planned: &Planned| match &planned.kind {
+                PlannedKind::File { .. } => FILE_ENTRY_BYTES + quoted(planned.path.as_bytes()),
+                PlannedKind::Link { target } => {
+                    LEAST_ENTRY_BYTES + quoted(planned.path.as_bytes()) + quoted(target)
+                }
+                PlannedKind::Directory { empty: true } => {
+                    LEAST_ENTRY_BYTES + quoted(planned.path.as_bytes())
+                }
+                PlannedKind::Directory { empty: false } => 0,
+            };
+            self.entries.iter().map(bytes).sum::<usize>() as u64 <= MAX_BYTES - HEAD_BYTES
+        };
+        if fits { Ok(()) } else { Err(DepositError::TooManyFiles { path: source.to_path_buf() }) }
+    }
+
     fn check_twins(&self, source: &Path, rule: TwinRule) -> Result<(), DepositError> {
         if rule == TwinRule::Keep || self.entries.len() < 2 {
             return Ok(());
@@ -246,6 +267,28 @@ impl Plan {
     }
 }
 
+/// What the entry of a file takes in a sidecar beside its path: keys, digest, the longest time and size.
+const FILE_ENTRY_BYTES: usize = 192;
+
+/// The same of a link or a directory.
+const LEAST_ENTRY_BYTES: usize = 112;
+
+/// What a sidecar has beside its entries: descriptions are short.
+const HEAD_BYTES: u64 = 1024 * 1024;
+
+/// The most bytes that a text takes in a sidecar, where control characters, quotes, backslashes and bytes that
+/// are not UTF-8 are escaped.
+fn quoted(bytes: &[u8]) -> usize {
+    let is_text = std::str::from_utf8(bytes).is_ok();
+    let of = |byte: &u8| match byte {
+        b'"' | b'\\' => 6,
+        b' '..=b'~' => 1,
+        0x80.. if is_text => 1,
+        _ => 6,
+    };
+    bytes.iter().map(of).sum()
+}
+
 /// The last name of a path: what a source is kept under.
 fn own_name(path: &Path) -> Result<&OsStr, DepositError> {
     path.file_name().ok_or_else(|| DepositError::NoName { path: path.to_path_buf() })
@@ -253,4 +296,30 @@ fn own_name(path: &Path) -> Result<&OsStr, DepositError> {
 
 fn payload_path(path: &Path) -> PayloadPath {
     PayloadPath::new(path).expect("because names of directory entries are neither empty nor dots")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan_of(files: usize, name: &str) -> Plan {
+        let planned = |number: usize| Planned {
+            path: payload_path(Path::new(&format!("{name}{number}"))),
+            kind: PlannedKind::File { bytes: 1 },
+            root: 0,
+            relative: PathBuf::new(),
+        };
+        Plan { entries: (0..files).map(planned).collect(), bytes: 0, roots: Vec::new() }
+    }
+
+    #[test]
+    fn what_no_sidecar_lists_is_refused() {
+        let check = |files, name: &str| plan_of(files, name).check_sidecar(Path::new("in"));
+        check(345_000, "a.txt").unwrap();
+        check(300_000, &"ü".repeat(100)).unwrap();
+        for name in ["x".repeat(250), "\"".repeat(40)] {
+            let refused = check(345_000, &name);
+            assert!(matches!(refused, Err(DepositError::TooManyFiles { .. })), "{name}");
+        }
+    }
 }

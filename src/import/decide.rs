@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::bag::{self, Bag};
 use super::candidate::{Candidate, Keys, Place, path_of_key};
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
-use super::ledger::{Entry, Kind as LineKind, Ledger};
+use super::ledger::{Entry, Kind as LineKind};
 use super::look::{Look, Looker};
 use super::{Bags, Dedupe, ImportError};
 use crate::clock::Clock;
@@ -60,6 +60,10 @@ pub(super) struct Judge<'a> {
     pub rules: Rules,
 }
 
+/// The lines of the ledger about a source. It is asked for briefly, as the other side of the run writes into
+/// it: not held while a source is looked at.
+pub(super) type OfSource<'a> = dyn Fn(&[u8]) -> Result<Vec<Entry>, ImportError> + 'a;
+
 /// What decides.
 pub(super) struct Rules {
     pub looker: Looker,
@@ -105,7 +109,7 @@ impl<'a> Judge<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        ledger: &Ledger<'_>,
+        of_source: &OfSource<'_>,
     ) -> Result<Decision, ImportError> {
         if self.is_done(key)? {
             return Ok(Decision::Done);
@@ -116,7 +120,7 @@ impl<'a> Judge<'a> {
             return Ok(Decision::Aside);
         }
         if self.rules.takes_sources
-            && let Some(name) = self.taken(candidate, key, ledger)?
+            && let Some(name) = self.taken(candidate, key, of_source)?
         {
             return Ok(Decision::Taken(name));
         }
@@ -129,9 +133,10 @@ impl<'a> Judge<'a> {
         if self.is_unsettled(&look) {
             return Ok(Decision::Unsettled);
         }
-        if let Some(there) = self.there(candidate, key, &look, ledger)? {
+        if let Some(there) = self.there(candidate, key, &look, of_source)? {
             return Ok(there);
         }
+        self.check_ibip(candidate)?;
         if let Some(bag) = &bag {
             let counted = bag.check_counts(look.bytes, look.files);
             counted.map_err(|cause| wrong_bag(candidate, cause))?;
@@ -199,12 +204,24 @@ impl<'a> Judge<'a> {
         Bag::read(&dir).map(Some).map_err(wrong)
     }
 
+    /// Makes sure that no other item here has the opaque name that is given.
+    fn check_ibip(&self, candidate: &Candidate) -> Result<(), ImportError> {
+        let label = candidate.label.as_ref();
+        let Some(ibip) = label.and_then(|label| label.ibip.as_ref()) else { return Ok(()) };
+        match self.target.collection().items_with_ibip(ibip)?.into_iter().next() {
+            Some(item) => {
+                Err(ImportError::IbipExists { ibip: ibip.clone(), name: item.name().clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The item of a source that has gone: a list still names it.
     fn taken(
         &self,
         candidate: &Candidate,
         key: &[u8],
-        ledger: &Ledger<'_>,
+        of_source: &OfSource<'_>,
     ) -> Result<Option<RepositoryName>, ImportError> {
         match self.rules.looker.kind(&candidate.place) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -213,7 +230,7 @@ impl<'a> Judge<'a> {
         let is_it = |name: &RepositoryName| {
             candidate.label.as_ref().is_none_or(|label| label.name == *name)
         };
-        Ok(ledger.of_source(key)?.into_iter().map(|entry| entry.name).find(is_it))
+        Ok(of_source(key)?.into_iter().map(|entry| entry.name).find(is_it))
     }
 
     fn is_unsettled(&self, look: &Look) -> bool {
@@ -234,14 +251,14 @@ impl<'a> Judge<'a> {
         candidate: &Candidate,
         key: &[u8],
         look: &Look,
-        ledger: &Ledger<'_>,
+        of_source: &OfSource<'_>,
     ) -> Result<Option<Decision>, ImportError> {
         let label = candidate.label.as_ref();
         if self.rules.dedupe != Dedupe::None {
             let is_it = |entry: &Entry| {
                 entry.shape == look.shape && label.is_none_or(|label| label.name == entry.name)
             };
-            if let Some(entry) = ledger.of_source(key)?.into_iter().find(is_it) {
+            if let Some(entry) = of_source(key)?.into_iter().find(is_it) {
                 return Ok(Some(Decision::There(entry.name, None)));
             }
         }

@@ -7,7 +7,7 @@ use super::manifest::RowError;
 use crate::collection::CollectionError;
 use crate::deposit::DepositError;
 use crate::disk::{HeldBy, PathError};
-use crate::identity::RepositoryName;
+use crate::identity::{Ibip, RepositoryName};
 use crate::item::State;
 
 /// Why something was not imported, or the import as a whole can not go on.
@@ -40,6 +40,14 @@ pub enum ImportError {
         /// The name.
         name: RepositoryName,
     },
+    /// The opaque name that a row gives is that of another item.
+    #[error("`{ibip}` is the IBIp of `{name}` already")]
+    IbipExists {
+        /// The IBIp.
+        ibip: Ibip,
+        /// The item that has it.
+        name: RepositoryName,
+    },
     /// The name that a row gives lies in the future of a subsystem of this collection.
     #[error("`{name}` has not been given yet: its date lies ahead")]
     NameAhead {
@@ -69,6 +77,14 @@ pub enum ImportError {
         path: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// The ledger is something else than a list of lines.
+    #[error("the ledger `{}` is damaged: {reason}", path.display())]
+    Ledger {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// The list of paths is not one.
     #[error("the list `{name}` is not one of NUL-ended paths")]

@@ -1,41 +1,42 @@
-//! What was not imported, written so that it can be fed back.
+//! Writing down what was not imported, so that it can be imported when it is mended.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Became, Event};
-use crate::disk::{Dir, PathError, StoredFile, Watcher};
+use crate::disk::{Dir, PathError, StoredFile, Watcher, random_hex};
 
 /// A file of sources that became no items: rows as they stand in the manifest, or paths ended by NUL.
 ///
-/// It appears whole when it is finished, in place of an older one.
+/// It is made only when something failed, appears whole when it is finished, and replaces nothing.
 #[derive(Debug)]
 pub struct FailedFile {
     dir: Dir,
-    name: String,
-    file: StoredFile,
+    name: PathBuf,
     header: Option<Vec<u8>>,
+    /// What was written so far, under a name of its own.
+    staged: Option<(PathBuf, StoredFile)>,
 }
 
 impl FailedFile {
-    /// Begins the file at `path`; `header` is put before rows.
-    pub fn create(
+    /// Prepares the file at `path`, where nothing may be; `header` is put before rows.
+    pub fn new(
         path: &Path,
         header: Option<Vec<u8>>,
         watcher: &Watcher,
     ) -> Result<FailedFile, PathError> {
-        let nameless = || {
-            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it has no name in UTF-8");
-            PathError::new("create", path, cause)
+        let refused = |kind, text| PathError::new("create", path, io::Error::new(kind, text));
+        let Some(name) = path.file_name().map(PathBuf::from) else {
+            return Err(refused(io::ErrorKind::InvalidInput, "it has no name"));
         };
-        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(nameless)?.to_owned();
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let dir = Dir::open(parent.unwrap_or(Path::new(".")), watcher.clone())?;
-        let staged = staged(&name);
-        dir.remove_file_if_there(&staged)?;
-        let file = dir.create_file(&staged)?;
-        Ok(FailedFile { dir, name, file, header })
+        if dir.stamp(&name)?.is_some() {
+            let text = "it exists already, and nothing is replaced";
+            return Err(refused(io::ErrorKind::AlreadyExists, text));
+        }
+        Ok(FailedFile { dir, name, header, staged: None })
     }
 
     /// Adds what failed among `events`.
@@ -58,16 +59,36 @@ impl FailedFile {
                 (None, None) => {}
             }
         }
-        if bytes.is_empty() { Ok(()) } else { self.file.write_all(&bytes) }
+        if bytes.is_empty() { Ok(()) } else { self.staged()?.write_all(&bytes) }
     }
 
-    /// Puts the file in its place.
-    pub fn finish(self) -> Result<(), PathError> {
-        self.file.sync()?;
-        self.dir.replace_with(&format!("{}.new", self.name), &self.name)
+    fn staged(&mut self) -> Result<&mut StoredFile, PathError> {
+        let staged = if let Some(staged) = self.staged.take() {
+            staged
+        } else {
+            let token = random_hex::<4>()
+                .map_err(|error| PathError::new("create", self.dir.path_of(&self.name), error))?;
+            let name = PathBuf::from(format!(".urepo-failed-{token}"));
+            let file = self.dir.create_file(&name)?;
+            (name, file)
+        };
+        Ok(&mut self.staged.insert(staged).1)
+    }
+
+    /// Puts the file in its place, if anything failed.
+    pub fn finish(mut self) -> Result<(), PathError> {
+        let Some((name, file)) = &self.staged else { return Ok(()) };
+        file.sync()?;
+        self.dir.rename_new(name, &self.dir, &self.name)?;
+        self.staged = None;
+        self.dir.sync()
     }
 }
 
-fn staged(name: &str) -> PathBuf {
-    PathBuf::from(format!("{name}.new"))
+impl Drop for FailedFile {
+    fn drop(&mut self) {
+        if let Some((name, _)) = self.staged.take() {
+            let _ = self.dir.remove_file(&name);
+        }
+    }
 }

@@ -172,7 +172,7 @@ pub fn plan(
             }
         };
         let decided = judge.key(&candidate).and_then(|key| {
-            let decision = judge.decide(&candidate, &key, ledger)?;
+            let decision = judge.decide(&candidate, &key, &|key| ledger.of_source(key))?;
             if let Decision::Deposit(wanted) = &decision {
                 judge.rehearse(wanted)?;
                 // Each source once, however often it is named.

@@ -640,3 +640,17 @@ mod purging {
         assert_eq!(world.trash(), [Held::Payload]);
     }
 }
+
+/// The date of a tombstone that cannot be read is not known: nothing is purged by another one.
+#[test]
+fn a_tombstone_that_can_not_be_read_is_not_purged_by_its_age() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let sidecar = world.item("archive").join("item.toml");
+    std::fs::remove_file(&sidecar).unwrap();
+    std::fs::create_dir(&sidecar).unwrap();
+    let before = Some("2030-01-01T00:00:00Z".parse().unwrap());
+    let collection = world.open("archive");
+    assert!(purgeable(&collection, &Wanted { names: None, before }).is_err());
+    assert_eq!(purgeable(&collection, &Wanted::default()).unwrap().len(), 1);
+}

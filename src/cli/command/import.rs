@@ -75,7 +75,7 @@ pub(crate) struct Import {
     /// When a source is not imported again
     #[arg(long, value_name = "RULE", default_value = "source")]
     dedupe: DedupeRule,
-    /// Write what was not imported into FILE, so that it can be imported later
+    /// If anything is not imported, write it into FILE, a new one, so that it can be imported later
     #[arg(long, value_name = "FILE")]
     failed: Option<PathBuf>,
     /// What to do with symbolic links
@@ -169,6 +169,7 @@ impl Import {
         if context.global.dry_run {
             return self.rehearse(context, &collection, &sources);
         }
+        let failed = self.failed_file(&sources)?;
         let names = self.count(context, &collection, &sources)?;
         let issue =
             context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
@@ -180,7 +181,6 @@ impl Import {
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
         let writer = collection.writer(&context.agent, &context.waiter())?;
         let options = self.options(context)?;
-        let failed = self.failed_file(&sources)?;
         let progress = context.progress();
         let mut teller = tell::Teller::new(context, &collection, failed);
         let importer = Importer {
@@ -284,7 +284,12 @@ impl Import {
 
     fn failed_file(&self, sources: &sources::Sources<'_>) -> Result<Option<FailedFile>, Failure> {
         let Some(path) = &self.failed else { return Ok(None) };
-        Ok(Some(FailedFile::create(path, sources.header()?, &Watcher::default())?))
+        match FailedFile::new(path, sources.header()?, &Watcher::default()) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Failure::from(error).hint("name another file, or move that one away first"))
+            }
+            outcome => Ok(Some(outcome?)),
+        }
     }
 
     fn trust(&self) -> ClockTrust {

@@ -19,7 +19,9 @@ impl From<ImportError> for Failure {
                 };
             }
             ImportError::Locked { .. } => Exit::Locked,
-            ImportError::NameExists { .. } | ImportError::NotOriginal { .. } => Exit::Conflict,
+            ImportError::NameExists { .. }
+            | ImportError::IbipExists { .. }
+            | ImportError::NotOriginal { .. } => Exit::Conflict,
             ImportError::Bag { .. } => Exit::Damage,
             ImportError::Read { source, .. } if was_interrupted(source) => Exit::Interrupted,
             _ => Exit::Failure,
@@ -39,7 +41,12 @@ fn hint_for(error: &ImportError) -> Option<String> {
         }
         ImportError::Row(row) => return hint_for_row(&row.fault),
         ImportError::Bag { .. } => "nothing of it was imported; fetch it again".to_owned(),
-        ImportError::NameExists { name } => format!("`urepo show {name}` shows it"),
+        ImportError::NameExists { name } | ImportError::IbipExists { name, .. } => {
+            format!("`urepo show {name}` shows it")
+        }
+        ImportError::Ledger { path, .. } => {
+            format!("`rm {}`: the next import makes it from the sidecars", path.display())
+        }
         ImportError::NameAhead { .. } => {
             "leave `identifier` empty, and it gets a name of its own".to_owned()
         }

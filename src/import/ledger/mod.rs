@@ -225,6 +225,13 @@ impl<'a> Ledger<'a> {
     /// Reads all lines, and keeps where they are.
     fn read(&mut self) -> Result<(), ImportError> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
+        let damaged = |reason| {
+            let path = self.collection.path().join(Ledger::path());
+            Err(ImportError::Ledger { path, reason })
+        };
+        if file.stamp()?.kind != disk::Kind::File {
+            return damaged("it is not a regular file");
+        }
         let mut pending: Vec<u8> = Vec::new();
         let mut piece = vec![0; PIECE_BYTES];
         loop {
@@ -240,9 +247,9 @@ impl<'a> Ledger<'a> {
                 }
                 start += end + 1;
             }
-            // Something else than lines is passed over, not held.
+            // A sparse file of any size has no lines: it is not read to its end.
             if start == 0 && pending.len() > MAX_LINE_BYTES + PIECE_BYTES {
-                start = pending.len();
+                return damaged("it has something else than lines");
             }
             pending.drain(..start);
             self.end += start as u64;

@@ -52,6 +52,9 @@ pub(super) fn candidate(
     let label = given.label()?;
     if let Some(label) = &label {
         seen.note("name", &label.name.folded(), record.text.line)?;
+        if let Some(ibip) = &label.ibip {
+            seen.note("ibip", &ibip.to_string(), record.text.line)?;
+        }
     }
     let beneath = Beneath { root: reading.root.clone(), relative };
     Ok(Candidate {

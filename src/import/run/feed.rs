@@ -59,7 +59,8 @@ impl<I> Feed<'_, '_, '_, '_, I> {
             if lock(&self.shared.under_way).keys.contains(&key) {
                 return Ok((key, None));
             }
-            let decision = self.judge.decide(&candidate, &key, &lock(&self.shared.ledger))?;
+            let of_source = |key: &[u8]| lock(&self.shared.ledger).of_source(key);
+            let decision = self.judge.decide(&candidate, &key, &of_source)?;
             Ok((key, Some(decision)))
         });
         let became = match decided {

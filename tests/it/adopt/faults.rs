@@ -39,6 +39,8 @@ fn every_operation(fault: Fault, system: System) {
         assert_eq!(told.taken.len() + told.there.len(), 5, "{context}");
         let collection = world.collection(&Watcher::default());
         assert_eq!(whole_items(&collection).len(), 5, "{context}");
+        // What could not be read once is read again: no item is taken in without its description.
+        assert!(!world.sidecar(REPORT).metadata.table().is_empty(), "{context}");
         // A child that another test is just starting may hold a lock for a moment: it is waited for.
         let clock = TestClock::at("2026-11-21T02:14:00Z");
         urepo::collection::recover(&collection, &agent(), &waiter(&clock)).unwrap();

@@ -75,3 +75,16 @@ fn few_are_enough_for_many_prefixes_and_years() {
     run("-q stats");
     run("-q index");
 }
+
+/// The sources of one item are opened one after another.
+#[test]
+fn few_are_enough_for_an_item_of_many_directories() {
+    let world = World::with_collection();
+    let sources: Vec<_> = (0..100).map(|number| format!("in/{number}")).collect();
+    for source in &sources {
+        world.write(&format!("{source}/a.txt"), source);
+    }
+    let line = format!("-c archive new {}", sources.join(" "));
+    let ran = world.run_with_descriptors(48, &line);
+    assert_eq!(ran.succeeded().lines().count(), 1);
+}

@@ -82,9 +82,9 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     assert_eq!(failed, "path,title\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
     world.write("in/missing.txt", "found");
     world.write("failed.csv", failed.replace(",?", ""));
-    let line = "-c archive import --manifest failed.csv --failed failed.csv";
+    let line = "-c archive import --manifest failed.csv --failed again.csv";
     assert_eq!(world.run(line).succeeded().lines().count(), 2);
-    assert_eq!(std::fs::read(world.path("failed.csv")).unwrap(), b"");
+    assert!(!world.path("again.csv").exists(), "nothing failed");
     // Of a tree it is a list.
     std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
     assert_eq!(world.run("-c archive import in --failed list").code, 3);
@@ -93,6 +93,34 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     std::fs::remove_file(world.path("in/link")).unwrap();
     world.write("in/link", "no link");
     assert_eq!(world.run("-c archive import --files-from0 list").succeeded().lines().count(), 1);
+}
+
+/// A file that is there may be somebody's only copy, or the manifest itself.
+#[test]
+fn writes_what_failed_into_no_file_that_is_there() {
+    let world = world_with_sources();
+    let text = "path\nin/a.txt\nin/missing.txt\n";
+    world.write("list.csv", text);
+    let ran = world.run("-c archive import --manifest list.csv --failed list.csv");
+    assert_eq!(ran.code, 1);
+    snapbox::assert_data_eq!(
+        ran.stderr,
+        snapbox::str![[r#"
+error: cannot create `[WORLD]/list.csv`
+caused by: it exists already, and nothing is replaced
+hint: name another file, or move that one away first
+
+"#]]
+    );
+    assert_eq!(std::fs::read_to_string(world.path("list.csv")).unwrap(), text);
+    assert_eq!(world.run("-c archive list").succeeded(), "");
+    let line = "-c archive import --manifest list.csv --failed new.csv";
+    assert_eq!(world.run(line).code, 3);
+    let failed = std::fs::read_to_string(world.path("new.csv")).unwrap();
+    assert_eq!(failed, "path\nin/missing.txt\n");
+    let hidden = std::fs::read_dir(world.path(".")).unwrap();
+    let hidden = hidden.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(hidden.filter(|name| name.starts_with(".urepo-failed")).count(), 0);
 }
 
 /// Two runs at once: the second waits for the first, and finds everything there.

@@ -67,7 +67,7 @@ fn that_are_valid_become_items() {
 #[test]
 fn that_are_not_valid_are_refused() {
     type Change = fn(&Path);
-    let changes: [(&str, Change); 10] = [
+    let changes: [(&str, Change); 13] = [
         ("that was given", |bag| drop(write(bag, "data/a.txt", "Alpha"))),
         ("no valid bag", |bag| drop(write(bag, "data/c.txt", ""))),
         ("no list", |bag| {
@@ -92,6 +92,13 @@ fn that_are_not_valid_are_refused() {
             write(bag, "manifest-md5.txt", text.replace("2c17", "2c18"));
         }),
         ("no valid bag", |bag| std::fs::remove_dir_all(bag.join("data")).unwrap()),
+        // A list that is passed over leaves what it lists unchecked.
+        ("no valid bag", |bag| {
+            std::fs::rename(bag.join("tagmanifest-sha256.txt"), bag.join("tags")).unwrap();
+            std::os::unix::fs::symlink("tags", bag.join("tagmanifest-sha256.txt")).unwrap();
+        }),
+        ("no valid bag", |bag| drop(write(bag, "fetch.txt", "https://example.org/a 5 ../a.txt\n"))),
+        ("no valid bag", |bag| drop(write(bag, "fetch.txt", "https://example.org/a - tags\n"))),
     ];
     for (at, (expected, change)) in changes.into_iter().enumerate() {
         let (words, items) = run(change);

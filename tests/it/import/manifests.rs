@@ -100,6 +100,36 @@ fn keep_names_that_items_have() {
     assert_eq!(sidecar.state, urepo::item::State::Original);
 }
 
+/// An opaque name stands for one item: of two rows the second is refused, and so is a row with the IBIp of an item
+/// that is there.
+#[test]
+fn give_no_opaque_name_twice() {
+    let scratch = scratch();
+    let root = scratch.path().join("sources");
+    for name in ["a", "b", "c"] {
+        write(&root, name, name);
+    }
+    let ibip = "8JMKD3MGP8W/34PGRBS";
+    let row =
+        |file: &str, word: &str| format!("{file},sid.inpe.br/{word}/2009/02.16.17.46,{ibip}\n");
+    let collection = make_collection(&scratch.path().join("archive"));
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let run = |rows: String| {
+        write(&root, "list", format!("path,identifier,ibip\n{rows}"));
+        let found = read(&root, "list", Format::Csv, Columns::default()).unwrap();
+        words(&import(&collection, found, import_options(), &clock).unwrap().0)
+    };
+    let expected = format!("line 3: `{ibip}` is on line 2 already");
+    assert_eq!(
+        run(row("a", "mtc-m18") + &row("b", "mtc-m19")),
+        ["a imported".to_owned(), expected]
+    );
+    let expected =
+        format!("line 2: `{ibip}` is the IBIp of `sid.inpe.br/mtc-m18/2009/02.16.17.46` already");
+    assert_eq!(run(row("c", "mtc-m19")), [expected]);
+    assert_eq!(run(row("a", "mtc-m18")), ["a there"]);
+}
+
 #[test]
 fn are_refused_row_by_row() {
     let long = "x".repeat(10 * 1024 * 1024);

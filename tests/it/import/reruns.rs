@@ -69,6 +69,22 @@ fn add_nothing_without_the_ledger() {
     assert_eq!(whole_items(&collection).len(), 21);
 }
 
+/// Something else of any size in the place of the ledger is not read to its end.
+#[test]
+fn refuse_a_ledger_that_is_none() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let clock = TestClock::at(TIME);
+    drop(Ledger::open(&collection, &agent(), &clock, PATIENCE).unwrap());
+    let path = collection.path().join(Ledger::path());
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let refused = Ledger::open(&collection, &agent(), &clock, PATIENCE);
+    assert!(matches!(refused, Err(ImportError::Ledger { .. })), "{refused:?}");
+    std::fs::remove_file(&path).unwrap();
+    Ledger::open(&collection, &agent(), &clock, PATIENCE).unwrap();
+}
+
 #[test]
 fn know_content_if_they_are_asked_to() {
     let scratch = scratch();
