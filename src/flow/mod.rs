@@ -284,7 +284,8 @@ mod tests {
                 assert!(admitted && held < LIMIT.files + 6, "{held} files at a time");
             }
         });
-        assert_eq!((flow.state().total.files, flow.state().weights.len()), (0, 0));
+        let state = flow.state();
+        assert_eq!((state.total.files, state.weights.len()), (0, 0));
     }
 
     /// What was staged is bounded in bytes, too.

@@ -106,7 +106,7 @@ fn writes_what_failed_into_no_file_that_is_there() {
     snapbox::assert_data_eq!(
         ran.stderr,
         snapbox::str![[r#"
-error: cannot create `[WORLD]/list.csv`
+error: cannot create `list.csv`
 caused by: it exists already, and nothing is replaced
 hint: name another file, or move that one away first
 
