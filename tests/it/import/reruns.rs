@@ -75,14 +75,14 @@ fn refuse_a_ledger_that_is_none() {
     let scratch = scratch();
     let collection = make_collection(&scratch.path().join("archive"));
     let clock = TestClock::at(TIME);
-    drop(Ledger::open(&collection, &agent(), &clock, PATIENCE).unwrap());
+    drop(Ledger::open(&collection, &agent(), &waiter(&clock)).unwrap());
     let path = collection.path().join(Ledger::path());
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.set_len(1 << 40).unwrap();
-    let refused = Ledger::open(&collection, &agent(), &clock, PATIENCE);
+    let refused = Ledger::open(&collection, &agent(), &waiter(&clock));
     assert!(matches!(refused, Err(ImportError::Ledger { .. })), "{refused:?}");
     std::fs::remove_file(&path).unwrap();
-    Ledger::open(&collection, &agent(), &clock, PATIENCE).unwrap();
+    Ledger::open(&collection, &agent(), &waiter(&clock)).unwrap();
 }
 
 #[test]
