@@ -32,7 +32,8 @@ pub(super) fn place(
 ) -> (Vec<Outcome>, Option<AdoptError>) {
     let stage = writer.stage();
     let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, now)).collect();
-    if let Err(error) = stage.sync_file_system() {
+    let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
+    if let Err(error) = stage.sync_trees(staged.iter().flatten()) {
         // What failed once is not tried again: the kernel may have dropped the bytes.
         let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
         return (spoilt.collect(), Some(error.into()));
@@ -46,7 +47,7 @@ pub(super) fn place(
             Err(error) => refused(&ready.plan, error),
         })
         .collect();
-    match stage.sync_file_system() {
+    match root.sync_names(directories) {
         Ok(()) => (outcomes, None),
         Err(error) => {
             (outcomes.into_iter().map(|it| doubted(it, &error)).collect(), Some(error.into()))

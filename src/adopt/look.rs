@@ -128,7 +128,7 @@ pub(super) fn has_sidecar(item: &StoredItem) -> Result<bool, AdoptError> {
 /// What the item says of itself, and where.
 fn describe(item: &StoredItem) -> Result<(Option<&'static str>, Description), PathError> {
     for path in REFERENCES {
-        if item.dir().stamp_beneath(Path::new(path))?.is_none() {
+        if item.dir().stamp(Path::new(path))?.is_none() {
             continue;
         }
         let bytes = match read_reference(item.dir(), path)? {

@@ -127,7 +127,7 @@ impl Collection {
     pub(crate) fn ensure_directory(&self, path: &Path) -> Result<Dir, PathError> {
         let mut dir = self.root().try_clone()?;
         for component in path {
-            dir = dir.ensure_dir(&component.to_string_lossy())?;
+            dir = dir.ensure_lasting_dir(&component.to_string_lossy())?;
         }
         Ok(dir)
     }

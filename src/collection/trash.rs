@@ -247,7 +247,7 @@ impl Collection {
 
     /// Makes an entry, synced and empty.
     pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
-        let trash = self.own().ensure_dir(layout::TRASH)?;
+        let trash = self.own().ensure_lasting_dir(layout::TRASH)?;
         let random = random_hex::<8>().on("make the directory", trash.path())?;
         // `+` occurs in no name, and `~` neither.
         let text = name.as_str().replace('/', "+");

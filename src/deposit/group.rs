@@ -99,10 +99,11 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Forces the payloads and sidecars to the disk, and all else that is on it.
+    /// Forces the payloads and sidecars to the disk.
     pub(super) fn sync(mut self, stage: &Dir) -> Group {
         if !self.ready.is_empty() {
-            self.unsynced = stage.sync_file_system().err();
+            let items = self.ready.iter().map(|it| &it.named.staged.item);
+            self.unsynced = stage.sync_trees(items).err();
         }
         self
     }

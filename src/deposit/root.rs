@@ -29,7 +29,7 @@ impl Named<'_> {
         let Some(Beneath { root, relative }) = self.beneath else {
             return stamp_of(self.path, links);
         };
-        root.stamp_beneath(relative)?.ok_or_else(|| {
+        root.stamp(relative)?.ok_or_else(|| {
             let absent =
                 std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name");
             PathError::new("inspect", self.path, absent)

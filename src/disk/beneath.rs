@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
@@ -30,6 +30,43 @@ pub(super) fn open_beneath(
             outcome => return outcome,
         }
     }
+}
+
+/// The directory that a name lies in: the one given, or one opened on the way.
+pub(super) enum Above<'a> {
+    Given(BorrowedFd<'a>),
+    Opened(OwnedFd),
+}
+
+impl AsFd for Above<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Above::Given(fd) => *fd,
+            Above::Opened(fd) => fd.as_fd(),
+        }
+    }
+}
+
+/// Opens the directory that `path` lies in, as [`open_beneath`] does, and gives the name that is left.
+///
+/// System calls follow links in every component of a path but the last. So they are given one name only.
+pub(super) fn open_above<'a>(
+    root: BorrowedFd<'a>,
+    path: &'a Path,
+    watcher: &Watcher,
+) -> rustix::io::Result<(Above<'a>, &'a Path)> {
+    let Some(name) = path.file_name() else {
+        let is_root = path.components().all(|component| component == Component::CurDir);
+        return if is_root { Ok((Above::Given(root), Path::new("."))) } else { Err(Errno::XDEV) };
+    };
+    let above = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => {
+            let flags = OFlags::PATH | OFlags::DIRECTORY;
+            Above::Opened(open_beneath(root, parent, flags, Mode::empty(), watcher)?)
+        }
+        _ => Above::Given(root),
+    };
+    Ok((above, Path::new(name)))
 }
 
 fn open_by_component(

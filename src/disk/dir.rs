@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::retry_on_intr;
 
-use super::beneath::open_beneath;
+use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::{Stamp, StoredFile};
 use super::watch::{Feature, Operation, Watcher};
@@ -18,35 +18,13 @@ use super::{IoContext, PathError};
 
 /// A directory opened once.
 ///
-/// Paths given to its methods are relative and lie beneath it. Opening refuses to pass a symbolic
-/// link or to leave the directory, whatever has been planted there since.
+/// Paths given to its methods are relative and lie beneath it. No method passes a symbolic link or
+/// leaves the directory, whatever has been planted there since.
 #[derive(Debug)]
 pub struct Dir {
     fd: OwnedFd,
     path: PathBuf,
     watcher: Watcher,
-}
-
-/// What a directory entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Link,
-    /// A FIFO, a socket or a device, by its name for people.
-    Special(&'static str),
-}
-
-/// One entry of a directory.
-#[derive(Clone, Debug)]
-pub struct DirEntry {
-    /// The name, any bytes but `/` and NUL.
-    pub name: std::ffi::OsString,
-    /// What it is.
-    pub kind: Kind,
 }
 
 impl Dir {
@@ -66,6 +44,11 @@ impl Dir {
         let fd = retry_on_intr(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))
             .on("open the directory", path)?;
         Ok(Dir { fd, path: path.to_path_buf(), watcher })
+    }
+
+    /// A directory opened in another way.
+    pub(super) fn from_descriptor(fd: OwnedFd, path: PathBuf, watcher: Watcher) -> Dir {
+        Dir { fd, path, watcher }
     }
 
     /// Where this directory was found, for messages.
@@ -158,12 +141,21 @@ impl Dir {
 
     fn make_dir_raw(&self, relative: &Path, mode: u32) -> io::Result<()> {
         self.step(Operation::MakeDirectory, relative)?;
-        Ok(retry_on_intr(|| rustix::fs::mkdirat(&self.fd, relative, Mode::from_raw_mode(mode)))?)
+        let (above, name) = self.above(relative)?;
+        Ok(retry_on_intr(|| rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(mode)))?)
     }
 
     /// Makes the directory if it is missing, synced into this one, and opens it.
     pub fn ensure_dir(&self, name: &str) -> Result<Dir, PathError> {
         self.ensure_dir_with(name, || self.make_dir(name))
+    }
+
+    /// The same for a directory that what is acknowledged will lie in. One that is there may have been
+    /// made a moment ago by another process, which has not synced its name yet.
+    pub fn ensure_lasting_dir(&self, name: &str) -> Result<Dir, PathError> {
+        let dir = self.ensure_dir(name)?;
+        self.watcher.lasting().ensure(&dir, self)?;
+        Ok(dir)
     }
 
     /// The same for a directory that only its owner may enter.
@@ -190,7 +182,10 @@ impl Dir {
     /// Makes a symbolic link at `relative` that says `target`.
     pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
         self.step(Operation::MakeLink, relative)
-            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::symlinkat(target, &self.fd, relative))?))
+            .and_then(|()| {
+                let (above, name) = self.above(relative)?;
+                Ok(retry_on_intr(|| rustix::fs::symlinkat(target, &above, name))?)
+            })
             .on("make the link", self.at(relative))
     }
 
@@ -199,17 +194,19 @@ impl Dir {
         let target = self
             .step(Operation::Inspect, relative)
             .and_then(|()| {
-                Ok(retry_on_intr(|| rustix::fs::readlinkat(&self.fd, relative, Vec::new()))?)
+                let (above, name) = self.above(relative)?;
+                Ok(retry_on_intr(|| rustix::fs::readlinkat(&above, name, Vec::new()))?)
             })
             .on("read the link", self.at(relative))?;
         Ok(OsStr::from_bytes(target.as_bytes()).to_os_string())
     }
 
-    /// Kind, size and times of what is at `relative`, a link not followed; `None` if nothing is.
+    /// Kind, size and times of what is at `relative`, no link followed; `None` if nothing is.
     pub fn stamp(&self, relative: impl AsRef<Path>) -> Result<Option<Stamp>, PathError> {
         let relative = relative.as_ref();
         let stat = self.step(Operation::Inspect, relative).and_then(|()| {
-            Ok(retry_on_intr(|| rustix::fs::statat(&self.fd, relative, AtFlags::SYMLINK_NOFOLLOW))?)
+            let (above, name) = self.above(relative)?;
+            Ok(retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))?)
         });
         match stat {
             Ok(stat) => Ok(Some(Stamp::of(&stat))),
@@ -224,36 +221,6 @@ impl Dir {
         Ok(Stamp::of(&stat))
     }
 
-    /// The entries, in the order of the file system, without `.` and `..`.
-    pub fn entries(
-        &self,
-    ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
-        let listing = self
-            .step(Operation::List, Path::new(""))
-            .and_then(|()| Ok(rustix::fs::Dir::read_from(&self.fd)?))
-            .on("list", &self.path)?;
-        Ok(listing.filter_map(|entry| match entry {
-            Err(error) => Some(Err(PathError::new("list", &self.path, error.into()))),
-            Ok(entry) => {
-                let name = entry.file_name().to_bytes();
-                let name = (name != b"." && name != b"..").then(|| OsStr::from_bytes(name))?;
-                Some(self.entry(name, entry.file_type()))
-            }
-        }))
-    }
-
-    fn entry(&self, name: &OsStr, file_type: FileType) -> Result<DirEntry, PathError> {
-        let kind = match Kind::of(file_type) {
-            Some(kind) => kind,
-            // The file system does not tell kinds while listing.
-            None => match self.stamp(name)? {
-                Some(stamp) => stamp.kind,
-                None => Kind::Special("file that has just gone"),
-            },
-        };
-        Ok(DirEntry { name: name.to_os_string(), kind })
-    }
-
     /// Sets mode bits and modification time of this directory itself.
     pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
@@ -261,18 +228,12 @@ impl Dir {
             .on("set mode and time of", &self.path)
     }
 
-    /// Sets mode bits and modification time of the directory at `relative`, which lies where this process
-    /// has made every directory itself: in its stage.
+    /// Sets mode bits and modification time of the directory at `relative`.
     pub fn set_attributes_at(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
-        let found = self.stamp(relative)?;
         self.step(Operation::SetAttributes, relative)
             .and_then(|()| {
-                if found.is_none_or(|found| found.mode != stamp.kept_mode()) {
-                    let mode = Mode::from_raw_mode(stamp.kept_mode());
-                    rustix::fs::chmodat(&self.fd, relative, mode, AtFlags::empty())?;
-                }
-                let times = super::file::timestamps(stamp);
-                Ok(rustix::fs::utimensat(&self.fd, relative, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+                super::file::set_attributes(self.open_beneath(relative, flags, 0)?, stamp)
             })
             .on("set mode and time of", self.at(relative))
     }
@@ -282,7 +243,8 @@ impl Dir {
         self.step(Operation::SetAttributes, relative)
             .and_then(|()| {
                 let times = super::file::timestamps(stamp);
-                Ok(rustix::fs::utimensat(&self.fd, relative, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+                let (above, name) = self.above(relative)?;
+                Ok(rustix::fs::utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
             })
             .on("set the time of", self.at(relative))
     }
@@ -295,18 +257,6 @@ impl Dir {
         self.step(Operation::SyncDirectory, Path::new(""))
             .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
             .on("sync", &self.path)
-    }
-
-    /// Forces everything of this directory's file system to the disk.
-    ///
-    /// An error of writing back since this descriptor was opened is reported here (Linux 5.8).
-    pub fn sync_file_system(&self) -> Result<(), PathError> {
-        if !self.watcher.syncs() {
-            return Ok(());
-        }
-        self.step(Operation::SyncFileSystem, Path::new(""))
-            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(&self.fd))?))
-            .on("sync the file system of", &self.path)
     }
 
     /// Removes a file or link.
@@ -324,9 +274,15 @@ impl Dir {
         self.remove(relative, AtFlags::REMOVEDIR).on("remove the directory", self.at(relative))
     }
 
+    /// Removes an empty directory if it is there.
+    pub(super) fn remove_dir_if_there(&self, relative: &Path) -> Result<(), PathError> {
+        absent_is_none(self.remove_dir(relative)).map(|_| ())
+    }
+
     fn remove(&self, relative: &Path, flags: AtFlags) -> io::Result<()> {
         self.step(Operation::Remove, relative)?;
-        Ok(retry_on_intr(|| rustix::fs::unlinkat(&self.fd, relative, flags))?)
+        let (above, name) = self.above(relative)?;
+        Ok(retry_on_intr(|| rustix::fs::unlinkat(&above, name, flags))?)
     }
 
     /// Another handle on the same directory.
@@ -343,6 +299,14 @@ impl Dir {
     /// Fails where the kernel or the file system is said to be without `feature`.
     pub(super) fn supports(&self, feature: Feature) -> rustix::io::Result<()> {
         self.watcher.supports(feature)
+    }
+
+    /// The directory that `relative` lies in, and its name there.
+    pub(super) fn above<'a>(
+        &'a self,
+        relative: &'a Path,
+    ) -> rustix::io::Result<(Above<'a>, &'a Path)> {
+        open_above(self.fd.as_fd(), relative, &self.watcher)
     }
 
     pub(super) fn descriptor(&self) -> &OwnedFd {
@@ -370,21 +334,6 @@ impl Dir {
         mode: u32,
     ) -> rustix::io::Result<OwnedFd> {
         open_beneath(&self.fd, relative, flags, Mode::from_raw_mode(mode), &self.watcher)
-    }
-}
-
-impl Kind {
-    pub(super) fn of(file_type: FileType) -> Option<Kind> {
-        Some(match file_type {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Directory,
-            FileType::Symlink => Kind::Link,
-            FileType::Fifo => Kind::Special("FIFO"),
-            FileType::Socket => Kind::Special("socket"),
-            FileType::CharacterDevice => Kind::Special("character device"),
-            FileType::BlockDevice => Kind::Special("block device"),
-            FileType::Unknown => return None,
-        })
     }
 }
 

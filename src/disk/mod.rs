@@ -1,10 +1,10 @@
 //! The file system: the only part that uses `std::fs`.
 //!
 //! [`Dir`] is a directory held open; everything below it is reached through its descriptor, and
-//! opening never passes a link ([`openat2`][man] where the kernel has it). [`StoredFile`] is a file
+//! nothing it does passes a link ([`openat2`][man] where the kernel has it). [`StoredFile`] is a file
 //! held open, [`Lock`] a kernel lock, [`copy`] reads each byte once and takes its digest on the way,
-//! [`SourceWalk`] walks what is to be deposited. A [`Watch`] sees every operation beforehand; the
-//! tests use it to make the n-th one fail.
+//! [`SourceWalk`] walks what is to be deposited. [`Dir::sync_trees`] decides how what was written becomes
+//! durable. A [`Watch`] sees every operation beforehand; the tests use it to make the n-th one fail.
 //!
 //! [man]: https://man7.org/linux/man-pages/man2/openat2.2.html
 //!
@@ -15,6 +15,8 @@
 mod beneath;
 pub mod copy;
 mod dir;
+mod durable;
+mod entries;
 mod error;
 mod file;
 mod lock;
@@ -28,7 +30,8 @@ mod tree;
 mod wake;
 mod watch;
 
-pub use dir::{Dir, DirEntry, Kind};
+pub use dir::Dir;
+pub use entries::{DirEntry, Kind};
 pub(crate) use error::IoContext;
 pub use error::PathError;
 pub use file::{Stamp, StoredFile};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, RenameFlags};
+use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::watch::{Feature, Operation};
@@ -22,22 +22,36 @@ impl Dir {
     }
 
     fn rename_no_replace(&self, from: &Path, to: &Dir, name: &Path) -> io::Result<()> {
+        let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
         let flags = RenameFlags::NOREPLACE;
         let outcome = to.supports(Feature::NoReplace).and_then(|()| {
-            retry_on_intr(|| {
-                rustix::fs::renameat_with(self.descriptor(), from, to.descriptor(), name, flags)
-            })
+            retry_on_intr(|| rustix::fs::renameat_with(&here, from, &there, name, flags))
         });
         match outcome {
             Err(Errno::INVAL | Errno::NOSYS) => {}
             outcome => return Ok(outcome?),
         }
-        match rustix::fs::statat(to.descriptor(), name, AtFlags::SYMLINK_NOFOLLOW) {
+        // A file gets its second name only if nobody has that. Without hard links, and for a directory,
+        // which replaces none that has anything in it, a look has to do.
+        let stat = rustix::fs::statat(&here, from, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            match retry_on_intr(|| rustix::fs::linkat(&here, from, &there, name, AtFlags::empty()))
+            {
+                Err(errno) if has_no_links(errno) => {}
+                outcome => {
+                    outcome?;
+                    return Ok(retry_on_intr(|| {
+                        rustix::fs::unlinkat(&here, from, AtFlags::empty())
+                    })?);
+                }
+            }
+        }
+        match rustix::fs::statat(&there, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => {}
             Ok(_) => return Err(Errno::EXIST.into()),
             Err(error) => return Err(error.into()),
         }
-        Ok(retry_on_intr(|| rustix::fs::renameat(self.descriptor(), from, to.descriptor(), name))?)
+        Ok(retry_on_intr(|| rustix::fs::renameat(&here, from, &there, name))?)
     }
 
     /// Moves `from` of this directory to `name` in `to` in one step, in place of the file that may be
@@ -45,9 +59,8 @@ impl Dir {
     pub fn rename_over(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
             .and_then(|()| {
-                Ok(retry_on_intr(|| {
-                    rustix::fs::renameat(self.descriptor(), from, to.descriptor(), name)
-                })?)
+                let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
+                Ok(retry_on_intr(|| rustix::fs::renameat(&here, from, &there, name))?)
             })
             .on("replace", to.at(name))
     }
@@ -56,11 +69,10 @@ impl Dir {
     /// or the other. `false` where the file system can not do that.
     pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
         let swapped = to.step(Operation::Rename, name).and_then(|()| {
+            let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
             let flags = RenameFlags::EXCHANGE;
             let swapped = to.supports(Feature::Exchange).and_then(|()| {
-                retry_on_intr(|| {
-                    rustix::fs::renameat_with(self.descriptor(), from, to.descriptor(), name, flags)
-                })
+                retry_on_intr(|| rustix::fs::renameat_with(&here, from, &there, name, flags))
             });
             match swapped {
                 Err(Errno::INVAL | Errno::NOSYS) => Ok(false),
@@ -74,11 +86,10 @@ impl Dir {
     /// `false` where the file system can not do that.
     pub fn link_file(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
         let linked = to.step(Operation::MakeLink, name).and_then(|()| {
-            let linked = retry_on_intr(|| {
-                rustix::fs::linkat(self.descriptor(), from, to.descriptor(), name, AtFlags::empty())
-            });
-            match linked {
-                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK | Errno::NOSYS) => Ok(false),
+            let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
+            let flags = AtFlags::empty();
+            match retry_on_intr(|| rustix::fs::linkat(&here, from, &there, name, flags)) {
+                Err(errno) if has_no_links(errno) => Ok(false),
                 outcome => Ok(outcome.map(|()| true)?),
             }
         });
@@ -99,13 +110,12 @@ impl Dir {
 
     /// Puts the file `staged`, which is written and synced, in the place of `name`.
     pub fn replace_with(&self, staged: &str, name: &str) -> Result<(), PathError> {
-        self.step(Operation::Rename, Path::new(name))
-            .and_then(|()| {
-                Ok(retry_on_intr(|| {
-                    rustix::fs::renameat(self.descriptor(), staged, self.descriptor(), name)
-                })?)
-            })
-            .on("replace", self.at(Path::new(name)))?;
+        self.rename_over(Path::new(staged), self, Path::new(name))?;
         self.sync()
     }
+}
+
+/// Whether the answer is that a file can not have a second name there.
+fn has_no_links(errno: Errno) -> bool {
+    [Errno::PERM, Errno::OPNOTSUPP, Errno::MLINK, Errno::NOSYS].contains(&errno)
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::space::listed;
 use super::{Dir, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
 use crate::identity::{Instant, SECOND};
 
@@ -63,11 +64,23 @@ impl SourceWalk {
 
     /// Everything below the directory.
     pub fn entries(&self) -> impl Iterator<Item = Result<SourceEntry, PathError>> + '_ {
-        walkdir::WalkDir::new(self.root.path())
+        let mut entries = walkdir::WalkDir::new(self.root.path())
             .min_depth(1)
             .follow_links(self.links == Links::Follow)
-            .into_iter()
-            .map(|entry| self.entry(entry))
+            .into_iter();
+        let mut is_over = false;
+        std::iter::from_fn(move || {
+            if is_over {
+                return None;
+            }
+            match listed(self.root.path(), || entries.next()) {
+                Ok(entry) => Some(self.entry(entry?)),
+                Err(error) => {
+                    is_over = true;
+                    Some(Err(error))
+                }
+            }
+        })
     }
 
     fn entry(
@@ -124,8 +137,13 @@ impl SourceWalk {
 
     /// What the link of an entry says; no link is passed on the way to it.
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
-        let (above, name) = split(relative);
-        self.open_dir(above)?.read_link(name)
+        match self.links {
+            Links::Follow => {
+                let (above, name) = split(relative);
+                self.open_dir(above)?.read_link(name)
+            }
+            Links::Keep | Links::Refuse => self.root.read_link(relative),
+        }
     }
 
     /// What the file system says of an entry, a link itself not followed.
@@ -135,7 +153,7 @@ impl SourceWalk {
                 let (above, name) = split(relative);
                 self.open_dir(above)?.stamp(name)
             }
-            Links::Keep | Links::Refuse => self.root.stamp_beneath(relative),
+            Links::Keep | Links::Refuse => self.root.stamp(relative),
         }
     }
 
@@ -144,16 +162,6 @@ impl SourceWalk {
         match self.links {
             Links::Follow => Dir::open(&self.root.path_of(relative), self.watcher.clone()),
             Links::Keep | Links::Refuse => self.root.open_dir(relative),
-        }
-    }
-}
-
-impl Dir {
-    /// Kind, size and times of what is at `relative`, however far below, if no link is on the way there.
-    pub(crate) fn stamp_beneath(&self, relative: &Path) -> Result<Option<Stamp>, PathError> {
-        match split(relative) {
-            (above, name) if above.as_os_str().is_empty() => self.stamp(name),
-            (above, name) => self.open_dir(above)?.stamp(name),
         }
     }
 }

@@ -28,39 +28,49 @@ impl Dir {
     ///
     /// A kernel lock there may not reach other machines, so labels are not issued from it unasked.
     pub fn network_file_system(&self) -> Result<Option<&'static str>, PathError> {
-        let stat = retry_on_intr(|| rustix::fs::fstatfs(self.descriptor()))
-            .on("ask the kind of", self.path())?;
-        // Magic numbers of statfs(2).
-        Ok(match i128::from(stat.f_type) & 0xffff_ffff {
-            0x6969 => Some("NFS"),
-            0xff53_4d42 | 0xfe53_4d42 | 0x517b => Some("SMB"),
-            0x0102_1997 => Some("9P"),
-            0x6573_5546 => Some("FUSE"),
-            0x00c3_6400 => Some("CephFS"),
-            0x5346_414f | 0x6b41_4653 => Some("AFS"),
-            0x7375_7245 => Some("Coda"),
-            _ => None,
-        })
+        let magic = self.file_system()?;
+        Ok(NETWORKS.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name))
     }
-}
 
-impl Dir {
     /// Whether a file keeps its inode number for as long as it is there: not on file systems that
     /// make numbers up each time they are mounted.
     pub fn has_lasting_inodes(&self) -> Result<bool, PathError> {
-        let stat = retry_on_intr(|| rustix::fs::fstatfs(self.descriptor()))
-            .on("ask the kind of", self.path())?;
         // FAT, exFAT, ISO 9660; and what lies behind a network or FUSE is not known.
-        let made_up =
-            [0x4d44, 0x2011_bab0, 0x9660].contains(&(i128::from(stat.f_type) & 0xffff_ffff));
+        let made_up = [0x4d44, 0x2011_bab0, 0x9660].contains(&self.file_system()?);
         Ok(!made_up && self.network_file_system()?.is_none())
     }
+
+    /// The magic number of this directory's file system, as statfs(2) has it.
+    pub(super) fn file_system(&self) -> Result<i128, PathError> {
+        let stat = retry_on_intr(|| rustix::fs::fstatfs(self.descriptor()))
+            .on("ask the kind of", self.path())?;
+        Ok(i128::from(stat.f_type) & 0xffff_ffff)
+    }
 }
+
+/// File systems that several machines share, by their magic numbers.
+const NETWORKS: &[(i128, &str)] = &[
+    (0x6969, "NFS"),
+    (0xff53_4d42, "SMB"),
+    (0xfe53_4d42, "SMB"),
+    (0x517b, "SMB"),
+    (0x0102_1997, "9P"),
+    (0x6573_5546, "FUSE"),
+    (0x00c3_6400, "CephFS"),
+    (0x5346_414f, "AFS"),
+    (0x6b41_4653, "AFS"),
+    (0x7375_7245, "Coda"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x4750_4653, "GPFS"),
+    (0x1983_0326, "BeeGFS"),
+    (0x7461_636f, "OCFS2"),
+    (0x0116_1970, "GFS2"),
+];
 
 /// Bytes of a file or of everything below a directory, links not followed.
 pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {
     use fs_extra::error::ErrorKind;
-    fs_extra::dir::get_size(path).map_err(|error| {
+    listed(path, || fs_extra::dir::get_size(path))?.map_err(|error| {
         let cause = match error.kind {
             ErrorKind::Io(cause) => cause,
             ErrorKind::NotFound => {
@@ -71,4 +81,31 @@ pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {
         };
         PathError::new("measure", path, cause)
     })
+}
+
+/// Does what lists directories with `std`, which panics when closing one of them fails, as it may on a
+/// network file system: here that is an error as well.
+pub(super) fn listed<T>(path: &Path, list: impl FnOnce() -> T) -> Result<T, PathError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(list)).map_err(|panic| {
+        let text = match panic.downcast::<String>() {
+            Ok(text) => *text,
+            Err(_) => "closing a directory failed".to_owned(),
+        };
+        PathError::new("list", path, std::io::Error::other(text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_closed_is_an_error() {
+        let failing = || panic!("unexpected error during closedir: {}", "EIO");
+        let error = listed::<()>(Path::new("source"), failing).unwrap_err();
+        assert_eq!(error.to_string(), "cannot list `source`");
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(cause, "unexpected error during closedir: EIO");
+        assert_eq!(listed(Path::new("source"), || 1).unwrap(), 1);
+    }
 }

@@ -1,71 +1,121 @@
 //! Measuring, moving and removing whole trees by descriptor.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fd::AsFd;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+
 use super::file::Stamp;
-use super::{Dir, Kind, PathError};
+use super::{Dir, IoContext, Kind, PathError};
+
+/// A directory whose files are gone.
+struct Level {
+    /// Its name in the one above.
+    name: OsString,
+    /// Device and inode.
+    identity: (u64, u64),
+    /// What is left in it.
+    directories: Vec<OsString>,
+}
 
 impl Dir {
     /// Removes everything at `relative`: a file, a link, or a directory and all below it.
     ///
-    /// Links are removed, not followed, and the depth is not limited by the stack. A directory that
+    /// Each name is removed from the directory held open, so that nothing outside goes, whatever is
+    /// exchanged meanwhile. Neither the stack nor the limit on open files limits the depth: one directory
+    /// is open at a time, and the one above is found by `..` and recognized by its inode. A directory that
     /// its owner may not change is opened up first.
     pub fn remove_tree(&self, relative: &Path) -> Result<(), PathError> {
-        let mut pending = vec![relative.to_path_buf()];
-        while let Some(path) = pending.last() {
-            let removed = match self.stamp(path)? {
-                None => Ok(()),
-                Some(Stamp { kind: Kind::Directory, .. }) => self.remove_dir(path),
-                Some(_) => self.remove_file(path),
-            };
-            match removed {
-                Ok(()) => {
-                    pending.pop();
+        let (above, name) = super::split(relative);
+        let Some(mut dir) = self.open_dir_if_there(above)? else { return Ok(()) };
+        match dir.stamp(name)? {
+            Some(stamp) if stamp.kind == Kind::Directory => {}
+            Some(_) => return dir.remove_file_if_there(name),
+            None => return Ok(()),
+        }
+        let identity = dir.own_stamp()?.identity;
+        let directories = vec![name.as_os_str().to_owned()];
+        let mut levels = vec![Level { name: OsString::new(), identity, directories }];
+        while let Some(level) = levels.last_mut() {
+            if let Some(name) = level.directories.pop() {
+                if let Some(below) = dir.remove_or_open(&name)? {
+                    levels.push(below.remove_files(name)?);
+                    dir = below;
                 }
-                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                    let path = path.clone();
-                    self.empty_one_level(&path, &mut pending)?;
+            } else {
+                let emptied = levels.pop();
+                if let (Some(emptied), Some(level)) = (emptied, levels.last()) {
+                    dir = dir.open_above(level.identity)?;
+                    dir.remove_dir_if_there(Path::new(&emptied.name))?;
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    /// Removes the files of the directory at `path` and puts its directories on `pending`.
-    fn empty_one_level(&self, path: &Path, pending: &mut Vec<PathBuf>) -> Result<(), PathError> {
-        self.open_up(path)?;
-        let dir = self.open_dir(path)?;
+    /// Removes the directory `name` if it is empty, or opens it.
+    fn remove_or_open(&self, name: &OsString) -> Result<Option<Dir>, PathError> {
+        match self.remove_dir_if_there(Path::new(name)) {
+            Ok(()) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                self.open_up(Path::new(name)).map(Some)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the files of this directory, which is `name` in the one above.
+    fn remove_files(&self, name: OsString) -> Result<Level, PathError> {
+        let mut directories = Vec::new();
         // Listed to the end before anything goes: removing while listing may skip entries.
-        let entries = dir.entries()?.collect::<Result<Vec<_>, _>>()?;
+        let entries = self.entries()?.collect::<Result<Vec<_>, _>>()?;
         for entry in entries {
             if entry.kind == Kind::Directory {
-                pending.push(path.join(entry.name));
+                directories.push(entry.name);
             } else {
-                dir.remove_file(Path::new(&entry.name))?;
+                self.remove_file_if_there(Path::new(&entry.name))?;
             }
         }
-        Ok(())
+        Ok(Level { name, identity: self.own_stamp()?.identity, directories })
+    }
+
+    /// Opens the directory above this one, which has to be the one known by `identity`.
+    fn open_above(&self, identity: (u64, u64)) -> Result<Dir, PathError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd =
+            retry_on_intr(|| rustix::fs::openat(self.descriptor(), "..", flags, Mode::empty()))
+                .on("open the directory above", self.path())?;
+        let above = self.path().parent().unwrap_or(Path::new(""));
+        let above = Dir::from_descriptor(fd, above.to_path_buf(), self.watcher());
+        if above.own_stamp()?.identity != identity {
+            let cause = io::Error::other("it was moved meanwhile");
+            return Err(PathError::new("remove the directory", self.path(), cause));
+        }
+        Ok(above)
     }
 
     /// The files at `relative` and below it, and their bytes, links not followed.
     pub(crate) fn measure_tree(&self, relative: &Path) -> Result<(u64, u64), PathError> {
         let (mut files, mut bytes) = (0, 0);
-        let mut pending = vec![relative.to_path_buf()];
-        while let Some(path) = pending.pop() {
-            match self.stamp(&path)? {
-                Some(Stamp { kind: Kind::Directory, .. }) => {
-                    let dir = self.open_dir(&path)?;
-                    for entry in dir.entries()? {
-                        pending.push(path.join(entry?.name));
-                    }
-                }
+        let mut pending: Vec<PathBuf> = Vec::new();
+        let mut count =
+            |stamp: Option<Stamp>, path: PathBuf, pending: &mut Vec<PathBuf>| match stamp {
+                Some(Stamp { kind: Kind::Directory, .. }) => pending.push(path),
                 Some(stamp) => {
                     files += 1;
                     bytes += stamp.bytes;
                 }
                 None => {}
+            };
+        count(self.stamp(relative)?, relative.to_path_buf(), &mut pending);
+        while let Some(path) = pending.pop() {
+            let dir = self.open_dir(&path)?;
+            for entry in dir.entries()? {
+                let name = entry?.name;
+                count(dir.stamp(&name)?, path.join(name), &mut pending);
             }
         }
         Ok((files, bytes))
@@ -81,22 +131,43 @@ impl Dir {
             _ => None,
         };
         let Some(stamp) = closed else { return self.rename_new(from, to, name) };
-        self.open_up(from)?;
+        let moving = self.open_up(from)?;
         let moved = self.rename_new(from, to, name);
-        let place = if moved.is_ok() { to.open_dir(name)? } else { self.open_dir(from)? };
-        place.set_attributes(&stamp)?;
+        moving.set_attributes(&stamp)?;
         moved
     }
 
-    /// Gives the owner of the directory at `path` the right to list and change it.
-    pub(crate) fn open_up(&self, path: &Path) -> Result<(), PathError> {
-        match self.stamp(path)? {
-            Some(stamp) if stamp.mode & 0o700 != 0o700 => {
-                let mode = rustix::fs::Mode::from_raw_mode(stamp.kept_mode() | 0o700);
-                rustix::fs::chmodat(self.descriptor(), path, mode, rustix::fs::AtFlags::empty())
-                    .map_err(|error| PathError::new("open up", self.path_of(path), error.into()))
+    /// Opens the directory at `relative` and gives its owner the right to list and change it.
+    pub(crate) fn open_up(&self, relative: &Path) -> Result<Dir, PathError> {
+        let dir = match self.open_dir(relative) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.open_closed(relative).on("open up", self.path_of(relative))?;
+                self.open_dir(relative)?
             }
-            _ => Ok(()),
+            opened => opened?,
+        };
+        let stamp = dir.own_stamp()?;
+        if stamp.mode & 0o700 != 0o700 {
+            let mode = Mode::from_raw_mode(stamp.kept_mode() | 0o700);
+            rustix::fs::fchmod(dir.descriptor(), mode).on("open up", dir.path())?;
+        }
+        Ok(dir)
+    }
+
+    /// Gives the owner of a directory that cannot be opened the right to do so.
+    ///
+    /// A descriptor of such a directory changes no mode. Its name in `/proc` does, and leads to that
+    /// directory, whatever has come to be at `relative`.
+    fn open_closed(&self, relative: &Path) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let (above, name) = self.above(relative)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| rustix::fs::openat(&above, name, flags, Mode::empty()))?;
+        let mode = Mode::from_raw_mode(Stamp::of(&rustix::fs::fstat(&fd)?).kept_mode() | 0o700);
+        let itself = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+        match rustix::fs::chmodat(CWD, itself, mode, AtFlags::empty()) {
+            Err(Errno::NOENT) => Err(Errno::ACCESS.into()),
+            outcome => Ok(outcome?),
         }
     }
 }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::durable::Lasting;
+
 /// What is about to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
@@ -70,17 +72,19 @@ pub trait Watch: Send + Sync {
 
 /// Whoever watches, if anyone. Without one, operations cost nothing more.
 ///
-/// It goes with every handle, and so also carries whether syncs are done at all.
+/// It goes with every handle, and so also carries whether syncs are done at all, and which directories
+/// are known to be on the disk.
 #[derive(Clone, Default)]
 pub struct Watcher {
     watch: Option<Arc<dyn Watch>>,
     without_sync: bool,
+    lasting: Lasting,
 }
 
 impl Watcher {
     /// Lets `watch` see every operation.
     pub fn new(watch: Arc<dyn Watch>) -> Watcher {
-        Watcher { watch: Some(watch), without_sync: false }
+        Watcher { watch: Some(watch), ..Watcher::default() }
     }
 
     /// The same, on a file system that can not sync, or for bytes that can be made again.
@@ -98,6 +102,10 @@ impl Watcher {
             None => Ok(()),
             Some(watch) => watch.before(operation, path),
         }
+    }
+
+    pub(super) fn lasting(&self) -> &Lasting {
+        &self.lasting
     }
 
     /// Fails where the kernel or the file system is said to be without `feature`.

@@ -174,7 +174,8 @@ impl IntoDirectory<'_, '_> {
 
 /// The error is one that later groups would meet as well.
 fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
-    if let Err(error) = place.stage.sync_file_system() {
+    let staged = ready.iter().filter_map(|ready| Some(&ready.staged.as_ref()?.0));
+    if let Err(error) = place.stage.sync_trees(staged) {
         // What failed once is not tried again: the kernel may have dropped the bytes.
         for Ready { outcome, .. } in ready.iter_mut().filter(|ready| ready.staged.is_some()) {
             outcome.result = Err(ExportError::GroupFailed);

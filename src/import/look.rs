@@ -57,7 +57,7 @@ impl Looker {
 
     fn stamp(&self, place: &Place) -> Result<Stamp, PathError> {
         let stamp = match place {
-            Place::Beneath(beneath) => beneath.root.stamp_beneath(&beneath.relative)?,
+            Place::Beneath(beneath) => beneath.root.stamp(&beneath.relative)?,
             Place::Path(path) if self.links == Links::Follow => {
                 Some(StoredFile::open(path, self.watcher.clone())?.stamp()?)
             }

@@ -45,7 +45,7 @@ impl Intent {
         writer: &Writer,
         names: &[RepositoryName],
     ) -> Result<Intent, RemovalError> {
-        let journal = collection.own().ensure_dir(layout::JOURNAL)?;
+        let journal = collection.own().ensure_lasting_dir(layout::JOURNAL)?;
         let random = random_hex::<8>().on("write to", journal.path())?;
         let file = PathBuf::from(format!("{BEGIN}{random}{END}"));
         // A name has no character that TOML would have escaped.

@@ -37,7 +37,7 @@ impl Build<'_> {
         if self.plan.sidecar.state != State::Deleted {
             self.payload()?;
         }
-        stage.sync_file_system()?;
+        stage.sync_trees([self.staged])?;
         Ok(())
     }
 

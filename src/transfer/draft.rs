@@ -58,10 +58,14 @@ impl Staged {
         self.partial.as_ref().map_or(Ok(()), |partial| partial.complete(stage, &self.item))
     }
 
+    /// Where it belongs, relative to the root of the destination.
+    pub(super) fn at(&self) -> PathBuf {
+        self.place.0.join(&self.place.1)
+    }
+
     /// What is told of it once it is in place.
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
-        let (year, leaf) = &self.place;
-        let place = root.join(year).join(leaf);
+        let place = root.join(self.at());
         let Staged { step, files, bytes, .. } = *self;
         Transferred { step, place, files, bytes, unlisted: self.unlisted.clone() }
     }

@@ -31,7 +31,7 @@ impl Shared<'_> {
         if items.is_empty() {
             return;
         }
-        if let Err(error) = self.writer().stage().sync_file_system() {
+        if let Err(error) = self.sync_staged(&items) {
             return group.all_failed(&items, error.into());
         }
         let mut rest = self.read_back(items, group);
@@ -204,12 +204,12 @@ pub(super) fn replace_all(
     }
     let staged = texts.iter().map(|(_, text)| writer.stage_sidecar(text));
     let staged = staged.collect::<Result<Vec<_>, _>>()?;
-    writer.stage().sync_file_system()?;
+    writer.stage().sync_trees(&staged)?;
     for (staged, (item, _)) in staged.iter().zip(texts) {
         let sidecar = std::path::Path::new(crate::layout::SIDECAR);
         writer.stage().rename_over(staged, item.dir(), sidecar)?;
     }
-    writer.stage().sync_file_system()
+    writer.stage().sync_dirs(texts.iter().map(|(item, _)| item.dir()))
 }
 
 /// What a thread returned; its panic goes on in this one.

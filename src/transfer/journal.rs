@@ -51,7 +51,7 @@ pub(super) fn token(place: &Path) -> Result<String, PathError> {
 impl Record {
     /// Puts the record on the disk of the giver and returns its name there.
     pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
-        let journal = giver.own().ensure_dir(layout::JOURNAL)?;
+        let journal = giver.own().ensure_lasting_dir(layout::JOURNAL)?;
         let name = format!("{PREFIX}{}.toml", token(journal.path())?);
         journal.replace_file(&name, self.to_text().as_bytes())?;
         Ok(name)

@@ -215,7 +215,7 @@ impl Route<'_> {
         path: &Path,
         said: Option<(Instant, u32)>,
     ) -> Result<(), TransferError> {
-        let stamp = match self.from.dir().stamp_beneath(path) {
+        let stamp = match self.from.dir().stamp(path) {
             Ok(Some(stamp)) => stamp,
             Ok(None) => return Ok(()),
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {

@@ -134,11 +134,12 @@ impl Shared<'_> {
     /// Makes sure that what is reported to be there already is on the disk: a run that was killed, or one
     /// that is at work now, may have put it there and not have synced it.
     fn sync_what_is_there(&self, group: &mut Group) {
-        let skipped = group.done.iter().any(|staged| staged.step == Step::Skip);
-        if self.options.depth == Depth::Plan || !skipped {
+        let mut skipped = group.done.iter().filter(|staged| staged.step == Step::Skip).peekable();
+        if self.options.depth == Depth::Plan || skipped.peek().is_none() {
             return;
         }
-        if let Err(error) = self.writer().stage().sync_file_system() {
+        // Its bytes were on the disk before it was put there.
+        if let Err(error) = self.to.root().sync_names(skipped.map(Staged::at)) {
             for outcome in group.outcomes.values_mut() {
                 if matches!(&outcome.result, Ok(done) if done.step == Step::Skip) {
                     outcome.result = Err(TransferError::GroupFailed);
@@ -207,11 +208,25 @@ impl Shared<'_> {
         self.to.note(&there);
     }
 
+    /// Forces staged items to the disk, wherever they were made.
+    pub(super) fn sync_staged(&self, items: &Items) -> Result<(), PathError> {
+        let stage = self.writer().stage();
+        let (partial, whole): (Vec<_>, Vec<_>) =
+            items.iter().map(|(_, staged)| staged).partition(|staged| staged.partial.is_some());
+        if !whole.is_empty() {
+            stage.sync_trees(whole.iter().map(|staged| &staged.item))?;
+        }
+        partial.iter().try_for_each(|staged| {
+            let (dir, item) = staged.made_in(stage);
+            dir.sync_trees([item])
+        })
+    }
+
     fn publish_copies(&self, copies: Items, group: &mut Group) {
         if copies.is_empty() {
             return;
         }
-        if let Err(error) = self.writer().stage().sync_file_system() {
+        if let Err(error) = self.sync_staged(&copies) {
             // What failed once is not tried again: the kernel may have dropped the bytes.
             return group.all_failed(&copies, error.into());
         }

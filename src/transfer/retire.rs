@@ -84,7 +84,8 @@ impl Shared<'_> {
     pub(super) fn drop_all(&self, items: &Items, group: &mut Group) {
         let Some(writer) = self.source_writer.filter(|_| !items.is_empty()) else { return };
         // What another run put there may be in memory only.
-        if let Err(error) = self.writer().stage().sync_file_system() {
+        let staying = items.iter().map(|(_, staged)| staged.at());
+        if let Err(error) = self.to.root().sync_trees(staying) {
             return group.all_failed(items, error.into());
         }
         for (at, staged) in items {

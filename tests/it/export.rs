@@ -18,7 +18,7 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, TestClock, Trace, World, agent, deposit, options, request, tree,
+    Faults, Mode, System, TestClock, Trace, World, agent, deposit, options, request, tree,
 };
 
 /// A world with one item of a few files, and its name.
@@ -162,9 +162,11 @@ fn contents_without_stage(out: &Path) -> Vec<String> {
 fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
     let (world, name) = world_with_item();
     let collection = open(&world, &Watcher::default());
-    for format in [Format::Plain, Format::Tar, Format::Bag] {
+    let formats = [Format::Plain, Format::Tar, Format::Bag];
+    let systems = [System::Own, System::Network];
+    for (format, system) in formats.into_iter().flat_map(|it| systems.map(|system| (it, system))) {
         let out = world.path("out");
-        let trace = Arc::new(Trace::default());
+        let trace = Arc::new(Trace::on(system));
         let watcher = Watcher::new(Arc::clone(&trace) as _);
         let mut disk = crate::power::Disk::default();
         let mut placed = 0;

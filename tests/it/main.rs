@@ -6,6 +6,7 @@ mod adopt;
 mod cli;
 mod concurrency;
 mod deposit;
+mod disk;
 mod distributor;
 mod errors;
 mod export;

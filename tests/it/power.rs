@@ -7,21 +7,36 @@ use std::sync::Arc;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watcher};
 
-use crate::support::{TestClock, Trace, deposit, make_collection, options, request, scratch};
+use crate::support::{
+    System, TestClock, Trace, deposit, make_collection, options, request, scratch,
+};
 
 /// What a disk that only keeps what was synced would have, while a trace is replayed.
 #[derive(Default)]
 pub(crate) struct Disk {
     /// Files and directories with bytes, names or attributes that a power cut would take.
     pub(crate) volatile: Vec<PathBuf>,
+    /// What a link says, and its time, are on the disk when its directory is.
+    links: Vec<PathBuf>,
 }
 
 impl Disk {
+    pub(crate) fn with(volatile: impl IntoIterator<Item = PathBuf>) -> Disk {
+        Disk { volatile: volatile.into_iter().collect(), links: Vec::new() }
+    }
+
     pub(crate) fn apply(&mut self, operation: Operation, path: &Path) {
         let parent = path.parent().unwrap_or(Path::new("/")).to_path_buf();
         match operation {
-            Operation::CreateFile | Operation::MakeDirectory | Operation::MakeLink => {
+            Operation::CreateFile | Operation::MakeDirectory => {
                 self.volatile.push(path.to_path_buf());
+                self.volatile.push(parent);
+            }
+            Operation::MakeLink => {
+                self.links.push(path.to_path_buf());
+                self.volatile.push(parent);
+            }
+            Operation::SetAttributes if self.links.iter().any(|link| link == path) => {
                 self.volatile.push(parent);
             }
             Operation::Write | Operation::SetAttributes => self.volatile.push(path.to_path_buf()),
@@ -39,6 +54,17 @@ impl Disk {
         }
     }
 
+    /// What would be lost of the items in the stages of the collection at `root`. A stage may be lost
+    /// itself, and the note whose it is.
+    pub(crate) fn lost_of_stages(&self, root: &Path) -> Vec<&PathBuf> {
+        let staging = root.join(".urepo/staging");
+        let is_staged = |path: &Path| {
+            path.strip_prefix(&staging).is_ok_and(|path| path.components().count() > 1)
+                && !path.ends_with("holder")
+        };
+        self.volatile.iter().filter(|path| is_staged(path)).collect()
+    }
+
     /// What would be lost below or at `path`, or of the directories above it up to `root`.
     fn lost(&self, path: &Path, root: &Path) -> Vec<&PathBuf> {
         self.volatile
@@ -51,17 +77,14 @@ impl Disk {
     }
 }
 
-#[test]
-fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
-    let scratch = scratch();
-    let sources = scratch.path().join("sources");
+/// Deposits two items on `system` and returns every step of it.
+fn steps(scratch: &Path, root: &Path, system: System) -> Vec<(Operation, PathBuf)> {
+    let sources = scratch.join("sources");
     std::fs::create_dir_all(sources.join("dir/sub")).unwrap();
     std::fs::write(sources.join("dir/sub/a"), "a").unwrap();
     std::fs::write(sources.join("b"), "b").unwrap();
-    let root = scratch.path().join("archive");
-    make_collection(&root);
-    let trace = Arc::new(Trace::default());
-    let collection = Collection::open(&root, &Watcher::new(Arc::clone(&trace) as _)).unwrap();
+    let trace = Arc::new(Trace::on(system));
+    let collection = Collection::open(root, &Watcher::new(Arc::clone(&trace) as _)).unwrap();
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let requests = vec![request(sources.join("dir")), request(sources.join("b"))];
     // A report stands in the trace as the opening of a path that nothing else opens.
@@ -73,20 +96,75 @@ fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
     .unwrap();
     assert!(summary.fatal.is_none());
     assert_eq!(outcomes.len(), 2);
-    check(&trace.0.lock().unwrap(), &root);
+    std::mem::take(&mut *trace.0.lock().unwrap())
 }
 
-fn check(trace: &[(Operation, PathBuf)], root: &Path) {
+#[test]
+fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
+    for system in [System::Own, System::Network] {
+        let scratch = scratch();
+        let root = scratch.path().join("archive");
+        make_collection(&root);
+        check(&steps(scratch.path(), &root, system), &root, Disk::default());
+    }
+}
+
+/// Another process has made the directories a moment ago, and has not synced their names.
+#[test]
+fn directories_that_another_process_has_just_made_are_synced() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    let year = root.join("example.org/archive/2026");
+    std::fs::create_dir_all(&year).unwrap();
+    let above = year.ancestors().skip(1).take(3).map(Path::to_path_buf).collect::<Vec<_>>();
+    assert!(above.contains(&root));
+    check(&steps(scratch.path(), &root, System::Network), &root, Disk::with(above.clone()));
+    // Even where all else is synced at once: that may have been before they were made.
+    let steps = steps(scratch.path(), &root, System::Own);
+    let made = steps.iter().rposition(|(done, _)| *done == Operation::SyncFileSystem).unwrap() + 1;
+    let reported = steps.iter().position(|(_, path)| path.ends_with("REPORTED")).unwrap();
+    for path in above {
+        let is_synced =
+            |step: &(Operation, PathBuf)| *step == (Operation::SyncDirectory, path.clone());
+        assert!(steps[made..reported].iter().any(is_synced), "{}", path.display());
+    }
+}
+
+/// Where `syncfs` does nothing, each file and each directory counts.
+#[test]
+fn leaving_out_any_sync_of_an_item_is_noticed_where_there_is_no_other() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    let steps = steps(scratch.path(), &root, System::Network);
     let staging = root.join(".urepo/staging");
+    let mut noticed = 0;
+    for at in 0..steps.len() {
+        let (operation, path) = &steps[at];
+        let depth = path.strip_prefix(&staging).map_or(0, |path| path.components().count());
+        let is_sync = [Operation::SyncFile, Operation::SyncDirectory].contains(operation);
+        // From the directories of items on: what is above them is synced more than once.
+        if is_sync && depth > 2 {
+            let mut without = steps.clone();
+            without.remove(at);
+            let found = std::panic::catch_unwind(|| check(&without, &root, Disk::default()));
+            assert!(found.is_err(), "leaving out {operation:?} {} was not noticed", path.display());
+            noticed += 1;
+        }
+    }
+    // Two items with `doc` and sidecar, of which one has a directory more, and two files.
+    assert_eq!(noticed, 2 * 3 + 1 + 2);
+}
+
+fn check(trace: &[(Operation, PathBuf)], root: &Path, mut disk: Disk) {
     let memory = root.join(".urepo/distributor");
-    let mut disk = Disk::default();
     let (mut placed, mut reported) = (0, 0);
     for (operation, path) in trace {
         let into_tree = path.starts_with(root) && !path.starts_with(root.join(".urepo"));
         if *operation == Operation::Rename && into_tree {
             placed += 1;
-            let payload: Vec<_> =
-                disk.volatile.iter().filter(|it| it.starts_with(&staging)).collect();
+            let payload = disk.lost_of_stages(root);
             assert!(payload.is_empty(), "{} put in place before {payload:?}", path.display());
             let memory = disk.lost(&memory, &memory);
             assert!(memory.is_empty(), "a name used before its memory was synced: {memory:?}");
@@ -121,11 +199,11 @@ fn leaving_out_a_sync_is_noticed() {
         (Operation::SyncDirectory, year.clone()),
         (Operation::Open, year.join("11.21.02.14/REPORTED")),
     ];
-    check(&whole, root);
+    check(&whole, root, Disk::default());
     for left_out in [5, 7, 10] {
         let mut trace = whole.to_vec();
         trace.remove(left_out);
-        let noticed = std::panic::catch_unwind(|| check(&trace, root));
+        let noticed = std::panic::catch_unwind(|| check(&trace, root, Disk::default()));
         assert!(noticed.is_err(), "leaving out {:?} was not noticed", whole[left_out]);
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Ledger<'a> {
         agent: &Agent,
         waiter: &Waiter<'_>,
     ) -> Result<Ledger<'a>, ImportError> {
-        let dir = collection.own().ensure_dir(layout::IMPORT)?;
+        let dir = collection.own().ensure_lasting_dir(layout::IMPORT)?;
         let holder = agent.holder(waiter.clock);
         let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, waiter);
         let lock = lock.map_err(|error| match error {

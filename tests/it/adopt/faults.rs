@@ -98,10 +98,14 @@ fn a_failure_met_by_several_threads_keeps_its_cause() {
 /// No sidecar is in place before its bytes are on the disk, none is told before it is.
 #[test]
 fn a_power_cut_takes_nothing_that_was_told() {
+    [System::Own, System::Network].into_iter().for_each(takes_nothing_that_was_told);
+}
+
+fn takes_nothing_that_was_told(system: System) {
     let world = World::urlib();
     let root = world.root();
     drop(world.collection(&Watcher::default()));
-    let trace = Arc::new(Trace::default());
+    let trace = Arc::new(Trace::on(system));
     let collection = world.collection(&Watcher::new(Arc::clone(&trace) as _));
     let agent = agent();
     let mode = Mode::Act { collection: &collection, agent: &agent, wait: PATIENCE };
@@ -114,14 +118,16 @@ fn a_power_cut_takes_nothing_that_was_told() {
     let mut disk = Disk::default();
     let (mut placed, mut reported) = (0, 0);
     for (operation, path) in trace.0.lock().unwrap().iter() {
-        let lost = |at: &Path| disk.volatile.iter().any(|volatile| volatile.starts_with(at));
         if *operation == Operation::Rename && path.ends_with("item.toml") {
             placed += 1;
-            assert!(!lost(&root.join(".urepo/staging")), "{} has no bytes yet", path.display());
+            let lost = disk.lost_of_stages(&root);
+            assert!(lost.is_empty(), "{} has no bytes yet: {lost:?}", path.display());
         }
         if path.ends_with("REPORTED") {
             reported += 1;
-            assert!(!lost(path.parent().unwrap()), "{} was told too early", path.display());
+            let item = path.parent().unwrap();
+            let lost: Vec<_> = disk.volatile.iter().filter(|it| it.starts_with(item)).collect();
+            assert!(lost.is_empty(), "{} was told too early: {lost:?}", path.display());
         }
         disk.apply(*operation, path);
     }

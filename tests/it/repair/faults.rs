@@ -14,6 +14,7 @@ use urepo::disk::{Operation, Watch, Watcher};
 use urepo::repair::{Options, Outcome, RepairError};
 
 use super::{Pair, copy_tree, everything, flip};
+use crate::power::Disk;
 use crate::support::{Faults, Mode, System, TestClock, Trace, agent, staged, waiter};
 
 /// An item with every kind of damage, its sidecar `with` it or not.
@@ -77,9 +78,13 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
 /// and the swap is on the disk before anything is said.
 #[test]
 fn nothing_is_in_its_place_before_it_is_on_the_disk() {
+    [System::Own, System::Network].into_iter().for_each(nothing_relies_on_what_is_not_there);
+}
+
+fn nothing_relies_on_what_is_not_there(system: System) {
     let pair = Pair::new();
     damage(&pair, true);
-    let trace = Arc::new(Trace::default());
+    let trace = Arc::new(Trace::on(system));
     let watcher = Watcher::new(Arc::clone(&trace) as _);
     pair.repair_with(&["b"], Options::default(), &watcher).unwrap();
     let trace = trace.0.lock().unwrap();
@@ -93,7 +98,6 @@ fn nothing_is_in_its_place_before_it_is_on_the_disk() {
         let makes = [Operation::Write, Operation::MakeLink, Operation::SetAttributes];
         makes.contains(&operation) && is_staged(path)
     });
-    let synced = last(&|operation, _| operation == Operation::SyncFileSystem);
     let read_back = last(&|operation, path| operation == Operation::Read && is_staged(path));
     let swapped = last(&|operation, path| operation == Operation::Rename && path == pair.item("a"));
     let year_synced =
@@ -101,7 +105,12 @@ fn nothing_is_in_its_place_before_it_is_on_the_disk() {
     let trash_synced = last(&|operation, path| {
         operation == Operation::SyncDirectory && path.parent() == Some(&trash)
     });
-    let order = [made, synced, read_back, swapped, year_synced];
+    let mut disk = Disk::default();
+    trace[..read_back].iter().for_each(|(operation, path)| disk.apply(*operation, path));
+    let root = pair.root("a");
+    let lost = disk.lost_of_stages(&root);
+    assert!(lost.is_empty(), "{lost:?} is not on the disk when it is read back");
+    let order = [made, read_back, swapped, year_synced];
     assert!(order.is_sorted(), "{order:?}\n{trace:#?}");
     assert!(swapped < trash_synced);
 }

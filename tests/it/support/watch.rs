@@ -113,11 +113,21 @@ impl Watch for Faults {
 
 /// Records what is done, in order.
 #[derive(Default)]
-pub(crate) struct Trace(pub Mutex<Vec<(Operation, PathBuf)>>);
+pub(crate) struct Trace(pub Mutex<Vec<(Operation, PathBuf)>>, System);
+
+impl Trace {
+    pub(crate) fn on(system: System) -> Trace {
+        Trace(Mutex::default(), system)
+    }
+}
 
 impl Watch for Trace {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
         self.0.lock().unwrap().push((operation, path.to_path_buf()));
         Ok(())
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<io::Error> {
+        self.1.lacks(feature)
     }
 }

@@ -152,11 +152,15 @@ fn a_link_planted_among_half_copied_items_leads_nowhere() {
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("b.bin"), "mine").unwrap();
     // The name of the place is known to whoever has the source.
-    let half = crate::support::Faults::new(pair.root(0), 90, crate::support::Mode::Killed);
-    let (from, to) = pair.watched(std::sync::Arc::new(half)).unwrap();
-    let _ = pair.try_between(&from, &to, Verb::Copy, Rules::default(), |_| ());
     let partial = pair.root(1).join(".urepo/partial");
-    let place = std::fs::read_dir(&partial).unwrap().next().unwrap().unwrap().path().join("doc");
+    let places = (60..).find_map(|at| {
+        let half = crate::support::Faults::new(pair.root(0), at, crate::support::Mode::Killed);
+        let (from, to) = pair.watched(std::sync::Arc::new(half))?;
+        let _ = pair.try_between(&from, &to, Verb::Copy, Rules::default(), |_| ());
+        let place = std::fs::read_dir(&partial).ok()?.next()?.unwrap().path().join("doc");
+        place.join("sub").exists().then_some(place)
+    });
+    let place = places.unwrap();
     std::fs::remove_dir_all(place.join("sub")).unwrap();
     symlink(&outside, place.join("sub")).unwrap();
     let outcome = pair.run(Verb::Copy, Rules::default()).remove(0).result;

@@ -1,0 +1,220 @@
+//! How what was written becomes durable: in one call where that is known to work, else one by one.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, StatxFlags};
+use rustix::io::retry_on_intr;
+
+use super::watch::{Feature, Operation};
+use super::{Dir, IoContext, Kind, PathError};
+
+/// Files that are synced at a time: a server is slow to answer, and answers several at once.
+const AT_A_TIME: usize = 8;
+
+/// Files and directories whose paths are held at a time.
+const PATHS: usize = 4096;
+
+/// ext2 to ext4, XFS, Btrfs and F2FS, by the magic numbers of statfs(2); and tmpfs and ramfs, which keep
+/// nothing anyway.
+const SYNCED_AT_ONCE: [i128; 6] =
+    [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x8584_58f6];
+
+/// Whether the kernel reports from `syncfs` what could not be written back: since Linux 5.8.
+static REPORTS_ERRORS: LazyLock<bool> = LazyLock::new(|| {
+    let system = rustix::system::uname();
+    let release = system.release().to_string_lossy();
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map(|it| it.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    (next(), next()) >= (5, 8)
+});
+
+impl Dir {
+    /// Forces what lies at `paths`, files or whole trees, to the disk, and the names on the way there.
+    ///
+    /// Fails if anything of it could not be written since this directory was opened; what failed once is
+    /// not to be tried again, as the kernel may have dropped the bytes.
+    pub fn sync_trees<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<(), PathError> {
+        if self.syncs_at_once()? {
+            return Ok(());
+        }
+        let (mut files, mut directories) = (Vec::new(), BTreeSet::new());
+        for path in paths {
+            let path = path.as_ref();
+            directories.extend(path.ancestors().skip(1).map(Path::to_path_buf));
+            match self.stamp(path)? {
+                Some(stamp) if stamp.kind == Kind::Directory => {
+                    self.sync_files_of(path.to_path_buf(), &mut files, &mut directories)?;
+                }
+                // The name of a link, or of nothing, is all there is to it.
+                Some(stamp) if stamp.kind == Kind::File => files.push(path.to_path_buf()),
+                _ => {}
+            }
+            if files.len() >= PATHS {
+                self.sync_all_files(&mut files)?;
+            }
+        }
+        self.sync_all_files(&mut files)?;
+        self.sync_directories(&directories)
+    }
+
+    /// Forces the directories at `paths` to the disk, with the names in them, and the names on the way
+    /// there. Not what lies deeper, nor the bytes of files.
+    pub fn sync_names<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<(), PathError> {
+        if self.syncs_at_once()? {
+            return Ok(());
+        }
+        let mut directories = BTreeSet::new();
+        for path in paths {
+            directories.extend(path.as_ref().ancestors().map(Path::to_path_buf));
+        }
+        self.sync_directories(&directories)
+    }
+
+    /// Forces the names in `dirs`, which are on the file system of this one, to the disk.
+    pub fn sync_dirs<'a>(&self, dirs: impl IntoIterator<Item = &'a Dir>) -> Result<(), PathError> {
+        if self.syncs_at_once()? {
+            return Ok(());
+        }
+        dirs.into_iter().try_for_each(Dir::sync)
+    }
+
+    /// Forces the whole file system to the disk where one call is known to do that and to report what
+    /// failed. `false` where everything written has to be synced by itself.
+    ///
+    /// The kernel does not hand the call to servers in user space, and what a network file system makes of
+    /// it is not known.
+    fn syncs_at_once(&self) -> Result<bool, PathError> {
+        if !self.watcher().syncs() {
+            return Ok(true);
+        }
+        if self.supports(Feature::SyncFileSystem).is_err() || !*REPORTS_ERRORS {
+            return Ok(false);
+        }
+        let keeps_the_promise = SYNCED_AT_ONCE.contains(&self.file_system()?);
+        if keeps_the_promise {
+            self.step(Operation::SyncFileSystem, Path::new(""))
+                .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
+                .on("sync the file system of", self.path())?;
+        }
+        Ok(keeps_the_promise)
+    }
+
+    /// Syncs the files below `tree` and adds its directories to `directories`. Of the files, some may be
+    /// left in `files`, to be synced with others.
+    fn sync_files_of(
+        &self,
+        tree: PathBuf,
+        files: &mut Vec<PathBuf>,
+        directories: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), PathError> {
+        let mut pending = vec![tree];
+        while let Some(path) = pending.pop() {
+            for entry in self.open_dir(&path)?.entries()? {
+                let entry = entry?;
+                match entry.kind {
+                    Kind::Directory => pending.push(path.join(entry.name)),
+                    Kind::File => files.push(path.join(entry.name)),
+                    Kind::Link | Kind::Special(_) => {}
+                }
+                if files.len() >= PATHS {
+                    self.sync_all_files(files)?;
+                }
+            }
+            directories.insert(path);
+        }
+        Ok(())
+    }
+
+    fn sync_all_files(&self, files: &mut Vec<PathBuf>) -> Result<(), PathError> {
+        let synced = several_at_a_time(files, |path| self.open_file(path)?.sync());
+        files.clear();
+        synced
+    }
+
+    /// Syncs `directories`, the deepest first; none has to be there.
+    fn sync_directories(&self, directories: &BTreeSet<PathBuf>) -> Result<(), PathError> {
+        let depth = |path: &PathBuf| path.components().count();
+        let mut deepest_first: Vec<_> = directories.iter().cloned().collect();
+        deepest_first.sort_by_key(|path| std::cmp::Reverse(depth(path)));
+        for level in deepest_first.chunk_by(|one, other| depth(one) == depth(other)) {
+            several_at_a_time(level, |path| {
+                self.open_dir_if_there(path)?.map_or(Ok(()), |dir| dir.sync())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Calls `sync` for each of `paths`, from several threads.
+fn several_at_a_time(
+    paths: &[PathBuf],
+    sync: impl Fn(&Path) -> Result<(), PathError> + Sync,
+) -> Result<(), PathError> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(path)?;
+        }
+        Ok(())
+    };
+    if paths.len() < 2 {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..paths.len().min(AT_A_TIME)).map(|_| scope.spawn(work)).collect();
+        let mut synced = Ok(());
+        for thread in threads {
+            let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            synced = synced.and(outcome);
+        }
+        synced
+    })
+}
+
+/// Directories whose names are known to be on the disk.
+///
+/// Another process may have made a directory a moment ago and not have synced its name yet. So the first
+/// time that a process relies on one it syncs the directory above.
+#[derive(Clone, Default)]
+pub(super) struct Lasting(Arc<Mutex<HashSet<Birth>>>);
+
+/// Device, inode and time of birth: what no two directories have in common.
+type Birth = (u32, u32, u64, i64, u32);
+
+impl Lasting {
+    /// Makes sure that the name of `dir` in `above` is on the disk.
+    pub(super) fn ensure(&self, dir: &Dir, above: &Dir) -> Result<(), PathError> {
+        let birth = birth(dir);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if birth.is_some_and(|birth| known().contains(&birth)) {
+            return Ok(());
+        }
+        above.sync()?;
+        known().extend(birth);
+        Ok(())
+    }
+}
+
+/// `None` where the file system does not say when a directory was made: its inode may be another's by now.
+fn birth(dir: &Dir) -> Option<Birth> {
+    let wanted = StatxFlags::INO | StatxFlags::BTIME;
+    let stat = rustix::fs::statx(dir.descriptor(), "", AtFlags::EMPTY_PATH, wanted).ok()?;
+    let found = StatxFlags::from_bits_retain(stat.stx_mask);
+    found.contains(wanted).then_some((
+        stat.stx_dev_major,
+        stat.stx_dev_minor,
+        stat.stx_ino,
+        stat.stx_btime.tv_sec,
+        stat.stx_btime.tv_nsec,
+    ))
+}

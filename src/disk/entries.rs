@@ -1,0 +1,79 @@
+//! What is in a directory.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::FileType;
+
+use super::watch::Operation;
+use super::{Dir, IoContext, PathError};
+
+/// What a directory entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, a socket or a device, by its name for people.
+    Special(&'static str),
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug)]
+pub struct DirEntry {
+    /// The name, any bytes but `/` and NUL.
+    pub name: std::ffi::OsString,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl Dir {
+    /// The entries, in the order of the file system, without `.` and `..`.
+    pub fn entries(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
+        let listing = self
+            .step(Operation::List, Path::new(""))
+            .and_then(|()| Ok(rustix::fs::Dir::read_from(self.descriptor())?))
+            .on("list", self.path())?;
+        Ok(listing.filter_map(|entry| match entry {
+            Err(error) => Some(Err(PathError::new("list", self.path(), error.into()))),
+            Ok(entry) => {
+                let name = entry.file_name().to_bytes();
+                let name = (name != b"." && name != b"..").then(|| OsStr::from_bytes(name))?;
+                Some(self.entry(name, entry.file_type()))
+            }
+        }))
+    }
+
+    fn entry(&self, name: &OsStr, file_type: FileType) -> Result<DirEntry, PathError> {
+        let kind = match Kind::of(file_type) {
+            Some(kind) => kind,
+            // The file system does not tell kinds while listing.
+            None => match self.stamp(name)? {
+                Some(stamp) => stamp.kind,
+                None => Kind::Special("file that has just gone"),
+            },
+        };
+        Ok(DirEntry { name: name.to_os_string(), kind })
+    }
+}
+
+impl Kind {
+    pub(super) fn of(file_type: FileType) -> Option<Kind> {
+        Some(match file_type {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            FileType::Fifo => Kind::Special("FIFO"),
+            FileType::Socket => Kind::Special("socket"),
+            FileType::CharacterDevice => Kind::Special("character device"),
+            FileType::BlockDevice => Kind::Special("block device"),
+            FileType::Unknown => return None,
+        })
+    }
+}

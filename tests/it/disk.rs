@@ -1,0 +1,215 @@
+//! Operations on directories: nothing passes a link, however it came there, on whatever system.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use urepo::disk::{Dir, Operation, PathError, Watch, Watcher};
+
+use crate::support::{Faults, Mode, System, scratch, tree};
+
+/// The directory at `path` on `system`.
+fn open(path: &Path, system: System) -> Dir {
+    let faults = Faults::new(path, usize::MAX, Mode::Killed).on(system);
+    Dir::open(path, Watcher::new(Arc::new(faults))).unwrap()
+}
+
+const SYSTEMS: [System; 3] = [System::Own, System::Network, System::Old];
+
+type Act = fn(&Dir, &Path) -> Result<(), PathError>;
+
+/// Each operation, on a path that passes the link.
+const OPERATIONS: &[(&str, Act)] = &[
+    ("open_dir", |dir, link| dir.open_dir(link.join("sub")).map(drop)),
+    ("open_file", |dir, link| dir.open_file(link.join("file")).map(drop)),
+    ("open_lock_file", |dir, link| dir.open_lock_file(link.join("lock")).map(drop)),
+    ("create_file", |dir, link| dir.create_file(link.join("new")).map(drop)),
+    ("make_dir", |dir, link| dir.make_dir(link.join("new"))),
+    ("make_private_dir", |dir, link| dir.make_private_dir(link.join("new"))),
+    ("make_link", |dir, link| dir.make_link(OsStr::new("x"), &link.join("new"))),
+    ("read_link", |dir, link| dir.read_link(&link.join("link")).map(drop)),
+    ("stamp", |dir, link| dir.stamp(link.join("file")).map(drop)),
+    ("set_attributes_at", |dir, link| dir.set_attributes_at(&link.join("sub"), &dir.own_stamp()?)),
+    ("set_attributes_at the link", |dir, link| dir.set_attributes_at(link, &dir.own_stamp()?)),
+    ("set_link_time", |dir, link| dir.set_link_time(&link.join("link"), &dir.own_stamp()?)),
+    ("remove_file", |dir, link| dir.remove_file(&link.join("file"))),
+    ("remove_dir", |dir, link| dir.remove_dir(&link.join("empty"))),
+    ("remove_tree", |dir, link| dir.remove_tree(&link.join("sub"))),
+    ("rename_new from", |dir, link| dir.rename_new(&link.join("file"), dir, Path::new("new"))),
+    ("rename_new to", |dir, link| dir.rename_new(Path::new("own"), dir, &link.join("new"))),
+    ("rename_over from", |dir, link| dir.rename_over(&link.join("file"), dir, Path::new("own"))),
+    ("rename_over to", |dir, link| dir.rename_over(Path::new("own"), dir, &link.join("file"))),
+    ("exchange", |dir, link| dir.exchange(Path::new("own"), dir, &link.join("file")).map(drop)),
+    ("link_file from", |dir, link| {
+        dir.link_file(&link.join("file"), dir, Path::new("new")).map(drop)
+    }),
+    ("link_file to", |dir, link| dir.link_file(Path::new("own"), dir, &link.join("new")).map(drop)),
+];
+
+#[test]
+fn no_operation_passes_a_link() {
+    let scratch = scratch();
+    let (root, outside) = (scratch.path().join("root"), scratch.path().join("outside"));
+    fs::create_dir_all(root.join("way")).unwrap();
+    fs::write(root.join("own"), "own").unwrap();
+    fs::create_dir_all(outside.join("sub/below")).unwrap();
+    fs::create_dir(outside.join("empty")).unwrap();
+    fs::write(outside.join("file"), "outside").unwrap();
+    symlink("file", outside.join("link")).unwrap();
+    symlink("../../outside", root.join("way/link")).unwrap();
+    let state = || (tree(&root), tree(&outside), fs::metadata(outside.join("sub")).unwrap());
+    let (inside, away, sub) = state();
+    for system in SYSTEMS {
+        for (name, act) in OPERATIONS {
+            let outcome = act(&open(&root, system), Path::new("way/link"));
+            assert!(outcome.is_err(), "{name} on {system:?} passed the link");
+            let (inside_now, away_now, sub_now) = state();
+            assert_eq!((&inside_now, &away_now), (&inside, &away), "{name} on {system:?}");
+            assert_eq!(sub_now.modified().unwrap(), sub.modified().unwrap(), "{name}");
+            assert_eq!(sub_now.permissions(), sub.permissions(), "{name}");
+        }
+    }
+}
+
+/// The same operations do what they are for where there is no link, with a path of as many levels.
+#[test]
+fn every_operation_works_below_directories() {
+    for system in SYSTEMS {
+        for (name, act) in OPERATIONS {
+            let scratch = scratch();
+            let root = scratch.path().join("root");
+            fs::create_dir_all(root.join("way/level/sub/below")).unwrap();
+            fs::create_dir(root.join("way/level/empty")).unwrap();
+            fs::write(root.join("way/level/file"), "inside").unwrap();
+            symlink("file", root.join("way/level/link")).unwrap();
+            fs::write(root.join("own"), "own").unwrap();
+            act(&open(&root, system), Path::new("way/level"))
+                .unwrap_or_else(|error| panic!("{name} on {system:?}: {error:?}"));
+        }
+    }
+}
+
+/// What somebody does to the tree before the n-th operation.
+struct Meddler<F> {
+    at: usize,
+    seen: AtomicUsize,
+    meddle: F,
+}
+
+impl<F: Fn() + Send + Sync> Watch for Meddler<F> {
+    fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
+        if self.seen.fetch_add(1, Ordering::SeqCst) + 1 == self.at {
+            (self.meddle)();
+        }
+        Ok(())
+    }
+}
+
+/// Removes a tree while `meddle` is done before the n-th operation, for every n: nothing that lies
+/// outside goes.
+fn removed_while(meddle: fn(&Path)) {
+    for at in 1.. {
+        let scratch = scratch();
+        let base = scratch.path().to_path_buf();
+        for place in ["root/tree/a/b/c", "outside/b/c", "outside/c", "beside/a/b/c"] {
+            fs::create_dir_all(base.join(place)).unwrap();
+        }
+        let victims = ["outside/f", "outside/b/f", "outside/b/c/f", "outside/c/f", "beside/a/b/f"];
+        for file in ["root/tree/f", "root/tree/a/f", "root/tree/a/b/f", "root/tree/a/b/c/f"] {
+            fs::write(base.join(file), "").unwrap();
+        }
+        for file in victims {
+            fs::write(base.join(file), "").unwrap();
+        }
+        symlink(base.join("outside"), base.join("link")).unwrap();
+        let (seen, place) = (AtomicUsize::new(0), base.clone());
+        let meddler = Arc::new(Meddler { at, seen, meddle: move || meddle(&place) });
+        let root = Dir::open(&base.join("root"), Watcher::new(Arc::clone(&meddler) as _)).unwrap();
+        let removed = root.remove_tree(Path::new("tree"));
+        for victim in victims {
+            assert!(base.join(victim).exists(), "{victim} has gone, meddled with at {at}");
+        }
+        if meddler.seen.load(Ordering::SeqCst) < at {
+            removed.unwrap();
+            assert_eq!(tree(&base.join("root")), [""; 0]);
+            assert!(at > 15, "{at}");
+            break;
+        }
+    }
+}
+
+fn exchange(base: &Path, one: &str, other: &str) {
+    let (one, other) = (base.join(one), base.join(other));
+    let _ = renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE);
+}
+
+#[test]
+fn a_directory_exchanged_for_a_link_while_its_tree_is_removed() {
+    removed_while(|base| exchange(base, "root/tree", "link"));
+    removed_while(|base| exchange(base, "root/tree/a", "link"));
+    removed_while(|base| exchange(base, "root/tree/a/b", "link"));
+}
+
+#[test]
+fn a_directory_moved_away_while_its_tree_is_removed() {
+    removed_while(|base| {
+        let _ = fs::rename(base.join("root/tree/a/b"), base.join("beside/moved"));
+    });
+    removed_while(|base| {
+        let _ = fs::rename(base.join("root/tree/a/b/c"), base.join("outside/moved"));
+    });
+}
+
+/// Deeper than a path may be long, and than files may be open.
+#[test]
+fn a_tree_of_any_depth_is_removed() {
+    let scratch = scratch();
+    let root = Dir::open(scratch.path(), Watcher::default()).unwrap();
+    let mut dir = root.try_clone().unwrap();
+    for _ in 0..3000 {
+        dir.make_dir("d").unwrap();
+        dir.create_file("file").unwrap();
+        dir = dir.open_dir("d").unwrap();
+    }
+    drop(dir);
+    root.remove_tree(Path::new("d")).unwrap();
+    assert_eq!(tree(scratch.path()), ["file 0"]);
+    root.remove_tree(Path::new("file")).unwrap();
+    root.remove_tree(Path::new("absent")).unwrap();
+    root.remove_tree(Path::new("absent/too")).unwrap();
+}
+
+/// What has the name already stays, whether the system refuses in the same step or not.
+#[test]
+fn a_name_in_use_is_never_replaced() {
+    for system in SYSTEMS {
+        let scratch = scratch();
+        let base = scratch.path();
+        fs::write(base.join("old"), "old").unwrap();
+        fs::write(base.join("new"), "new").unwrap();
+        symlink("new", base.join("link")).unwrap();
+        fs::create_dir(base.join("empty")).unwrap();
+        fs::create_dir(base.join("full")).unwrap();
+        fs::write(base.join("full/file"), "").unwrap();
+        let dir = open(base, system);
+        let before = tree(base);
+        for from in ["new", "link", "full"] {
+            for to in ["old", "empty", "full", "link"] {
+                let refused = dir.rename_new(Path::new(from), &dir, Path::new(to)).unwrap_err();
+                assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists, "{from} {to} {system:?}");
+                assert_eq!(tree(base), before, "{from} {to} {system:?}");
+            }
+        }
+        for (from, to) in [("new", "new.2"), ("link", "link.2"), ("full", "full.2")] {
+            dir.rename_new(Path::new(from), &dir, Path::new(to)).unwrap();
+            assert!(!base.join(from).exists() && base.join(to).symlink_metadata().is_ok());
+        }
+        assert_eq!(fs::read(base.join("new.2")).unwrap(), b"new");
+        assert_eq!(fs::read_link(base.join("link.2")).unwrap(), PathBuf::from("new"));
+    }
+}
