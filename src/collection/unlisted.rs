@@ -140,8 +140,7 @@ impl Collection {
             let (mut from, mut to) = (item.dir().try_clone()?, top.try_clone()?);
             for component in path.parent().unwrap_or(Path::new("")) {
                 // A directory may be kept closed to changes; the item that it belongs to is going.
-                from.open_up(Path::new(component))?;
-                from = from.open_dir(component)?;
+                from = from.open_up(Path::new(component))?;
                 if to.stamp(component)?.is_none() {
                     to.make_dir(component)?;
                     to.sync()?;
