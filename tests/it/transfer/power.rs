@@ -152,18 +152,6 @@ fn of_a_copy() {
     check_transfer(|_, _| (), Verb::Copy, Rules::default(), 2);
 }
 
-/// Another run may have put it there and not have synced it.
-#[test]
-fn of_a_copy_that_is_there_already() {
-    let pair = Pair::new();
-    let name = pair.deposit_tree();
-    pair.run(Verb::Copy, Rules::default());
-    let steps = steps(&pair, Verb::Copy, Rules::default());
-    let sides = Sides::of(&pair, &name);
-    let volatile = Disk { volatile: vec![sides.to.join(&sides.item)] };
-    sides.replay_on([Disk::default(), volatile], &steps, &mut |wrong| panic!("{wrong}"));
-}
-
 #[test]
 fn of_a_refreshed_copy() {
     let prepare = |pair: &Pair, name: &RepositoryName| {
