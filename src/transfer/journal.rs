@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{JournalError, TransferError};
-use crate::collection::Collection;
+use crate::collection::{Collection, Lookup};
 use crate::disk::{IoContext, PathError, random_hex};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -55,6 +55,14 @@ impl Record {
         let name = format!("{PREFIX}{}.toml", token(journal.path())?);
         journal.replace_file(&name, self.to_text().as_bytes())?;
         Ok(name)
+    }
+
+    /// Forces the names of the items, and those in their directories, to the disk of `collection`.
+    pub(super) fn sync_names(&self, collection: &Collection) -> Result<(), PathError> {
+        let lookup = Lookup::new(collection);
+        let places = self.items.iter().map(|name| lookup.place_of(name));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        collection.root().sync_names(places.iter().map(|(year, leaf)| year.join(leaf)))
     }
 
     fn to_text(&self) -> String {

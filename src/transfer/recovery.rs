@@ -10,8 +10,7 @@ use super::{Refusal, TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Lookup, ReadSidecar, StoredItem, Writer,
-    lock_items,
+    Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
 };
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
@@ -73,7 +72,7 @@ pub(super) fn settle(
 ) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
     // What a run that was cut short has renamed may be in memory only. It is acted upon below, so it
     // has to be on the disk first.
-    let synced = sync_names(sides.from, record).and_then(|()| sync_names(sides.to, record));
+    let synced = record.sync_names(sides.from).and_then(|()| record.sync_names(sides.to));
     let mut outcomes = Vec::new();
     match synced {
         Ok(()) => {
@@ -87,14 +86,6 @@ pub(super) fn settle(
         }
     }
     outcomes
-}
-
-/// Forces the names of the items of `record`, and those in their directories, to the disk.
-fn sync_names(collection: &Collection, record: &Record) -> Result<(), PathError> {
-    let lookup = Lookup::new(collection);
-    let places = record.items.iter().map(|name| lookup.place_of(name));
-    let places = places.collect::<Result<Vec<_>, _>>()?;
-    collection.root().sync_names(places.iter().map(|(year, leaf)| year.join(leaf)))
 }
 
 /// Items that are handed over at a time: each takes descriptors for its directories and its locks.
