@@ -29,10 +29,8 @@ fn bringing_many_back_lists_the_trash_once() {
         names.iter().try_for_each(|name| remover.revive(name, &[], DamageRule::Refuse).map(|_| ()))
     })
     .unwrap();
-    let trash = world.root("archive/.urepo/trash");
-    let lists = |it: &&(Operation, PathBuf)| {
-        it.0 == Operation::List && it.1.canonicalize().unwrap() == trash
-    };
+    let lists =
+        |it: &&(Operation, PathBuf)| it.0 == Operation::List && it.1.ends_with(".urepo/trash");
     // Taking the writer's place lists it too, once.
     assert!(trace.0.lock().unwrap().iter().filter(lists).count() <= 2);
 }
