@@ -25,7 +25,7 @@ pub enum Concern {
     },
     /// A Copy is behind its Original.
     Stale(usize),
-    /// A Copy has other content than its Original, though it is not behind it.
+    /// A Copy has other content or another description than its Original, though it is not behind it.
     Different(usize),
     /// A Copy whose Original is in none of these collections.
     Orphan(usize),
@@ -54,7 +54,7 @@ impl Concern {
     pub fn weight(&self) -> Weight {
         match self {
             Concern::TwoOriginals(_) => Weight::Conflict,
-            Concern::Orphan(_) | Concern::Left { .. } => Weight::Notice,
+            Concern::Left { .. } => Weight::Notice,
             _ => Weight::Lack,
         }
     }
@@ -116,7 +116,10 @@ impl Holdings {
             }
         }
         concerns.extend(self.standing(Standing::Stale).map(Concern::Stale));
-        concerns.extend(self.standing(Standing::Different).map(Concern::Different));
+        // A broken seal says why it differs.
+        let differing = self.all.iter().filter(|holding| !holding.is_unsealed());
+        let differing = differing.filter(|holding| holding.standing == Standing::Different);
+        concerns.extend(differing.map(|holding| Concern::Different(holding.collection)));
         // What can not be read, or is on its way, may be the Original.
         if in_hand.is_empty() && self.standing(Standing::Unreadable).next().is_none() {
             let deleted = self.standing(Standing::Deleted).next();
@@ -193,6 +196,7 @@ mod tests {
             timestamp: "2026-11-21T02:13:05Z".parse().unwrap(),
             payload: Totals { files: 1, bytes: 1, digest },
             content: digest,
+            description: digest,
             handover: None,
             seal: Seal::Intact,
         }

@@ -11,11 +11,11 @@ use crate::sidecar::Party;
 pub enum Standing {
     /// The Original, by the reader rule.
     Original,
-    /// A Copy with the content of the Original, and not behind it.
+    /// A Copy with the content and the description of the Original, and not behind it.
     Current,
     /// A Copy that the Original has left behind.
     Stale,
-    /// A Copy with other content than the Original, though it is not behind it.
+    /// A Copy with other content or another description than the Original, though it is not behind it.
     Different,
     /// A Copy of an Original that none of these collections holds.
     Orphan,
@@ -96,7 +96,7 @@ impl Seen<'_> {
 fn compare(copy: &Record, original: &Record) -> Standing {
     if copy.timestamp < original.timestamp {
         Standing::Stale
-    } else if copy.content == original.content {
+    } else if (copy.content, copy.description) == (original.content, original.description) {
         Standing::Current
     } else {
         Standing::Different
@@ -121,6 +121,7 @@ mod tests {
             timestamp: timestamp.parse().unwrap(),
             payload: Totals { files: 1, bytes: 1, digest },
             content: digest,
+            description: Digest::of(b"described"),
             handover: None,
             seal: Seal::Intact,
         }
@@ -172,6 +173,8 @@ mod tests {
         }
         assert_eq!(standings(&[None, Some(copy())]), "unreadable orphan");
         assert_eq!(standings(&[]), "");
+        let described = Record { description: Digest::of(b"another title"), ..copy() };
+        assert_eq!(standings(&[Some(original()), Some(described)]), "original different");
     }
 
     #[test]

@@ -19,7 +19,8 @@
 //!   [`verify`](crate::verify) to find out.
 //! - The index is not asked, though it knows states and digests: whether a seal is intact and a hand-over
 //!   is under way is what this is about, and that is read from the sidecars, on all threads.
-//! - No lock is taken: what changes while it is looked at may be told as it was or as it is.
+//! - No lock is taken. What looks amiss is read again until nothing changes between two readings, so that
+//!   an item on its way from one collection to another is seen in one of them.
 
 mod concern;
 mod judge;
@@ -75,6 +76,8 @@ pub struct Record {
     /// Stands for all that the payload holds: links and empty directories too, which the manifest
     /// leaves out.
     pub content: Digest,
+    /// Stands for description, relations and target.
+    pub description: Digest,
     /// A hand-over of the Original that has begun and is not yet finished.
     pub handover: Option<Handover>,
     /// What the seal says.

@@ -7,6 +7,7 @@ use super::proof::is_same;
 use super::{DamageRule, RemovalError};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
 use crate::disk::Dir;
+use crate::holdings::{Standing, holdings};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -77,14 +78,11 @@ impl Search<'_> {
     }
 
     fn refuse_second_original(&self, name: &RepositoryName) -> Result<(), RemovalError> {
-        for other in self.others {
-            let is_original = match other.item(name).and_then(|item| item.sidecar()) {
-                Ok((sidecar, _)) => sidecar.state == State::Original,
-                Err(CollectionError::NoSuchItem { .. }) => false,
-                // It may be the Original.
-                Err(error) => return Err(error.into()),
-            };
-            if is_original && !is_same(self.collection, other)? {
+        for holding in holdings(name, self.others).all {
+            let other = &self.others[holding.collection];
+            // What can not be read may be the Original.
+            holding.record?;
+            if holding.standing == Standing::Original && !is_same(self.collection, other)? {
                 let path = other.path().to_path_buf();
                 return Err(RemovalError::OriginalElsewhere { name: name.clone(), path });
             }
@@ -100,6 +98,10 @@ impl Search<'_> {
     fn copy(&self, name: &RepositoryName) -> Result<Option<Grave>, RemovalError> {
         let chosen = self.choose(name, |trashed| {
             let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
+            // One that gave way to another Original.
+            if item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Original) {
+                self.refuse_second_original(name)?;
+            }
             let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
             let report = report.ok_or(RemovalError::Interrupted)?;
             Ok(Some(summarize_damage(&report.findings)))

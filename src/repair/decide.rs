@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::facts::{DonorFacts, Facts, Record, Written, has_target};
-use super::{Options, RepairError, SidecarAction, Unsealed};
+use super::{Options, RepairError, SidecarAction, Unsealed, proof};
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{NewText, Sidecar};
 
@@ -31,10 +31,20 @@ pub(super) fn decide(
                 text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
             Ok(Decision { sidecar: own.sidecar.clone(), text, action: SidecarAction::Keep })
         }
-        Record::Doubtful(own) => match confirmed(facts, own, donors, options)? {
-            Some((sidecar, action)) => written(facts, sidecar, own, action),
-            None => rebuilt(facts, donors, options),
-        },
+        Record::Doubtful(own) => {
+            // Whoever seals it as it is does not want back what it was.
+            if options.unsealed == Unsealed::Refuse
+                && let Some((from, sidecar, text)) = proof::as_sealed(own, donors)
+                // Where only a comment differs, that is kept.
+                && sidecar != own.sidecar
+            {
+                return Ok(Decision { sidecar, text, action: SidecarAction::Restore { from } });
+            }
+            match confirmed(facts, own, donors, options)? {
+                Some((sidecar, action)) => written(facts, sidecar, own, action),
+                None => rebuilt(facts, donors, options),
+            }
+        }
         Record::Lost(_) => rebuilt(facts, donors, options),
     }
 }
@@ -71,7 +81,13 @@ fn confirmed(
         if !has_target(&sidecar) {
             sidecar.target.clone_from(&other.target);
         }
-        SidecarAction::Reseal { confirmed_by: Some(at), differs: differences(&sidecar, other) }
+        let differs = differences(&sidecar, other);
+        if !differs.is_empty() && options.unsealed == Unsealed::Refuse {
+            // One of the two descriptions is damaged or older, and nothing proves which.
+            let (name, root) = (facts.name.clone(), donors[at].root.clone());
+            return Err(RepairError::Unproven { name, root, differs });
+        }
+        SidecarAction::Reseal { confirmed_by: Some(at), differs }
     } else if sidecar.state != State::Deleted && facts.inventory.bears_out(&sidecar.files) {
         if options.unsealed == Unsealed::Refuse {
             return Err(RepairError::Unconfirmed { name: facts.name.clone() });
@@ -123,7 +139,8 @@ fn same_content(a: &[Entry], b: &[Entry]) -> bool {
 /// What the two say differently though both are about the same payload.
 fn differences(own: &Sidecar, other: &Sidecar) -> Vec<&'static str> {
     [
-        ("timestamp", own.timestamp != other.timestamp),
+        // A removal has a date of its own.
+        ("timestamp", own.state != State::Deleted && own.timestamp != other.timestamp),
         ("target", own.target != other.target),
         ("transferable", own.transferable != other.transferable),
         ("metadata", own.metadata != other.metadata),

@@ -72,6 +72,16 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
+    /// The seal is broken, a donor describes the item otherwise, and nothing proves which is right.
+    #[error("the sidecar of `{name}` is not as it was sealed, and its {} differs from that in `{}`: nothing proves which is right", differs.join(", "), root.display())]
+    Unproven {
+        /// The item.
+        name: RepositoryName,
+        /// The donor's collection.
+        root: PathBuf,
+        /// What differs: keys of the sidecar.
+        differs: Vec<&'static str>,
+    },
     /// A later urepo wrote the sidecar.
     #[error("the sidecar of `{name}` was written by a later urepo")]
     LaterFormat {
@@ -146,6 +156,7 @@ impl RepairError {
             | RepairError::Deleted { .. }
             | RepairError::Handover { .. }
             | RepairError::Unconfirmed { .. }
+            | RepairError::Unproven { .. }
             | RepairError::LaterFormat { .. }
             | RepairError::NotWhole { .. }
             | RepairError::NotWholeInPlace { .. } => true,

@@ -15,6 +15,7 @@ use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Written {
     pub sidecar: Sidecar,
+    pub seal: Seal,
     pub text: SidecarText,
 }
 
@@ -82,7 +83,7 @@ impl Record {
             return Ok(Record::Lost(format!("it names `{}`", sidecar.repository)));
         }
         let believed = seal == Seal::Intact && agrees_with_itself(&sidecar);
-        let written = Box::new(Written { sidecar, text });
+        let written = Box::new(Written { sidecar, seal, text });
         Ok(if believed { Record::Sealed(written) } else { Record::Doubtful(written) })
     }
 

@@ -1,4 +1,4 @@
-//! From the lock on an item to the mended one in its place.
+//! From a look at an item to the mended one in its place: everything is read first, and locked last.
 
 use std::path::PathBuf;
 
@@ -34,10 +34,10 @@ impl Repairer<'_> {
 
     /// Mends the item `name`. Whatever goes wrong, and wherever the process is killed, there is the
     /// old item or the mended one.
+    ///
+    /// Everything is read and built without a lock: a lock is on many items, and reading takes long.
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
         let name = self.collection.item(name)?.name().clone();
-        let items = [(self.collection, &name)];
-        let _locks = lock_items(items, self.agent, &self.waiter())?;
         let Some(examined) = self.look_at(&name)? else { return Ok(Outcome::Sound) };
         let lost: Vec<_> = examined.plan.lost().cloned().collect();
         let is_refused = self.options.remainder == Remainder::Refuse;
@@ -134,7 +134,12 @@ impl Repairer<'_> {
         if let Some(finding) = unexpected(&findings, plan) {
             return Err(RepairError::NotWhole { name: plan.name.clone(), finding });
         }
-        if item.dir().stamp(layout::SIDECAR)? != *stamp {
+        let items = [(self.collection, &plan.name)];
+        let _locks = lock_items(items, self.agent, &self.waiter())?;
+        let now = self.collection.item(&plan.name)?;
+        let is_same = now.dir().own_stamp()?.identity == item.dir().own_stamp()?.identity
+            && now.dir().stamp(layout::SIDECAR)? == *stamp;
+        if !is_same {
             let path = item.dir().path_of(layout::SIDECAR);
             return Err(RepairError::Changed { name: plan.name.clone(), path });
         }

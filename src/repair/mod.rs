@@ -9,18 +9,19 @@
 //! |---|---|
 //! | `facts`, `inventory` | what is there: sidecars as they are, files as they are read now |
 //! | `decide` | which sidecar the item shall have; pure |
+//! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the bytes that are asked for |
 //! | `build` | the mended item, made in the stage |
-//! | `mend` | from the lock on the item to the mended one in its place |
+//! | `mend` | from a look at the item to the mended one in its place |
 //!
 //! # What is never done
 //!
 //! - A byte is used only if the digest of what is read now is the one that the sidecar asks for.
 //! - The item is replaced in one step, by one that was read back. What it was stays in the trash with
 //!   all that was added to it or damaged, until that is purged.
-//! - A sidecar is believed if its seal is intact, or if another copy's sealed one says the same of the
-//!   payload. No second Original is made where the first is known.
+//! - A sidecar is believed if its seal is intact, if the seal it had fits what a copy's says, or if a
+//!   copy's sealed one says the same of payload and description. No second Original is made where the first is known.
 
 mod build;
 mod decide;
@@ -30,6 +31,7 @@ mod facts;
 mod inventory;
 mod mend;
 mod plan;
+mod proof;
 
 use std::time::Duration;
 
@@ -94,7 +96,7 @@ pub enum Remainder {
 /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unsealed {
-    /// Its description may have been damaged as well; a donor has to agree.
+    /// Its description may have been damaged as well; a donor has to agree with all of it.
     #[default]
     Refuse,
     /// It is sealed anew as it is.

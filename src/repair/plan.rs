@@ -34,6 +34,12 @@ pub struct Plan {
 pub enum SidecarAction {
     /// It stays as it is.
     Keep,
+    /// It becomes what the seal it had belongs to: its own lines about state and origin, and the rest from a
+    /// donor's.
+    Restore {
+        /// The donor.
+        from: usize,
+    },
     /// It is sealed anew, what others have written into it kept.
     Reseal {
         /// The donor whose sidecar says the same of the payload.
@@ -136,6 +142,9 @@ impl fmt::Display for Plan {
         let root = |at: usize| self.donors[at].display();
         match &self.action {
             SidecarAction::Keep => {}
+            SidecarAction::Restore { from } => {
+                writeln!(f, "restore item.toml from {}, proven by its seal", root(*from))?;
+            }
             SidecarAction::Reseal { confirmed_by: None, .. } => writeln!(f, "seal item.toml")?,
             SidecarAction::Reseal { confirmed_by: Some(donor), differs } => {
                 write!(f, "seal item.toml, confirmed by {}", root(*donor))?;

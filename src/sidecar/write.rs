@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::print::{table, text_pair};
 use super::{FORMAT, Sidecar, datetime};
-use crate::digest::Hasher;
+use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
 use crate::item::{Content, Entry};
 use crate::item::{PayloadPath, Totals};
@@ -47,6 +47,20 @@ impl Sidecar {
         match written {
             Ok(()) => String::from_utf8_lossy(&text).into_owned(),
         }
+    }
+
+    /// Stands for everything that the holdings of one edition share beside their payload: description,
+    /// relations, target, opaque name, and whether the Original may migrate.
+    pub fn description_digest(&self) -> Digest {
+        let mut text = String::new();
+        table(&mut text, "metadata", self.metadata.table());
+        table(&mut text, "relations", &self.relations);
+        let ibip = self.ibip.as_ref().map(ToString::to_string);
+        text_pair(&mut text, "ibip", &ibip.unwrap_or_default());
+        let target = self.target.as_ref().map(PayloadPath::to_text);
+        text_pair(&mut text, "target", &target.unwrap_or_default());
+        let _ = writeln!(text, "transferable = {}", self.transferable);
+        Digest::of(text.as_bytes())
     }
 
     /// Everything before the payload.

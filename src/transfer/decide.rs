@@ -169,9 +169,9 @@ fn beside(
     }
 }
 
-/// Whether two sidecars describe the same payload.
+/// Whether two sidecars say the same of payload and description.
 fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
-    a.payload == b.payload && a.files == b.files
+    a.payload == b.payload && a.files == b.files && a.description_digest() == b.description_digest()
 }
 
 /// Whether `copy` was made of `original`, which the collection `source` holds now: from there, or from

@@ -98,6 +98,7 @@ codes! {
     HandoverPending = 404, Warning, "a hand-over of the Original has begun and is not finished";
     CopyDiffers = 405, Damage, "a Copy has other content than its Original, and is not older";
     SameCollection = 406, Warning, "two roots are one collection, copied by hand";
+    DescriptionDiffers = 407, Damage, "a holding has another description than one of the same date, or than the older Original";
 }
 
 impl Code {

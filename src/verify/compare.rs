@@ -231,6 +231,10 @@ impl Roots<'_> {
                 );
                 (Code::CopyDiffers, detail)
             }
+            What::OtherDescription { other } => {
+                let detail = format!("its description is not that in {}", self.path(*other));
+                (Code::DescriptionDiffers, detail)
+            }
         };
         Finding::new(code, Place::Item, detail)
     }

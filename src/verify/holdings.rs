@@ -21,6 +21,8 @@ pub(super) struct Head {
     pub timestamp: Instant,
     /// Of files, links and empty directories: it stands for the whole payload.
     pub digest: Digest,
+    /// Stands for description, relations and target.
+    pub description: Digest,
     pub handover: Option<Handover>,
 }
 
@@ -30,6 +32,7 @@ impl Head {
             state: sidecar.state,
             timestamp: sidecar.timestamp,
             digest: manifest::content_digest(&sidecar.files),
+            description: sidecar.description_digest(),
             handover: sidecar.handover,
         }
     }
@@ -52,6 +55,8 @@ pub(super) enum What {
     Stale { original: usize, copy: Instant, is: Instant },
     /// It is a Copy that is not older than the Original in the root `original`, and differs from it.
     Differs { original: usize, copy: Digest, is: Digest },
+    /// Its description is not that of the holding in the root `other`, which is not newer.
+    OtherDescription { other: usize },
 }
 
 /// What is known of an Original that was not found.
@@ -85,6 +90,19 @@ pub(super) fn judge(ids: &[&str], holdings: &[Holding]) -> Vec<Verdict> {
     for copy in item.known().filter(is_copy) {
         let what = item.judge_copy(&copy, &originals);
         verdicts.extend(what.map(|what| Verdict { root: copy.root, what }));
+    }
+    let orphans: Vec<_> = item.known().filter(|_| originals.is_empty()).filter(is_copy).collect();
+    for (at, copy) in orphans.iter().enumerate() {
+        let differs = |other: &&Known<'_>| {
+            item.can_be_compared(other, copy)
+                && other.head.timestamp == copy.head.timestamp
+                && other.head.digest == copy.head.digest
+                && other.head.description != copy.head.description
+        };
+        if let Some(other) = orphans[..at].iter().find(differs) {
+            let what = What::OtherDescription { other: other.root };
+            verdicts.push(Verdict { root: copy.root, what });
+        }
     }
     verdicts.sort_by_key(|verdict| verdict.root);
     verdicts
@@ -153,11 +171,10 @@ impl<'a> Item<'a> {
         if copy.timestamp < is.timestamp {
             return Some(What::Stale { original, copy: copy.timestamp, is: is.timestamp });
         }
-        (copy.digest != is.digest).then_some(What::Differs {
-            original,
-            copy: copy.digest,
-            is: is.digest,
-        })
+        if copy.digest != is.digest {
+            return Some(What::Differs { original, copy: copy.digest, is: is.digest });
+        }
+        (copy.description != is.description).then_some(What::OtherDescription { other: original })
     }
 
     fn absence(&self, copy: &Known<'_>) -> Absence {
@@ -186,6 +203,7 @@ mod tests {
             state,
             timestamp: Instant::from_seconds(3600 * hour),
             digest: Digest::of(content.as_bytes()),
+            description: Digest::of(b"described"),
             handover: None,
         }
     }
@@ -293,6 +311,24 @@ mod tests {
             let copy = head(State::Copy, hour, "other");
             assert_eq!(judged([Some(copy), Some(original())]), [differs()], "{hour}");
         }
+    }
+
+    #[test]
+    fn holdings_of_one_date_with_different_descriptions() {
+        let described = |state| {
+            let description = Digest::of(b"another title");
+            Head { description, ..head(state, 2, "content") }
+        };
+        let other = |root, other| verdict(root, What::OtherDescription { other });
+        assert_eq!(judged([Some(original()), Some(described(State::Copy))]), [other(1, 0)]);
+        assert_eq!(
+            judged([Some(copy()), Some(described(State::Copy))]),
+            [no_original(0), no_original(1), other(1, 0)]
+        );
+        // A Copy that is behind is stale, and nothing else.
+        let later = Head { timestamp: Instant::from_seconds(9000), ..described(State::Original) };
+        let verdicts = judged([Some(copy()), Some(later)]);
+        assert!(matches!(verdicts[..], [Verdict { what: What::Stale { .. }, .. }]), "{verdicts:?}");
     }
 
     #[test]

@@ -140,10 +140,13 @@ impl Inspection {
         Some(())
     }
 
-    /// Whether what looks damaged may have been changed by urepo meanwhile: it has another sidecar
-    /// now, or none.
+    /// Whether what looks amiss may have been changed by urepo meanwhile: it has another sidecar now, or
+    /// none. The payload of an item that is brought back comes before its sidecar.
     pub(super) fn is_outdated(&self) -> bool {
-        let is_damage = self.report.findings.is_damage()
+        let is_revived =
+            self.report.findings.as_slice().iter().any(|it| it.code == Code::PayloadLeft);
+        let is_damage = is_revived
+            || self.report.findings.is_damage()
             || self.reading.as_ref().is_some_and(|reading| reading.found_damage());
         is_damage && self.dir.stamp(layout::SIDECAR).is_ok_and(|stamp| stamp != self.sidecar)
     }

@@ -285,3 +285,57 @@ fn survey_takes_no_error_for_absence() {
         assert!(run > 10, "only {run} operations");
     }
 }
+
+/// Moves an item by one rename, as a migration within a file system does, while it is looked for: when
+/// the second collection is looked into for the first time.
+struct Migration {
+    trigger: std::path::PathBuf,
+    from: std::path::PathBuf,
+    to: std::path::PathBuf,
+    done: std::sync::Once,
+}
+
+impl urepo::disk::Watch for Migration {
+    fn before(&self, _: urepo::disk::Operation, path: &Path) -> std::io::Result<()> {
+        if path.starts_with(&self.trigger) {
+            self.done.call_once(|| {
+                std::fs::create_dir_all(self.to.parent().unwrap()).unwrap();
+                std::fs::rename(&self.from, &self.to).unwrap();
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn of_an_item_that_migrates_meanwhile_are_those_of_one_moment() {
+    for (from, to, expected) in [("a", "b", "b original"), ("b", "a", "a original")] {
+        let archives = Archives::with_items(1);
+        let name = &archives.names[0];
+        let path = |root| archives.item_path(root, name);
+        if from == "b" {
+            std::fs::create_dir_all(path("b").parent().unwrap()).unwrap();
+            std::fs::rename(path("a"), path("b")).unwrap();
+        }
+        let watcher = Watcher::new(Arc::new(Migration {
+            trigger: archives.root("b").join("example.org"),
+            from: path(from),
+            to: path(to),
+            done: std::sync::Once::new(),
+        }));
+        let collections =
+            ["a", "b"].map(|root| Collection::open(&archives.root(root), &watcher).unwrap());
+        let found = holdings(&name.parse().unwrap(), &collections);
+        assert_eq!(told(&found), expected);
+        assert!(!path(from).exists(), "it has moved");
+    }
+}
+
+#[test]
+fn of_one_date_with_different_descriptions_differ() {
+    let archives = Archives::with_items(1);
+    let name = &archives.names[0];
+    archives.copy("b", name, |sidecar| sidecar.metadata.add("title", "Another").unwrap());
+    assert_eq!(archives.told(name), "a original, b different");
+    assert_eq!(archives.holdings(name).concerns(|_| 0), [Concern::Different(1)]);
+}

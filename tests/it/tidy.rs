@@ -33,7 +33,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("transfer", VERIFY_AND_BELOW),
     ("export", COLLECTION_AND_BELOW),
     ("holdings", COLLECTION_AND_BELOW),
-    ("removal", VERIFY_AND_BELOW),
+    ("removal", HOLDINGS_AND_BELOW),
+    ("promotion", HOLDINGS_AND_BELOW),
     ("repair", VERIFY_AND_BELOW),
     // The library as a dependency, `urepo::…`, and its own files.
     ("cli", &["cli"]),
@@ -113,6 +114,25 @@ const VERIFY_AND_BELOW: &[&str] = &[
     "index",
     "collection",
     "verify",
+];
+
+const HOLDINGS_AND_BELOW: &[&str] = &[
+    "identity",
+    "digest",
+    "interrupt",
+    "progress",
+    "flow",
+    "clock",
+    "layout",
+    "item",
+    "sidecar",
+    "disk",
+    "agent",
+    "distributor",
+    "index",
+    "collection",
+    "verify",
+    "holdings",
 ];
 
 /// What only some files may name, why, and which: folders end in `/`.

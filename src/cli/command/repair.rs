@@ -23,7 +23,9 @@ use tell::Run;
 /// Each item is verified; what is wrong with it is mended from the same item in other collections. A
 /// byte is used only if the digest of what is read is the one in the sidecar, and the item is replaced
 /// in one step. What it was before stays in the trash, with all that was added to it, until `urepo
-/// purge`. A damaged sidecar is sealed anew if a copy confirms it, or built from that of a copy.
+/// purge`. A damaged sidecar is restored with the text of a copy if the seal it had proves the result,
+/// sealed anew if a copy confirms all of it, or, where nothing can be read of it, built from that of a
+/// copy. If a copy describes the item otherwise and nothing proves which is right, nothing is changed.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -49,7 +51,8 @@ pub(crate) struct Repair {
     /// Mend what can be mended, and leave files that have no good copy as they are
     #[arg(long)]
     partial: bool,
-    /// Believe a sidecar whose seal is broken if its payload is as it says, though no copy confirms it
+    /// Seal a sidecar as it is now, though nothing proves its description: it is kept even if it was
+    /// damaged, or differs from that of a copy; its payload has to be as it says
     #[arg(long)]
     reseal: bool,
     /// What an item was whose sidecar is lost, where nothing else tells

@@ -25,7 +25,8 @@ use tally::Tally;
 /// Prints a line for whatever is not as it should be, then one for each collection: its name, its
 /// path, how many items it holds in which state, and their bytes. An Original should have as many
 /// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
-/// unless it says so. Copies whose Original is in none of the collections are told, but are no fault.
+/// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
+/// was deleted.
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory,
 /// and those of --with. Sidecars are compared and no file is read: that is for `urepo verify`. The

@@ -318,6 +318,10 @@ impl From<RepairError> for Failure {
             RepairError::Unconfirmed { .. } => {
                 "name a copy with `--from`, or believe it as it is with `--reseal`"
             }
+            RepairError::Unproven { .. } => {
+                "look at both with `urepo show`; `--reseal` keeps this one as it is, and makes the other \
+                 collection's differ from it"
+            }
             RepairError::LaterFormat { .. } => "use that version, or a later one",
             RepairError::Changed { .. } => "repeat the command when nobody writes to it",
             RepairError::NotWholeInPlace { .. } => "check the disk; the old item is in the trash",

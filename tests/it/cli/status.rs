@@ -231,7 +231,7 @@ error: 2 of 3 items are not as they should be
 }
 
 #[test]
-fn what_may_be_meant_is_no_fault() {
+fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
     let world = world();
     copy(&world, NAME);
     copy(&world, OTHER);
@@ -239,20 +239,22 @@ fn what_may_be_meant_is_no_fault() {
     change_item(&world.path("archive"), OTHER, |sidecar| sidecar.state = State::Deleted);
     tells(
         &world.run("status"),
-        0,
+        3,
         str![[r#"
 copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
-copy in `backup`, no original here: example.org/archive/2026/11.21.02.13
+copy in `backup`, no original anywhere: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive         0 Original         0 Copy         1 Deleted        0 B
 backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
 
 "#]],
         str![[r#"
-2 items: all as it should be
+error: not all is as it should be: 1 Copy without an Original
+hint: `--with ROOT` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost
 
 "#]],
     );
-    tells(&world.run("status -q"), 0, str![[""]], str![[""]]);
+    let quiet = world.run("status -q");
+    assert_eq!((quiet.code, quiet.stdout.lines().count()), (3, 1), "{}", quiet.stdout);
     tells(
         &world.run(&format!("whereis {NAME} {OTHER}")),
         0,

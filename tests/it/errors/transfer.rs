@@ -94,7 +94,7 @@ hint: `urepo -c [WORLD]/mirror refresh example.org/archive/2026/11.21.02.13 --fr
     fn of_other_content() {
         let world = with_copy(|sidecar| sidecar.files.clear());
         refuses(&world, "-c archive copy 11.21.02.13 --refresh --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the destination has other content under this name
+error: `example.org/archive/2026/11.21.02.13`: the destination has other content, or another description, under this name
   source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
   destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
 hint: `urepo verify [WORLD]/archive [WORLD]/mirror` tells which of them is not as it was

@@ -115,7 +115,9 @@ fn a_tombstone_is_not_brought_to_life() {
     pair.edit("a", "transferable", "# by hand\ntransferable");
     mended(pair.repair(&["b"]));
     assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Deleted));
-    // With another record of the payload than any copy has, nothing is built in its place.
+    // With another record of the payload than any copy has, nothing is built in its place; nor does the old
+    // seal prove anything, since the copy has changed as well.
+    pair.change("b", |sidecar| sidecar.transferable = false);
     pair.edit("a", "path = \"a.txt\"", "path = \"z.txt\"");
     let error = pair.refuses(&["b"], Options::default());
     assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
@@ -186,12 +188,53 @@ fn a_broken_seal_without_a_copy() {
     assert_eq!((pair.codes(), pair.sidecar("a").metadata.title()), (vec![], Some("My report")));
 }
 
+/// What was sealed is found with the text of a Copy, whatever rot has struck.
 #[test]
-fn what_a_copy_says_differently_is_told() {
+fn rot_in_a_sidecar_is_undone_where_the_old_seal_proves_it() {
+    for (sound, rotten) in [
+        ("A report", "A repost"),
+        ("timestamp = 2026", "timestamp = 2036"),
+        ("state = \"Original\"", "state = \"Copy\""),
+        ("transferable = true", "transferable = false"),
+        ("bytes = 5", "bytes = 6"),
+    ] {
+        let pair = Pair::new();
+        let path = pair.item("a").join("item.toml");
+        let before = fs::read(&path).unwrap();
+        pair.edit("a", sound, rotten);
+        let plan = mended(pair.repair(&["b"]));
+        assert_eq!(plan.action, SidecarAction::Restore { from: 0 }, "{rotten}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{rotten}");
+        assert_eq!(pair.codes(), []);
+    }
+}
+
+/// Comments and keys of other programs do not hide it.
+#[test]
+fn rot_in_a_sidecar_with_comments_is_undone_as_well() {
     let pair = Pair::new();
+    pair.edit("a", "transferable", "# by hand\ntransferable");
+    mended(pair.repair(&["b"]));
+    let path = pair.item("a").join("item.toml");
+    let before = fs::read(&path).unwrap();
+    pair.edit("a", "A report", "A repost");
+    mended(pair.repair(&["b"]));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn where_nothing_proves_a_description_nothing_is_changed() {
+    let pair = Pair::new();
+    pair.change("b", |sidecar| sidecar.transferable = false);
     pair.edit("a", "A report", "My report");
-    let plan = mended(pair.repair(&["b"]));
-    let differs = vec!["metadata"];
+    let before = super::everything(&pair.item("a"));
+    let error = pair.refuses(&["b"], Options::default());
+    assert!(matches!(&error, RepairError::Unproven { .. }), "{error}");
+    assert_eq!(super::everything(&pair.item("a")), before);
+    // A person may say that it is right as it is, Copy or no Copy.
+    let reseal = Options { unsealed: Unsealed::Seal, ..Options::default() };
+    let plan = mended(pair.repair_with(&["b"], reseal, &Watcher::default()));
+    let differs = vec!["transferable", "metadata"];
     assert_eq!(plan.action, SidecarAction::Reseal { confirmed_by: Some(0), differs });
     assert_eq!(pair.sidecar("a").metadata.title(), Some("My report"));
 }

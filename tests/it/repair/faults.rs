@@ -246,3 +246,18 @@ fn an_item_that_is_locked() {
     pair.repair(&["b"]).unwrap();
     assert_eq!(pair.codes(), []);
 }
+
+/// Other items under the same lock can be changed while files and donors are read.
+#[test]
+fn no_lock_is_held_while_the_item_is_read_and_built() {
+    let pair = Pair::new();
+    damage(&pair, false);
+    let (root, name) = (pair.root("a"), pair.name.clone());
+    let outcome = repair_while(&pair, "doc/a.txt", move || {
+        let other = urepo::collection::Collection::open(&root, &Watcher::default()).unwrap();
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let wait = std::time::Duration::ZERO;
+        drop(lock_items([(&other, &name)], &agent(), &clock, wait).unwrap());
+    });
+    assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
+}

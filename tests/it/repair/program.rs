@@ -168,8 +168,19 @@ mended [NAME]: sidecar built from [WORLD]/backup, state Original
         &name,
         0,
         str![[r#"
-mended [NAME]: sidecar sealed anew, confirmed by [WORLD]/backup
-warning: the sidecar of `[NAME]` has another metadata than that in `[WORLD]/backup`; its own was kept
+mended [NAME]: sidecar restored from [WORLD]/backup, proven by its seal
+
+"#]],
+    );
+    assert_eq!(fs::read_to_string(&sidecar).unwrap(), text);
+    fs::write(&sidecar, text.replace("Letters", "My letters")).unwrap();
+    tells(
+        &world.run(&format!("{line} --reseal")),
+        &name,
+        0,
+        str![[r#"
+mended [NAME]: sidecar sealed anew, with the same files as [WORLD]/backup
+warning: the sidecar of `[NAME]` has another metadata than that in `[WORLD]/backup`, and nothing proves which is right; its own was kept
 
 "#]],
     );

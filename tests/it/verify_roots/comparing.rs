@@ -353,3 +353,16 @@ fn on(
 ) -> Watcher {
     Watcher::new(Arc::new(On { operation, path: path.to_path_buf(), act }))
 }
+
+#[test]
+fn u407_another_description() {
+    let roots = Roots::new(["a", "b"]);
+    roots.original("a");
+    roots.item("b", NAME, "content", |sidecar| {
+        sidecar.state = State::Copy;
+        sidecar.metadata.add("title", "Another title").unwrap();
+    });
+    let details = roots.tell([(1, Code::DescriptionDiffers)]);
+    let a = roots.path("a");
+    assert_eq!(details, [format!("its description is not that in `{}`", a.display())]);
+}

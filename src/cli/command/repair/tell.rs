@@ -115,7 +115,8 @@ impl<'a> Run<'a> {
             && !differs.is_empty()
         {
             printer.warning(&format!(
-                "the sidecar of `{name}` has another {} than that in `{}`; its own was kept",
+                "the sidecar of `{name}` has another {} than that in `{}`, and nothing proves which is \
+                 right; its own was kept",
                 differs.join(", "),
                 plan.donors[*donor].display()
             ));
@@ -213,11 +214,15 @@ fn summary(plan: &Plan) -> String {
     let root = |at: usize| escape::one_line(&plan.donors[at].display().to_string());
     match &plan.action {
         SidecarAction::Keep => {}
+        SidecarAction::Restore { from } => {
+            parts.push(format!("sidecar restored from {}, proven by its seal", root(*from)));
+        }
         SidecarAction::Reseal { confirmed_by: None, .. } => {
             parts.push("sidecar sealed anew".to_owned());
         }
-        SidecarAction::Reseal { confirmed_by: Some(donor), .. } => {
-            parts.push(format!("sidecar sealed anew, confirmed by {}", root(*donor)));
+        SidecarAction::Reseal { confirmed_by: Some(donor), differs } => {
+            let agrees = if differs.is_empty() { "confirmed by" } else { "with the same files as" };
+            parts.push(format!("sidecar sealed anew, {agrees} {}", root(*donor)));
         }
         SidecarAction::Rebuild { from, state } => {
             parts.push(format!("sidecar built from {}, state {state}", root(*from)));
@@ -252,6 +257,9 @@ fn fields(plan: &Plan, told: Told) -> Value {
     };
     let sidecar = match &plan.action {
         SidecarAction::Keep => json!({ "action": "keep" }),
+        SidecarAction::Restore { from } => json!({
+            "action": "restore", "from": plan.donors[*from].to_string_lossy(),
+        }),
         SidecarAction::Reseal { confirmed_by, differs } => json!({
             "action": "reseal", "differs": differs,
             "from": confirmed_by.map(|at| plan.donors[at].to_string_lossy()),

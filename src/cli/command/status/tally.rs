@@ -16,7 +16,7 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and what became of them.
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
-    pub(super) concerns: [(Kind, u64); 7],
+    pub(super) concerns: [(Kind, u64); 8],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -46,7 +46,7 @@ pub(super) struct Kind {
 }
 
 /// In order of urgency.
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind {
         name: "two-originals",
         one: "item with two Originals",
@@ -89,6 +89,12 @@ const KINDS: [Kind; 7] = [
         many: "different Copies",
         hint: "`urepo whereis NAME` shows both; `urepo verify` tells whether one is damaged",
     },
+    Kind {
+        name: "orphan",
+        one: "Copy without an Original",
+        many: "Copies without an Original",
+        hint: "`--with ROOT` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost",
+    },
 ];
 
 /// The place of a concern in [`KINDS`], unless it is only a notice.
@@ -101,7 +107,8 @@ fn rank(concern: &Concern) -> Option<usize> {
         Concern::FewCopies { .. } => 4,
         Concern::Stale(_) => 5,
         Concern::Different(_) => 6,
-        Concern::Orphan(_) | Concern::Left { .. } => return None,
+        Concern::Orphan(_) => 7,
+        Concern::Left { .. } => return None,
     })
 }
 

@@ -32,7 +32,7 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
         },
         Concern::Stale(at) => format!("stale copy in {}", place(*at)),
         Concern::Different(at) => format!("different copy in {}", place(*at)),
-        Concern::Orphan(at) => format!("copy in {}, no original here", place(*at)),
+        Concern::Orphan(at) => format!("copy in {}, no original anywhere", place(*at)),
         Concern::Left { copy, deleted } => {
             format!("copy in {}, deleted in {}", place(*copy), place(*deleted))
         }
