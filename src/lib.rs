@@ -27,7 +27,8 @@
 //! | [`transfer`] | copy and migrate between collections | verify |
 //! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
 //! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
-//! | [`removal`] | items go, leave tombstones, and come back | verify |
+//! | [`removal`] | items go, leave tombstones, and come back | verify, holdings |
+//! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify, holdings |
 //! | [`repair`] | damaged items are mended from good copies | verify |
 //!
 //! # On disk
@@ -84,6 +85,7 @@ pub mod interrupt;
 pub mod item;
 pub mod layout;
 pub mod progress;
+pub mod promotion;
 pub mod removal;
 pub mod repair;
 pub mod sidecar;

@@ -98,6 +98,8 @@ pub(crate) enum Command {
     #[command(visible_aliases = ["move", "mv"])]
     Migrate(Box<command::migrate::Migrate>),
     Refresh(Box<command::refresh::Refresh>),
+    Promote(Box<command::promote::Promote>),
+    Demote(Box<command::demote::Demote>),
     Export(Box<command::export::Export>),
     #[command(visible_alias = "rm")]
     Delete(command::delete::Delete),
@@ -130,6 +132,8 @@ impl Command {
             | Command::Copy(_)
             | Command::Migrate(_)
             | Command::Refresh(_)
+            | Command::Promote(_)
+            | Command::Demote(_)
             | Command::Export(_)
             | Command::Delete(_)
             | Command::Purge(_)

@@ -41,6 +41,12 @@ pub enum EventKind {
     /// It was deleted.
     #[serde(rename = "deletion")]
     Deletion,
+    /// Its Copy became the Original, because the collection that held that was lost.
+    #[serde(rename = "promotion")]
+    Promotion,
+    /// It became a Copy, because another collection holds the Original too.
+    #[serde(rename = "demotion")]
+    Demotion,
     /// It was mended, or brought back.
     #[serde(rename = "recovery")]
     Recovery,

@@ -2529,6 +2529,8 @@ Commands:
   copy         Copy items to another collection [alias: cp]
   migrate      Move items to another collection, Originals with them [aliases: move, mv]
   refresh      Bring the Copies of a collection up to their Originals
+  promote      Make Copies the Originals, because the collection that held these is lost
+  demote       Make Originals Copies, where another collection holds the Originals too
   export       Write items out as directories, tar or bags
   delete       Delete items, or bring them back [alias: rm]
   purge        Remove the files of deleted items for good

@@ -19,6 +19,7 @@ mod log;
 mod manual;
 mod memory;
 mod power;
+mod promotion;
 mod readme;
 mod removal;
 mod repair;

@@ -48,6 +48,7 @@ fn every_example_works() {
         let examples = examples(&page(&world, &command));
         assert!(!examples.is_empty(), "{command} has no examples");
         let reader = Reader::new(command != "urepo" && command != "init");
+        reader.prepare(&command);
         for example in examples {
             reader.types(&command, &example);
         }
@@ -188,11 +189,26 @@ impl Reader {
         reader
     }
 
+    /// The Original of what `mirror` has is in a collection that is lost, or has come back.
+    fn prepare(&self, page: &str) {
+        let lost = "urepo init lost --host lost.example.org; urepo -c lost new report.pdf;
+            urepo -c lost copy --all --to mirror; mv lost away;";
+        let promoted = "urepo -c mirror promote --all --lost lost --reason fire -y; mv away lost";
+        let script = match page {
+            "promote" => lost.to_owned(),
+            "demote" => format!("{lost} {promoted}"),
+            _ => return,
+        };
+        let (code, output) = self.sh(&script);
+        assert_eq!(code, 0, "{output}");
+    }
+
     fn types(&self, page: &str, example: &str) {
         // Nothing outside this world is touched, and no full minute is waited for.
         let mut line = example
             .replace("/srv/drop/", "drop/")
             .replace("/mnt/backup", "backup")
+            .replace("/mnt/lost", "lost")
             .replace("granularity 60", "granularity 0.1");
         if let Some(item) = &self.item {
             let date = item.rsplit('/').next().unwrap();

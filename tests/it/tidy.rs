@@ -133,6 +133,7 @@ const HOLDINGS_AND_BELOW: &[&str] = &[
     "collection",
     "verify",
     "holdings",
+    "wait",
 ];
 
 /// What only some files may name, why, and which: folders end in `/`.

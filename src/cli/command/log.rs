@@ -87,6 +87,8 @@ fn word(kind: EventKind) -> &'static str {
         EventKind::Modification => "modification",
         EventKind::Transfer => "transfer",
         EventKind::Deletion => "deletion",
+        EventKind::Promotion => "promotion",
+        EventKind::Demotion => "demotion",
         EventKind::Recovery => "recovery",
     }
 }

@@ -4,6 +4,7 @@ mod adopt;
 mod catalog;
 mod export;
 mod import;
+mod promotion;
 mod transfer;
 
 use std::path::Path;

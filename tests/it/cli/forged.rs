@@ -19,11 +19,8 @@ fn a_copy_that_calls_itself_the_original_is_not_repaired_into_one() {
         world.run(&format!("-c archive copy --all --to {root}")).succeeded();
     }
     edit(&world, "mirror", &name, "state = \"Copy\"", "state = \"Original\"");
-    let ran = world.run(&format!("-c mirror repair {name} --from third"));
-    assert_ne!(ran.code, 0, "{}", ran.stdout);
-    assert_eq!(world.run("-c mirror verify").code, 20, "it is as it was");
-    // Whoever holds the Original settles it.
-    world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
+    // Even another Copy shows what was sealed.
+    world.run(&format!("-c mirror repair {name} --from third")).succeeded();
     let shown = world.run(&format!("-c mirror show {}", leaf(&name)));
     assert!(shown.succeeded().contains("state        Copy"), "{}", shown.stdout);
     assert_eq!(world.run("verify archive mirror third").code, 0);

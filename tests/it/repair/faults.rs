@@ -256,8 +256,7 @@ fn no_lock_is_held_while_the_item_is_read_and_built() {
     let outcome = repair_while(&pair, "doc/a.txt", move || {
         let other = urepo::collection::Collection::open(&root, &Watcher::default()).unwrap();
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        let wait = std::time::Duration::ZERO;
-        drop(lock_items([(&other, &name)], &agent(), &clock, wait).unwrap());
+        drop(lock_items([(&other, &name)], &agent(), &waiter(&clock)).unwrap());
     });
     assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
 }

@@ -1,0 +1,88 @@
+//! `urepo demote`: of two Originals one becomes a Copy of the other.
+
+use clap::ValueEnum;
+use urepo::collection::Collection;
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+use urepo::promotion::DifferenceRule;
+
+use super::promotion::Run;
+use super::transfer::other;
+use crate::cli::Done;
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::human;
+use crate::cli::select::Selection;
+
+/// Make Originals Copies, where another collection holds the Originals too
+///
+/// As when a collection that was given up comes back: its items were promoted elsewhere, and now there are
+/// two Originals. The items of this collection become Copies of those in COLLECTION, which are verified
+/// byte by byte first. With --all, every item that is an Original in both is demoted; other items are
+/// passed over.
+///
+/// An item that differs, in its files or its description, is left as it is. With `--force different` it
+/// goes to the trash as a whole; `urepo copy` then brings a Copy of the other one.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo -c /mnt/lost demote --all --to-copy-of mirror --dry-run
+  urepo -c /mnt/lost demote --all --to-copy-of mirror --yes")]
+pub(crate) struct Demote {
+    #[command(flatten)]
+    selection: Selection,
+    /// The collection that keeps the Originals, by path or name
+    #[arg(long, value_name = "COLLECTION", required = true)]
+    to_copy_of: std::ffi::OsString,
+    /// Override a rule: `different` moves an item that differs from the other Original to the trash
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Move an item that differs from the other Original to the trash
+    Different,
+}
+
+impl Demote {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("demote"));
+        }
+        let collection = context.collection()?;
+        let original = other(context, &self.to_copy_of)?;
+        let run = Run {
+            context,
+            collection: &collection,
+            selection: &self.selection,
+            verb: "demote",
+            done: "demoted",
+        };
+        let is_original = |collection: &Collection, name: &RepositoryName| {
+            let read = collection.item(name).and_then(|item| item.sidecar());
+            // What cannot be read is told, not passed over.
+            read.map_or_else(
+                |error| !matches!(error, urepo::collection::CollectionError::NoSuchItem { .. }),
+                |(sidecar, _)| sidecar.state == State::Original,
+            )
+        };
+        let chosen =
+            run.choose(|name| is_original(&collection, name) && is_original(&original, name))?;
+        if !context.global.dry_run && !chosen.names.is_empty() {
+            let items = human::count(chosen.names.len() as u64, "Original");
+            let path = original.path().display();
+            let question = format!("make {items} Copies of those in `{path}`?");
+            confirm(context, self.yes, &question)?;
+        }
+        let rule = if self.force.contains(&Rule::Different) {
+            DifferenceRule::Discard
+        } else {
+            DifferenceRule::Refuse
+        };
+        run.finish(chosen, |registrar, name| registrar.demote(name, &original, rule))
+    }
+}

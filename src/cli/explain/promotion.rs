@@ -1,0 +1,80 @@
+//! Why an item keeps its state, and what to do about it.
+
+use urepo::promotion::PromotionError;
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl From<PromotionError> for Failure {
+    fn from(error: PromotionError) -> Failure {
+        let exit = match &error {
+            PromotionError::Damaged { .. }
+            | PromotionError::Unreadable { .. }
+            | PromotionError::Sidecar { .. } => Exit::Damage,
+            PromotionError::Interrupted => Exit::Interrupted,
+            PromotionError::Changed { .. } => Exit::Failure,
+            PromotionError::Collection(_) | PromotionError::Disk(_) => {
+                return match error {
+                    PromotionError::Collection(error) => error.into(),
+                    PromotionError::Disk(error) => error.into(),
+                    error => Failure::of(Exit::Failure, &error),
+                };
+            }
+            _ => Exit::Conflict,
+        };
+        let failure = Failure::of(exit, &error);
+        match hint_for(&error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn hint_for(error: &PromotionError) -> Option<String> {
+    Some(match error {
+        PromotionError::NotACopy { name, .. }
+        | PromotionError::NotAnOriginal { name, .. }
+        | PromotionError::NoOriginalThere { name, .. } => {
+            format!("`urepo whereis {name}` shows which collections hold it")
+        }
+        PromotionError::OfAnother { made_of: Some(id), .. } => {
+            format!("if that collection is lost, repeat with `--lost {id}`")
+        }
+        PromotionError::OfAnother { name, made_of: None } => {
+            format!("`urepo show {name}` shows what its sidecar says")
+        }
+        PromotionError::HandoverOpen { .. } => "`urepo recover` finishes it".to_owned(),
+        PromotionError::HandedOverElsewhere { path, .. } => {
+            format!("`urepo -c {} recover` finishes it", path.display())
+        }
+        PromotionError::OriginalElsewhere { path, .. } => {
+            format!("it is not lost; `urepo -c {} migrate` hands it over", path.display())
+        }
+        PromotionError::DeletedElsewhere { name, path } => {
+            format!("`urepo -c {} show {name}` says when and why", path.display())
+        }
+        PromotionError::LaterCopy { path, .. } => {
+            format!("promote that one: `urepo -c {} promote`", path.display())
+        }
+        PromotionError::OtherCopy { name, path } => {
+            format!("`urepo -c {} verify {name}` says whether it is damaged", path.display())
+        }
+        PromotionError::Unreadable { name, path } => {
+            format!("`urepo -c {} verify --quick {name}` says what is wrong", path.display())
+        }
+        PromotionError::Different { .. } => {
+            "compare both; `--force different` moves this one to the trash".to_owned()
+        }
+        PromotionError::Damaged { name, path, .. } => {
+            format!("`urepo -c {} repair {name}` mends it from a good copy", path.display())
+        }
+        PromotionError::SameCollection(_) => {
+            "name another collection with `--to-copy-of`".to_owned()
+        }
+        PromotionError::Changed { .. } => "repeat the command".to_owned(),
+        PromotionError::Sidecar { .. }
+        | PromotionError::Interrupted
+        | PromotionError::Collection(_)
+        | PromotionError::Disk(_) => return None,
+    })
+}

@@ -1,0 +1,149 @@
+//! Why an item keeps its state.
+
+use std::path::PathBuf;
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{Party, SidecarError};
+
+/// Why an item keeps its state.
+#[derive(Debug, thiserror::Error)]
+pub enum PromotionError {
+    /// Only a Copy is promoted.
+    #[error("`{name}` is {state} here, not a Copy")]
+    NotACopy {
+        /// The item.
+        name: RepositoryName,
+        /// What it is.
+        state: State,
+    },
+    /// Only an Original is demoted.
+    #[error("`{name}` is {state} here, not an Original")]
+    NotAnOriginal {
+        /// The item.
+        name: RepositoryName,
+        /// What it is.
+        state: State,
+    },
+    /// The Copy was made of an Original that another collection held.
+    #[error("`{name}` is not a Copy from the lost collection{}", made_of.as_ref().map(|id| format!(", but from {id}")).unwrap_or_default())]
+    OfAnother {
+        /// The item.
+        name: RepositoryName,
+        /// The id of that collection, if the sidecar has it.
+        made_of: Option<String>,
+    },
+    /// A hand-over has begun here.
+    #[error("a hand-over of `{name}` is under way, {party}")]
+    HandoverOpen {
+        /// The item.
+        name: RepositoryName,
+        /// The other end.
+        party: Party,
+    },
+    /// A hand-over has begun in another collection.
+    #[error("a hand-over of `{name}` is under way in `{}`", path.display())]
+    HandedOverElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
+    /// Another collection holds the Original.
+    #[error("`{}` holds the Original of `{name}`", path.display())]
+    OriginalElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
+    /// Another collection does not hold the Original.
+    #[error("`{}` does not hold the Original of `{name}`", path.display())]
+    NoOriginalThere {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
+    /// The item was deleted.
+    #[error("`{name}` was deleted in `{}`", path.display())]
+    DeletedElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// Where its tombstone is.
+        path: PathBuf,
+    },
+    /// Another collection has a later Copy.
+    #[error("the Copy of `{name}` in `{}` is later than this one", path.display())]
+    LaterCopy {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
+    /// Another collection has a Copy of the same date that differs.
+    #[error("the Copy of `{name}` in `{}` is of the same date and differs from this one", path.display())]
+    OtherCopy {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
+    /// Another collection has the item, and its sidecar can not be read.
+    #[error("the sidecar of `{name}` in `{}` cannot be read; it may be the Original", path.display())]
+    Unreadable {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
+    /// The two Originals are not the same.
+    #[error("the Original of `{name}` in `{}` differs from this one", path.display())]
+    Different {
+        /// The item.
+        name: RepositoryName,
+        /// The other collection.
+        path: PathBuf,
+    },
+    /// There are not two Originals: both are in one collection, or in a clone of it.
+    #[error("`{}` is this collection, or a clone of it", .0.display())]
+    SameCollection(PathBuf),
+    /// The item that is to be the only Original is damaged.
+    #[error("`{name}` is damaged in `{}`: {summary}", path.display())]
+    Damaged {
+        /// The item.
+        name: RepositoryName,
+        /// The collection.
+        path: PathBuf,
+        /// What was found.
+        summary: String,
+    },
+    /// Another process changed it between the look and the lock.
+    #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
+    Changed {
+        /// The item.
+        name: RepositoryName,
+        /// The collection.
+        path: PathBuf,
+    },
+    /// The sidecar can not be changed.
+    #[error("cannot change the sidecar of `{name}`")]
+    Sidecar {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong.
+        #[source]
+        cause: SidecarError,
+    },
+    /// A stop was asked for.
+    #[error("interrupted")]
+    Interrupted,
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}

@@ -1,0 +1,153 @@
+//! Promotion: which collection holds the Original when that can no longer be handed over.
+//!
+//! [`Registrar::promote`] makes a Copy the Original when the collection of its Original is lost.
+//! [`Registrar::demote`] makes one of two Originals a Copy of the other, as when a lost disk comes back.
+//! Neither reads or writes a byte of the lost collection: a person says that it is lost.
+//!
+//! # The order of writes
+//!
+//! The item is verified without a lock, byte by byte from the disk: only a whole Copy becomes an Original,
+//! and an Original steps back only for a whole one. Then the item is locked in every collection that holds
+//! it, what was decided is looked at again, and one durable replacement of the sidecar is all that is
+//! written. So a run may be killed anywhere and repeated, and of two runs in two mirrors that know each
+//! other one is refused.
+//!
+//! # Files, in reading order
+//!
+//! | file | subject |
+//! |---|---|
+//! | `promote` | a Copy becomes the Original |
+//! | `demote` | an Original becomes a Copy |
+//! | `error` | why not |
+
+mod demote;
+mod error;
+mod promote;
+
+use std::time::Duration;
+
+use toml::Value;
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{
+    Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
+    lock_items,
+};
+use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::sidecar::Sidecar;
+use crate::verify::{self, Depth, ProofError};
+use crate::wait::Waiter;
+
+pub use demote::DifferenceRule;
+pub use error::PromotionError;
+pub use promote::Loss;
+
+/// Keys of `[origin]` that only a Copy has.
+const OF_COPIES: [&str; 3] = ["collection", "copied", "through"];
+
+/// Changes which collection holds the Originals of items.
+pub struct Registrar<'a> {
+    /// The collection whose items change their state.
+    pub collection: &'a Collection,
+    /// The right to change it; without it everything is checked and nothing is done.
+    pub writer: Option<&'a Writer>,
+    /// Who does it.
+    pub agent: &'a Agent,
+    /// What time it is.
+    pub clock: &'a dyn Clock,
+    /// How long to wait for the locks of an item.
+    pub wait: Duration,
+    /// Hears of bytes that are read.
+    pub progress: &'a dyn Progress,
+    /// Asks for a stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What became of an item, or would.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The Copy is the Original now.
+    Promoted,
+    /// The Original is a Copy of the other one now.
+    Demoted,
+    /// The Original differs from the other one and is in the trash.
+    Discarded,
+    /// An earlier run has done it.
+    Nothing,
+}
+
+impl Registrar<'_> {
+    fn read(&self, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), CollectionError> {
+        let item = self.collection.item(name)?;
+        let read = item.read_sidecar()?;
+        Ok((item, read))
+    }
+
+    /// Verifies an item from its disk.
+    fn prove(&self, collection: &Collection, item: &StoredItem) -> Result<(), PromotionError> {
+        let proof = verify::prove(item, Depth::FromDisk, self.progress, self.interrupt);
+        proof.map_err(|error| match error {
+            ProofError::Damaged { summary, .. } => PromotionError::Damaged {
+                name: item.name().clone(),
+                path: collection.path().to_path_buf(),
+                summary,
+            },
+            ProofError::Interrupted => PromotionError::Interrupted,
+        })
+    }
+
+    /// Locks the item here and in `others`.
+    fn lock<'c>(
+        &self,
+        name: &RepositoryName,
+        others: impl Iterator<Item = &'c Collection>,
+    ) -> Result<ItemLocks, CollectionError> {
+        let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
+        let others: Vec<_> = others.collect();
+        let ours = std::iter::once((self.collection, name));
+        let theirs = others.iter().map(|other| (*other, name));
+        match lock_items(ours.chain(theirs), self.agent, &waiter) {
+            // Nobody changes what is read-only, and what is somebody else's is not ours to lock.
+            Err(CollectionError::Disk(error))
+                if error.is_refusal()
+                    && others.iter().any(|other| error.path().starts_with(other.path())) =>
+            {
+                lock_items([(self.collection, name)], self.agent, &waiter)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn changed(&self, name: &RepositoryName) -> PromotionError {
+        PromotionError::Changed { name: name.clone(), path: self.collection.path().to_path_buf() }
+    }
+
+    /// Replaces the sidecar that was `read`, durably.
+    fn replace(
+        &self,
+        writer: &Writer,
+        item: &StoredItem,
+        read: &ReadSidecar,
+        after: &Sidecar,
+    ) -> Result<(), PromotionError> {
+        let name = item.name();
+        let text = after
+            .rewritten(&read.text, &read.sidecar)
+            .map_err(|cause| PromotionError::Sidecar { name: name.clone(), cause })?;
+        let _changing = writer.changing(self.collection, vec![name.clone()]);
+        Ok(writer.replace_sidecar(item, &text)?)
+    }
+
+    fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {
+        Event::new(kind, name, self.clock.now(), self.agent)
+    }
+}
+
+/// The instant as a value of a sidecar.
+fn date(now: Instant) -> Value {
+    let text = now.floor(SECOND).to_string();
+    text.parse().map_or(Value::String(text), Value::Datetime)
+}

@@ -1,0 +1,143 @@
+//! Promotions that fail or are killed at any file operation, and two at once.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
+
+use urepo::collection::Collection;
+use urepo::disk::{Operation, Watch, Watcher};
+use urepo::interrupt::Interrupt;
+use urepo::item::State;
+use urepo::progress::NoProgress;
+use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
+
+use crate::support::{
+    Faults, Mode, PATIENCE, TestClock, World, agent, copy_item, deposit, make_collection, options,
+    request,
+};
+
+/// An archive and two mirrors with Copies of its item.
+struct Mirrors {
+    world: World,
+    name: String,
+    lost: String,
+}
+
+impl Mirrors {
+    fn new() -> Mirrors {
+        let world = World::new();
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let [archive, ..] = ["archive", "a", "b"].map(|root| make_collection(&world.path(root)));
+        let file = world.write("letter.txt", "Dear all");
+        deposit(&archive, vec![request(file)], options(), &clock, |_| ()).unwrap();
+        let name = crate::support::whole_items(&archive).remove(0);
+        for mirror in ["a", "b"] {
+            copy_item(&world.path("archive"), &world.path(mirror), &name, |_| ());
+        }
+        Mirrors { lost: archive.id().to_owned(), world, name }
+    }
+
+    fn promote(&self, root: &str, watcher: &Watcher) -> Result<Change, PromotionError> {
+        let collection = Collection::open(&self.world.path(root), watcher)?;
+        let other = if root == "a" { "b" } else { "a" };
+        let others = [Collection::open(&self.world.path(other), &Watcher::default())?];
+        let loss = Loss { collection: &self.lost, reason: "fire", others: &others };
+        self.with_registrar(&collection, |registrar| {
+            registrar.promote(&self.name.parse().unwrap(), &loss)
+        })
+    }
+
+    fn demote(&self, root: &str, watcher: &Watcher) -> Result<Change, PromotionError> {
+        let collection = Collection::open(&self.world.path(root), watcher)?;
+        let original = Collection::open(&self.world.path("a"), &Watcher::default())?;
+        self.with_registrar(&collection, |registrar| {
+            registrar.demote(&self.name.parse().unwrap(), &original, DifferenceRule::Refuse)
+        })
+    }
+
+    fn with_registrar(
+        &self,
+        collection: &Collection,
+        act: impl FnOnce(&Registrar<'_>) -> Result<Change, PromotionError>,
+    ) -> Result<Change, PromotionError> {
+        let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
+        let writer = collection.writer(&agent, &crate::support::waiter(&clock))?;
+        act(&Registrar {
+            collection,
+            writer: Some(&writer),
+            agent: &agent,
+            clock: &clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &Interrupt::default(),
+        })
+    }
+
+    fn state(&self, root: &str) -> State {
+        let collection = Collection::open(&self.world.path(root), &Watcher::default()).unwrap();
+        let item = collection.item(&self.name.parse().unwrap()).unwrap();
+        let (sidecar, seal) = item.sidecar().unwrap();
+        assert_eq!(seal, urepo::sidecar::Seal::Intact);
+        sidecar.state
+    }
+}
+
+#[test]
+fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
+    for mode in [Mode::Killed, Mode::Once(rustix::io::Errno::IO)] {
+        for at in 1.. {
+            let mirrors = Mirrors::new();
+            let faults = Arc::new(Faults::new(&mirrors.world.path("a"), at, mode));
+            let done = mirrors.promote("a", &Watcher::new(Arc::clone(&faults) as _));
+            assert!(done.is_err() || mirrors.state("a") == State::Original, "{mode:?} at {at}");
+            let again = mirrors.promote("a", &Watcher::default()).unwrap();
+            assert!(matches!(again, Change::Promoted | Change::Nothing), "{mode:?} at {at}");
+            assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Original, State::Copy));
+            if faults.struck().is_none() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
+    for at in 1.. {
+        let mirrors = Mirrors::new();
+        mirrors.promote("a", &Watcher::default()).unwrap();
+        let faults = Arc::new(Faults::new(&mirrors.world.path("archive"), at, Mode::Killed));
+        let _ = mirrors.demote("archive", &Watcher::new(Arc::clone(&faults) as _));
+        mirrors.demote("archive", &Watcher::default()).unwrap();
+        assert_eq!((mirrors.state("a"), mirrors.state("archive")), (State::Original, State::Copy));
+        if faults.struck().is_none() {
+            return;
+        }
+    }
+}
+
+/// Promotes the Copy of the other mirror while the files of this one are verified.
+struct Rival {
+    mirrors: Arc<Mirrors>,
+    file: PathBuf,
+    once: Once,
+}
+
+impl Watch for Rival {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::Open && path == self.file {
+            self.once.call_once(|| {
+                self.mirrors.promote("b", &Watcher::default()).unwrap();
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn of_two_promotions_at_once_one_is_refused() {
+    let mirrors = Arc::new(Mirrors::new());
+    let file = mirrors.world.path("a").join(&mirrors.name).join("doc/letter.txt");
+    let rival = Rival { mirrors: Arc::clone(&mirrors), file, once: Once::new() };
+    let refused = mirrors.promote("a", &Watcher::new(Arc::new(rival)));
+    assert!(matches!(refused, Err(PromotionError::OriginalElsewhere { .. })), "{refused:?}");
+    assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Copy, State::Original));
+}
