@@ -284,7 +284,7 @@ fn copy_unchanged(
         })?;
         let after = source.stamp()?;
         if before == after && measured.bytes == before.bytes {
-            let (odd, mismatch) = (source.has_extended_attributes(), checker.mismatch());
+            let (odd, mismatch) = (source.has_extended_attributes()?, checker.mismatch());
             return Ok(Copied { stamp: before, measured, odd, copy, mismatch });
         }
         source = open()?;

@@ -238,17 +238,14 @@ impl StoredFile {
         let _ = rustix::fs::fadvise(&self.file, offset, length, Advice::DontNeed);
     }
 
-    /// Names of the extended attributes that are lost when only the bytes are copied.
+    /// Whether it has extended attributes, which are lost when only the bytes are copied.
     ///
-    /// Security labels belong to the machine, not to the file, and are left out.
-    pub fn has_extended_attributes(&self) -> bool {
-        let mut names = [0_u8; 1024];
-        match rustix::fs::flistxattr(&self.file, &mut names) {
-            Ok(0) | Err(_) => false,
-            Ok(length) => names[..length]
-                .split(|byte| *byte == 0)
-                .any(|name| !name.is_empty() && !name.starts_with(b"security.")),
-        }
+    /// Security labels belong to the machine, not to the file, and do not count.
+    pub fn has_extended_attributes(&self) -> Result<bool, PathError> {
+        self.watcher
+            .before(Operation::Inspect, &self.path)
+            .and_then(|()| Ok(has_extended_attributes(&self.file)?))
+            .on("list the extended attributes of", &self.path)
     }
 
     pub(super) fn as_std(&self) -> &File {
@@ -265,6 +262,26 @@ impl Read for StoredFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watcher.before(Operation::Read, &self.path)?;
         self.file.read(buffer)
+    }
+}
+
+fn has_extended_attributes(fd: impl AsFd) -> rustix::io::Result<bool> {
+    use rustix::io::Errno;
+    /// Linux lists no more bytes of names than these.
+    const LONGEST_LIST: usize = 64 << 10;
+    let mut names = vec![0_u8; 1 << 10];
+    loop {
+        match retry_on_intr(|| rustix::fs::flistxattr(&fd, &mut names[..])) {
+            Ok(length) => {
+                let is_lost = |name: &[u8]| !name.is_empty() && !name.starts_with(b"security.");
+                return Ok(names[..length].split(|byte| *byte == 0).any(is_lost));
+            }
+            Err(Errno::RANGE) if names.len() < LONGEST_LIST => names.resize(names.len() * 8, 0),
+            // There are more than can be listed.
+            Err(Errno::RANGE | Errno::TOOBIG) => return Ok(true),
+            Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(false),
+            Err(error) => return Err(error),
+        }
     }
 }
 

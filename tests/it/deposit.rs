@@ -16,6 +16,7 @@ use crate::support::{
     TestClock, deposit, make_collection, options, request, scratch, staged, tree, whole_items,
 };
 
+mod attributes;
 mod moving;
 mod streams;
 
