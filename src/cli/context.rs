@@ -166,16 +166,19 @@ pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {
 
 /// The first signal asks for a stop at the next safe point, the second ends the process at once.
 fn catch_signals() -> Result<Interrupt, Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    let deaf = |error: std::io::Error| {
+        Failure::new(Exit::Failure, "cannot listen for signals").caused_by(error.to_string())
+    };
+    // A write beyond the limit on the size of files is to fail, naming its file, instead of ending the
+    // process without a word.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(deaf)?;
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let code = i32::from(Exit::Interrupted.code());
         signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| {
-                Failure::new(Exit::Failure, "cannot listen for signals")
-                    .caused_by(error.to_string())
-            })?;
+            .map_err(deaf)?;
     }
     Ok(Interrupt::from_flag(flag))
 }

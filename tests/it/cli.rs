@@ -4,6 +4,7 @@ mod descriptors;
 mod dry_run;
 mod exit_codes;
 mod export;
+mod file_size;
 mod finding;
 mod forged;
 mod import;

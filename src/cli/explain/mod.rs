@@ -51,6 +51,10 @@ impl From<PathError> for Failure {
             _ if error.is_full() => failure
                 .hint("make room, `df -h .` shows how much there is, and repeat the command")
                 .in_common(WITHOUT_ROOM),
+            std::io::ErrorKind::FileTooLarge => failure.hint(
+                "`ulimit -f` shows how large a file may be here, if not the file system limits it: \
+                 `findmnt -T .`",
+            ),
             std::io::ErrorKind::ReadOnlyFilesystem => {
                 failure.hint("the file system is mounted read-only; `findmnt -T .` shows it")
             }
