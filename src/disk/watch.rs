@@ -68,6 +68,12 @@ pub trait Watch: Send + Sync {
         let _ = feature;
         None
     }
+
+    /// The magic number of the file system that everything lies on, as statfs(2) has it; `None` leaves
+    /// the answer to the real one.
+    fn file_system(&self) -> Option<i128> {
+        None
+    }
 }
 
 /// Whoever watches, if anyone. Without one, operations cost nothing more.
@@ -114,6 +120,11 @@ impl Watcher {
             None => Ok(()),
             Some(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::NOSYS)),
         }
+    }
+
+    /// The file system that everything is said to lie on.
+    pub(super) fn file_system(&self) -> Option<i128> {
+        self.watch.as_ref().and_then(|watch| watch.file_system())
     }
 
     pub(super) fn is_watching(&self) -> bool {

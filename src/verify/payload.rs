@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::finding::{Finding, Findings, Place, describe};
 use super::{Code, Context};
 use crate::disk::{Dir, DirEntry, Kind, PathError, Stamp};
-use crate::identity::Instant;
+use crate::identity::{Instant, SECOND};
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 
@@ -136,11 +136,11 @@ impl Comparison<'_> {
                     let detail = format!("{} bytes, in the sidecar {bytes}", stamp.bytes);
                     self.findings.push(Finding::new(Code::SizeDiffers, place(), detail));
                 }
-                self.compare_attributes(path, &stamp, *modified, *mode);
+                self.compare_attributes(path, dir, &stamp, (*modified, *mode))?;
             }
             (Content::EmptyDirectory { modified, mode }, Kind::Directory) => {
                 let Some(stamp) = self.stamp(dir, found, at)? else { return Ok(()) };
-                self.compare_attributes(path, &stamp, *modified, *mode);
+                self.compare_attributes(path, dir, &stamp, (*modified, *mode))?;
             }
             (Content::Link { target }, Kind::Link) => {
                 let said = dir.read_link(Path::new(&found.name))?;
@@ -168,24 +168,27 @@ impl Comparison<'_> {
         Ok(stamp)
     }
 
+    /// Compares time and mode of what was found in `dir` with those in the sidecar, as far as the file
+    /// system keeps them.
     fn compare_attributes(
         &mut self,
         path: &PayloadPath,
+        dir: &Dir,
         stamp: &Stamp,
-        modified: Instant,
-        mode: u32,
-    ) {
+        (modified, mode): (Instant, u32),
+    ) -> Result<(), PathError> {
         let mut details = Vec::new();
-        if stamp.mode != mode {
+        if stamp.mode != mode && dir.keeps_mode(stamp)? {
             details.push(format!("mode {:04o}, in the sidecar {mode:04o}", stamp.mode));
         }
-        if stamp.modified != modified {
+        if !is_as_kept(stamp.modified, modified) {
             details.push(format!("modified {}, in the sidecar {modified}", stamp.modified));
         }
         if !details.is_empty() {
             let place = Place::Payload(path.clone());
             self.findings.push(Finding::new(Code::AttributesDiffer, place, details.join("; ")));
         }
+        Ok(())
     }
 
     /// Whether entries of the sidecar lie below `path`.
@@ -216,6 +219,14 @@ impl Comparison<'_> {
     }
 }
 
+/// Whether `found` is what some file system keeps of the time `recorded`: all of it, or what is left when
+/// it is rounded down to whole units of 100 ns (NTFS, SMB), 1 µs, 1 ms, 10 ms (exFAT), 1 s (SFTP) or
+/// 2 s (FAT).
+fn is_as_kept(found: Instant, recorded: Instant) -> bool {
+    const UNITS: [i128; 6] = [100, 1_000, 1_000_000, 10_000_000, SECOND, 2 * SECOND];
+    found == recorded || UNITS.iter().any(|unit| recorded.floor(*unit) == found)
+}
+
 fn name(content: &Content) -> &'static str {
     match content {
         Content::File { .. } => "a file",
@@ -229,5 +240,47 @@ fn place(path: &[u8]) -> Place {
     match PayloadPath::new(Path::new(OsStr::from_bytes(path))) {
         Ok(path) => Place::Payload(path),
         Err(_) => Place::Beside(PathBuf::from(layout::PAYLOAD)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_compared_as_far_as_file_systems_keep_them() {
+        let at = |fraction: &str| format!("2026-11-21T07:20:{fraction}Z").parse().unwrap();
+        let recorded = at("13.178190894");
+        let kept = ["13.178190894", "13.1781908", "13.17819", "13.178", "13.17", "13", "12"];
+        for found in kept {
+            assert!(is_as_kept(at(found), recorded), "{found}");
+        }
+        let changed = [
+            "13.178190893",
+            "13.1781909",
+            "13.178190900",
+            "13.178191",
+            "13.179",
+            "13.18",
+            "13.1",
+            "13.16",
+            "14",
+            "11",
+            "12.178190894",
+        ];
+        for found in changed {
+            assert!(!is_as_kept(at(found), recorded), "{found}");
+        }
+        // What is recorded with whole seconds has been kept with whole seconds; a fraction is a change.
+        assert!(!is_as_kept(at("13.5"), at("13")));
+        assert!(is_as_kept(at("14"), at("15")));
+        assert!(!is_as_kept(at("13"), at("14")));
+    }
+
+    #[test]
+    fn times_before_1970_are_rounded_down_as_well() {
+        let recorded = Instant::from_nanoseconds(-1);
+        assert!(is_as_kept(Instant::from_seconds(-1), recorded));
+        assert!(!is_as_kept(Instant::from_seconds(0), recorded));
     }
 }

@@ -11,6 +11,7 @@ mod distributor;
 mod errors;
 mod export;
 mod faults;
+mod file_systems;
 mod holdings;
 mod identity;
 mod import;

@@ -27,6 +27,8 @@ use urepo::verify::{
     verify_item,
 };
 
+use crate::support::{Faults, Mode, System};
+
 mod reporting;
 
 const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
@@ -725,6 +727,10 @@ mod faults {
         let told = world.run(Depth::Quick);
         assert!(told.details()[1].starts_with("mode 4600, in the sidecar 06"));
         assert!(!told.summary.is_damage());
+        // FAT has no modes that could differ.
+        let fat = Faults::new(&world.root(), usize::MAX, Mode::Killed).on(System::Mounted(0x4d44));
+        let told = world.run_watched(Depth::Quick, &Watcher::new(Arc::new(fat)));
+        assert_eq!(told.codes(), found([(Code::AttributesDiffer, "doc/empty")]));
     }
 
     #[test]

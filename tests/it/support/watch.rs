@@ -17,6 +17,8 @@ pub(crate) enum System {
     Network,
     /// A kernel of years ago.
     Old,
+    /// This machine's kernel, and the file system with this magic number.
+    Mounted(i128),
 }
 
 impl System {
@@ -26,7 +28,7 @@ impl System {
     /// The operations to let fail, one after the other: all of them, or some between those of the others.
     pub(crate) fn points(self) -> impl Iterator<Item = usize> {
         let (first, step) = match self {
-            System::Own => (1, 1),
+            System::Own | System::Mounted(_) => (1, 1),
             System::Network => (1, 4),
             System::Old => (3, 4),
         };
@@ -36,10 +38,19 @@ impl System {
     fn lacks(self, feature: Feature) -> Option<io::Error> {
         use rustix::io::Errno;
         Some(match (self, feature) {
-            (System::Own, _) | (System::Network, Feature::OpenBeneath) => return None,
+            (System::Own | System::Mounted(_), _) | (System::Network, Feature::OpenBeneath) => {
+                return None;
+            }
             (System::Network, _) => Errno::INVAL.into(),
             (System::Old, _) => Errno::NOSYS.into(),
         })
+    }
+
+    fn file_system(self) -> Option<i128> {
+        match self {
+            System::Mounted(magic) => Some(magic),
+            System::Own | System::Network | System::Old => None,
+        }
     }
 }
 
@@ -109,6 +120,10 @@ impl Watch for Faults {
     fn lacks(&self, feature: Feature) -> Option<io::Error> {
         self.system.lacks(feature)
     }
+
+    fn file_system(&self) -> Option<i128> {
+        self.system.file_system()
+    }
 }
 
 /// Records what is done, in order.
@@ -129,5 +144,9 @@ impl Watch for Trace {
 
     fn lacks(&self, feature: Feature) -> Option<io::Error> {
         self.1.lacks(feature)
+    }
+
+    fn file_system(&self) -> Option<i128> {
+        self.1.file_system()
     }
 }
