@@ -1,13 +1,16 @@
-//! What a file system does not have: mode bits.
+//! What a file system does not have: locks that reach other machines, lasting inodes, mode bits.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use urepo::collection::{Collection, CollectionError, Issuer};
 use urepo::disk::{Dir, Watcher};
 
-use crate::support::{Faults, Mode, System, scratch};
+use crate::support::{
+    Faults, Mode, System, TestClock, agent, issue_options, make_collection, scratch,
+};
 
 const EXT4: i128 = 0xef53;
 const FAT: i128 = 0x4d44;
@@ -18,6 +21,59 @@ const FUSE: i128 = 0x6573_5546;
 fn mounted(magic: i128) -> Watcher {
     let nothing_fails = Faults::new(Path::new(""), usize::MAX, Mode::Killed);
     Watcher::new(Arc::new(nothing_fails.on(System::Mounted(magic))))
+}
+
+/// Two machines may get one date where a kernel lock does not reach from one to the other.
+#[test]
+fn names_are_not_issued_from_a_network_file_system_unasked() {
+    const NETWORKS: [(i128, &str); 15] = [
+        (0x6969, "NFS"),
+        (0xff53_4d42, "SMB"),
+        (0xfe53_4d42, "SMB"),
+        (0x517b, "SMB"),
+        (0x0102_1997, "9P"),
+        (FUSE, "FUSE"),
+        (0x00c3_6400, "CephFS"),
+        (0x5346_414f, "AFS"),
+        (0x6b41_4653, "AFS"),
+        (0x7375_7245, "Coda"),
+        (0x0bd0_0bd0, "Lustre"),
+        (0x4750_4653, "GPFS"),
+        (0x1983_0326, "BeeGFS"),
+        (0x7461_636f, "OCFS2"),
+        (0x0116_1970, "GFS2"),
+    ];
+    let scratch = scratch();
+    let [root, trusted] = ["archive", "trusted"].map(|name| scratch.path().join(name));
+    make_collection(&root);
+    make_collection(&trusted);
+    let clock = TestClock::at("2026-11-21T02:13:20Z");
+    let issue = |root: &Path, magic| {
+        let collection = Collection::open(root, &mounted(magic)).unwrap();
+        Issuer::new(&collection, &agent(), &clock, &issue_options())?.issue(1).map(drop)
+    };
+    for (magic, name) in NETWORKS {
+        match issue(&root, magic) {
+            Err(CollectionError::NetworkFileSystem { file_system, .. }) => {
+                assert_eq!(file_system, name);
+            }
+            outcome => panic!("{name}: {outcome:?}"),
+        }
+    }
+    issue(&root, EXT4).unwrap();
+    let settings = trusted.join("urepo.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, format!("network = \"trusted\"\n{text}")).unwrap();
+    issue(&trusted, FUSE).unwrap();
+}
+
+#[test]
+fn inodes_last_only_where_the_file_system_stores_them() {
+    let scratch = scratch();
+    for (magic, last) in [(EXT4, true), (FAT, false), (EXFAT, false), (FUSE, false)] {
+        let dir = Dir::open(scratch.path(), mounted(magic)).unwrap();
+        assert_eq!(dir.has_lasting_inodes().unwrap(), last, "{magic:#x}");
+    }
 }
 
 /// A mount gives one mode to all: that is no change of each file.
