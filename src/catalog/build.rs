@@ -36,6 +36,8 @@ impl Catalog<'_> {
             own.remove_file_if_there(Path::new(&format!("{new}{ending}")))?;
         }
         let path = self.collection.index_path()?.with_file_name(&new);
+        // As open to others as what is beside it: the database itself would make it for its owner only.
+        drop(own.create_file(&new)?);
         let mut index = Index::create(Some(&path), self.collection.id())?;
         if let Some(stamp) = own.stamp(&new)? {
             index.is_made_as(self.collection.index_inode(&stamp)?)?;

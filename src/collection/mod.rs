@@ -51,7 +51,7 @@ pub use stripe::{ItemLocks, lock_items};
 pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};
 pub(crate) use writer::stage_name;
-pub use writer::{LeftOver, Writer, left_overs, recover};
+pub use writer::{LeftOver, Recovered, Writer, left_overs, recover};
 pub(crate) use years::Years;
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.

@@ -38,25 +38,36 @@ impl Collection {
 
     /// Puts items back that were set aside by a process that was killed before something took their
     /// place; those whose place was taken stay in the trash, as what was deleted or mended does.
-    pub(super) fn restore_set_aside(&self) -> Result<(), CollectionError> {
-        self.visit_trash(|trashed| {
-            let held = self.held(&trashed)?;
-            let directory = layout::item_directory(&trashed.name);
-            let entry = self.trashed_dir(&trashed)?;
-            if held == Held::SetAside && self.root().stamp(&directory)?.is_none() {
-                let year = directory.parent().unwrap_or(Path::new(""));
-                let leaf = directory.file_name().unwrap_or_default();
-                self.put_back(&entry, &self.root().open_dir(year)?, Path::new(leaf))?;
-            } else if held == Held::SetAside {
-                // Its place was taken, by what was to replace it or by another run: it is kept. Where
-                // there is a directory of that name, it is empty.
-                entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
-            }
-            let keeps = entry.stamp(REPLACED)?.is_some();
-            if matches!(held, Held::SetAside | Held::Remains) && !keeps {
-                self.remove_trashed(&trashed)?;
+    /// Returns why an entry was left as it is; none of them hinders the others.
+    pub(super) fn restore_set_aside(&self) -> Vec<CollectionError> {
+        let mut failed = Vec::new();
+        let visited = self.visit_trash(|trashed| {
+            if let Err(error) = trashed.and_then(|trashed| self.restore(&trashed)) {
+                failed.push(error.into());
             }
             Ok::<_, CollectionError>(())
-        })
+        });
+        failed.extend(visited.err());
+        failed
+    }
+
+    fn restore(&self, trashed: &Trashed) -> Result<(), PathError> {
+        let held = self.held(trashed)?;
+        let directory = layout::item_directory(&trashed.name);
+        let entry = self.trashed_dir(trashed)?;
+        if held == Held::SetAside && self.root().stamp(&directory)?.is_none() {
+            let year = directory.parent().unwrap_or(Path::new(""));
+            let leaf = directory.file_name().unwrap_or_default();
+            self.put_back(&entry, &self.ensure_directory(year)?, Path::new(leaf))?;
+        } else if held == Held::SetAside {
+            // Its place was taken, by what was to replace it or by another run: it is kept. Where
+            // there is a directory of that name, it is empty.
+            entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
+        }
+        let keeps = entry.stamp(REPLACED)?.is_some();
+        if matches!(held, Held::SetAside | Held::Remains) && !keeps {
+            self.remove_trashed(trashed)?;
+        }
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@
 //! it is purged; what is `condemned` is being purged, and never comes back.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -91,15 +92,16 @@ impl Held {
 }
 
 impl Collection {
-    /// Calls `visit` for everything in the trash, in no order.
+    /// Calls `visit` for everything in the trash, in no order; with an error for an entry whose item
+    /// is not known because the entry cannot be read.
     pub fn visit_trash<E: From<PathError>>(
         &self,
-        mut visit: impl FnMut(Trashed) -> Result<(), E>,
+        mut visit: impl FnMut(Result<Trashed, PathError>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(trash) = self.own().open_dir_if_there(layout::TRASH)? else { return Ok(()) };
         for entry in trash.entries()?.collect::<Result<Vec<_>, _>>()? {
             if entry.kind == Kind::Directory
-                && let Some(trashed) = Trashed::of(&trash, &entry.name)?
+                && let Some(trashed) = Trashed::of(&trash, &entry.name).transpose()
             {
                 visit(trashed)?;
             }
@@ -127,6 +129,11 @@ impl Collection {
             _ => {
                 let mut listed = ListedTrash { stamp, by_name: HashMap::new() };
                 self.visit_trash(|trashed| {
+                    let trashed = match trashed {
+                        // Another user's, who keeps it closed.
+                        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(()),
+                        trashed => trashed?,
+                    };
                     listed.by_name.entry(trashed.name.folded()).or_default().push(trashed);
                     Ok::<_, PathError>(())
                 })?;
@@ -158,18 +165,25 @@ impl Collection {
             return Err(error);
         }
         let mut names = Vec::new();
+        let mut unreadable = None;
         self.visit_trash(|trashed| {
-            let is_meant = match &read {
-                Ok(Identifier::Ibip(ibip)) => self.is_labelled(&trashed, ibip.as_str())?,
-                _ => trashed.name.as_str().to_ascii_lowercase().ends_with(&end),
-            };
-            if is_meant && !names.contains(&trashed.name) {
-                names.push(trashed.name);
+            let meant = trashed.map_err(CollectionError::from).and_then(|trashed| {
+                let is_meant = match &read {
+                    Ok(Identifier::Ibip(ibip)) => self.is_labelled(&trashed, ibip.as_str())?,
+                    _ => trashed.name.as_str().to_ascii_lowercase().ends_with(&end),
+                };
+                Ok(is_meant.then_some(trashed.name))
+            });
+            match meant {
+                Ok(Some(name)) if !names.contains(&name) => names.push(name),
+                Ok(_) => {}
+                // It matters only if no other entry is meant.
+                Err(error) => unreadable = Some(error),
             }
             Ok::<_, CollectionError>(())
         })?;
         match names.len() {
-            0 => Err(error),
+            0 => Err(unreadable.map_or(error, FindError::from)),
             1 => Ok(names.swap_remove(0)),
             _ => Err(FindError::Ambiguous { text: text.to_owned(), names }),
         }
@@ -188,7 +202,7 @@ impl Collection {
     /// What an entry holds that may be gone by now.
     fn held_if_there(&self, trashed: &Trashed) -> Result<Option<Held>, PathError> {
         match self.held(trashed) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             outcome => outcome.map(Some),
         }
     }
@@ -257,7 +271,7 @@ impl Collection {
         } else {
             format!("{text}~{random}")
         };
-        trash.make_private_dir(&entry)?;
+        trash.make_dir(&entry)?;
         trash.sync()?;
         let dir = trash.open_dir(&entry)?;
         if is_long {

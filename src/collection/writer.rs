@@ -12,8 +12,8 @@ use crate::wait::Waiter;
 /// The file in a stage that says whose it is.
 const HOLDER: &str = "holder";
 
-/// The right to change a collection, with a stage of one's own: a private directory on the same file
-/// system as the items.
+/// The right to change a collection, with a stage of one's own: a directory on the same file system as
+/// the items, as open to others as `.urepo` is, so that everybody who shares the collection can remove it.
 ///
 /// Dropped, it takes its stage away. A killed process leaves it, and the next writer that finds itself
 /// alone removes it.
@@ -35,13 +35,22 @@ pub struct LeftOver {
     pub holder: Option<String>,
 }
 
+/// What [`recover`] did.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// What it removed.
+    pub removed: Vec<LeftOver>,
+    /// Why the rest stays: it may belong to another user.
+    pub failed: Vec<CollectionError>,
+}
+
 impl Collection {
     /// Joins the writers of this collection, waiting while it is being recovered.
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
         let staging = self.own.ensure_dir(layout::STAGING)?;
         let lock = self.share_lock(&staging, agent, waiter)?;
         let name = stage_name(agent.process).on("make the directory", staging.path())?;
-        staging.make_private_dir(&name)?;
+        staging.make_dir(&name)?;
         let stage = match staging.open_dir(&name) {
             Ok(stage) => stage,
             Err(error) => {
@@ -59,7 +68,7 @@ impl Collection {
     }
 
     /// Takes the shared lock. If a killed run left something and nobody else is writing, it is
-    /// removed first.
+    /// removed first. What this user cannot remove hinders nobody: `recover` reports it.
     fn share_lock(
         &self,
         staging: &Dir,
@@ -72,7 +81,7 @@ impl Collection {
         if staging.entries()?.next().is_some() {
             match take(LockMode::Exclusive, &waiter.up_to(Duration::ZERO)) {
                 Ok(lock) => {
-                    self.remove_left_overs(staging)?;
+                    let _ = self.remove_left_overs(staging);
                     return lock.share(waiter).map_err(locked);
                 }
                 Err(LockError::Held { .. }) => {}
@@ -82,28 +91,56 @@ impl Collection {
         take(LockMode::Shared, waiter).map_err(locked)
     }
 
-    fn remove_left_overs(&self, staging: &Dir) -> Result<(), CollectionError> {
-        self.restore_set_aside()?;
-        let names = staging.entries()?.collect::<Result<Vec<_>, _>>()?;
-        for entry in names {
-            staging.remove_tree(Path::new(&entry.name))?;
-        }
-        self.root().remove_file_if_there(Path::new(&format!("{}.new", layout::SETTINGS)))?;
-        self.remove_unfinished_records()?;
-        Ok(staging.sync()?)
+    /// Removes what can be removed, and returns why the rest stays.
+    fn remove_left_overs(&self, staging: &Dir) -> Vec<CollectionError> {
+        let mut failed = self.restore_set_aside();
+        let new_settings = format!("{}.new", layout::SETTINGS);
+        let outcomes = [
+            remove_each(staging, |_| true, &mut failed),
+            self.root().remove_file_if_there(Path::new(&new_settings)),
+            self.remove_unfinished_records(&mut failed),
+            staging.sync(),
+        ];
+        failed.extend(outcomes.into_iter().filter_map(Result::err).map(CollectionError::from));
+        failed
     }
 
     /// Removes records that were never put into the journal: nothing had begun then.
-    fn remove_unfinished_records(&self) -> Result<(), PathError> {
+    fn remove_unfinished_records(
+        &self,
+        failed: &mut Vec<CollectionError>,
+    ) -> Result<(), PathError> {
         let Some(journal) = self.own.open_dir_if_there(layout::JOURNAL)? else { return Ok(()) };
-        for entry in journal.entries()?.collect::<Result<Vec<_>, _>>()? {
-            let name = Path::new(&entry.name);
-            if name.extension().is_some_and(|extension| extension == "new") {
-                journal.remove_file_if_there(name)?;
-            }
+        let is_new = |name: &Path| name.extension().is_some_and(|extension| extension == "new");
+        remove_each(&journal, is_new, failed)
+    }
+
+    /// Removes what has been copied of large items.
+    fn remove_partial(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
+        let Some(partial) = self.own.open_dir_if_there(layout::PARTIAL)? else { return Ok(()) };
+        remove_each(&partial, |_| true, failed)?;
+        if partial.entries()?.next().is_none() {
+            self.own.remove_dir(Path::new(layout::PARTIAL))?;
         }
         Ok(())
     }
+}
+
+/// Removes every entry of `dir` that is `wanted`, whatever happens to the others.
+fn remove_each(
+    dir: &Dir,
+    wanted: impl Fn(&Path) -> bool,
+    failed: &mut Vec<CollectionError>,
+) -> Result<(), PathError> {
+    for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
+        let name = Path::new(&entry.name);
+        if wanted(name)
+            && let Err(error) = dir.remove_tree(name)
+        {
+            failed.push(error.into());
+        }
+    }
+    Ok(())
 }
 
 impl Writer {
@@ -139,9 +176,16 @@ impl Drop for Writer {
 /// has been copied.
 pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
     let mut found = Vec::new();
-    if let Some(partial) = collection.own.open_dir_if_there(layout::PARTIAL)? {
-        for entry in partial.entries()? {
-            found.push(LeftOver { path: partial.path_of(entry?.name), holder: None });
+    match collection.own.open_dir_if_there(layout::PARTIAL) {
+        Ok(None) => {}
+        Ok(Some(partial)) => {
+            for entry in partial.entries()? {
+                found.push(LeftOver { path: partial.path_of(entry?.name), holder: None });
+            }
+        }
+        // Another user's.
+        Err(_) => {
+            found.push(LeftOver { path: collection.own.path_of(layout::PARTIAL), holder: None });
         }
     }
     let Some(staging) = collection.own.open_dir_if_there(layout::STAGING)? else {
@@ -149,15 +193,16 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
     };
     for entry in staging.entries()? {
         let entry = entry?;
-        let name = entry.name;
-        if entry.kind != Kind::Directory {
-            found.push(LeftOver { path: staging.path_of(&name), holder: None });
-            continue;
-        }
-        let holder = staging.open_file_if_there(Path::new(&name).join(HOLDER))?;
-        let holder = holder.map(|mut file| file.read_all(4096)).transpose()?;
+        let holder = Path::new(&entry.name).join(HOLDER);
+        let holder = match entry.kind {
+            // The stage of another user may be closed: then nobody knows whose it is.
+            Kind::Directory => {
+                staging.open_file(&holder).and_then(|mut file| file.read_all(4096)).ok()
+            }
+            _ => None,
+        };
         found.push(LeftOver {
-            path: staging.path_of(&name),
+            path: staging.path_of(&entry.name),
             holder: holder.map(|text| String::from_utf8_lossy(&text).into_owned()),
         });
     }
@@ -172,25 +217,29 @@ impl Collection {
     }
 }
 
-/// Removes what killed runs left, while nobody is writing.
+/// Removes what killed runs left, while nobody is writing. What cannot be removed hinders nothing else.
 ///
 /// May be killed and repeated at any point.
 pub fn recover(
     collection: &Collection,
     agent: &Agent,
     waiter: &Waiter<'_>,
-) -> Result<Vec<LeftOver>, CollectionError> {
+) -> Result<Recovered, CollectionError> {
     let holder = agent.holder(waiter.clock);
     let lock = Lock::take(&collection.own, layout::LOCK, LockMode::Exclusive, &holder, waiter);
     let _lock = match lock {
         Ok(lock) => lock,
         Err(error) => return Err(name_the_writers(collection, error)?),
     };
-    let found = left_overs(collection)?;
+    let mut removed = left_overs(collection)?;
     let staging = collection.own.ensure_dir(layout::STAGING)?;
-    collection.remove_left_overs(&staging)?;
-    collection.own.remove_tree(Path::new(layout::PARTIAL))?;
-    Ok(found)
+    let mut failed = collection.remove_left_overs(&staging);
+    if let Err(error) = collection.remove_partial(&mut failed) {
+        failed.push(error.into());
+    }
+    let kept = left_overs(collection)?;
+    removed.retain(|found| !kept.contains(found));
+    Ok(Recovered { removed, failed })
 }
 
 /// Writers share the lock, so it does not say who they are; their stages do.

@@ -147,7 +147,15 @@ impl Dir {
 
     /// Makes the directory if it is missing, synced into this one, and opens it.
     pub fn ensure_dir(&self, name: &str) -> Result<Dir, PathError> {
-        self.ensure_dir_with(name, || self.make_dir(name))
+        if let Some(dir) = self.open_dir_if_there(name)? {
+            return Ok(dir);
+        }
+        match self.make_dir(name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            // Made here or, a moment ago, by another process that may not have synced it yet.
+            _ => self.sync()?,
+        }
+        self.open_dir(name)
     }
 
     /// The same for a directory that what is acknowledged will lie in. One that is there may have been
@@ -156,27 +164,6 @@ impl Dir {
         let dir = self.ensure_dir(name)?;
         self.watcher.lasting().ensure(&dir, self)?;
         Ok(dir)
-    }
-
-    /// The same for a directory that only its owner may enter.
-    pub fn ensure_private_dir(&self, name: &str) -> Result<Dir, PathError> {
-        self.ensure_dir_with(name, || self.make_private_dir(name))
-    }
-
-    fn ensure_dir_with(
-        &self,
-        name: &str,
-        make: impl Fn() -> Result<(), PathError>,
-    ) -> Result<Dir, PathError> {
-        if let Some(dir) = self.open_dir_if_there(name)? {
-            return Ok(dir);
-        }
-        match make() {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            // Made here or, a moment ago, by another process that may not have synced it yet.
-            _ => self.sync()?,
-        }
-        self.open_dir(name)
     }
 
     /// Makes a symbolic link at `relative` that says `target`.

@@ -96,7 +96,7 @@ impl Index {
         Ok(Index { connection })
     }
 
-    /// Makes an empty index at `path`, where nothing is, for one process to fill; it is not synced.
+    /// Makes an empty index at `path`, an empty file, for one process to fill; it is not synced.
     /// Without a path it is kept in a place that is gone with it.
     pub(crate) fn create(path: Option<&Path>, collection: &str) -> Result<Index, IndexError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE

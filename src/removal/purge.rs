@@ -33,42 +33,69 @@ pub struct Purgeable {
     trashed: Trashed,
 }
 
-/// What is in the trash of `collection`, as far as it is wanted, in order of names.
+/// What a purge would do.
+#[derive(Debug, Default)]
+pub struct PurgePlan {
+    /// What would go, in order of names.
+    pub entries: Vec<Purgeable>,
+    /// Entries that cannot be looked at: they may belong to another user.
+    pub failed: Vec<RemovalError>,
+}
+
+/// What is in the trash of `collection`, as far as it is wanted.
 ///
-/// What recovery would put back is not told: it is on its way.
-pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
-    let mut found = Vec::new();
+/// What recovery would put back is left out: it is on its way.
+pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, RemovalError> {
+    let mut plan = PurgePlan::default();
     let names: Option<BTreeSet<_>> = wanted.names.as_ref().map(|names| names.iter().collect());
     collection.visit_trash(|trashed| {
-        if names.as_ref().is_some_and(|names| !names.contains(&trashed.name)) {
-            return Ok(());
-        }
-        let seen = collection
-            .held(&trashed)
-            .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
-        let (held, (files, bytes, changed)) = match seen {
-            // Another run has just purged it, or brought it back.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            outcome => outcome?,
+        let found = match (trashed, &names) {
+            (Ok(trashed), Some(names)) if !names.contains(&trashed.name) => return Ok(()),
+            // Whose it is, is not known.
+            (Err(_), Some(_)) => return Ok(()),
+            (trashed, _) => trashed
+                .map_err(RemovalError::from)
+                .and_then(|trashed| look_at(collection, wanted, trashed)),
         };
-        if held == Held::SetAside {
-            return Ok(());
-        }
-        let since = match deleted_at(collection, &trashed.name) {
-            Ok(date) => date.unwrap_or(changed),
-            // The date decides only where one is asked for.
-            Err(_) if wanted.before.is_none() => changed,
-            Err(error) => return Err(error.into()),
-        };
-        // Of what has begun to go, the rest goes as well.
-        if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {
-            let name = trashed.name.clone();
-            found.push(Purgeable { name, held, files, bytes, since, trashed });
+        match found {
+            Ok(found) => plan.entries.extend(found),
+            Err(error) => plan.failed.push(error),
         }
         Ok::<_, RemovalError>(())
     })?;
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
+    plan.entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(plan)
+}
+
+/// An entry that is to be purged, if it is there and wanted.
+fn look_at(
+    collection: &Collection,
+    wanted: &Wanted,
+    trashed: Trashed,
+) -> Result<Option<Purgeable>, RemovalError> {
+    let seen = collection
+        .held(&trashed)
+        .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
+    let (held, (files, bytes, changed)) = match seen {
+        // Another run has just purged it, or brought it back.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        outcome => outcome?,
+    };
+    if held == Held::SetAside {
+        return Ok(None);
+    }
+    let since = match deleted_at(collection, &trashed.name) {
+        Ok(date) => date.unwrap_or(changed),
+        // The date decides only where one is asked for.
+        Err(_) if wanted.before.is_none() => changed,
+        Err(error) => return Err(error.into()),
+    };
+    // Of what has begun to go, the rest goes as well.
+    if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {
+        let name = trashed.name.clone();
+        return Ok(Some(Purgeable { name, held, files, bytes, since, trashed }));
+    }
+    Ok(None)
 }
 
 /// The date of a tombstone, if there is one. One that cannot be read is an error: its date is not known.

@@ -5,6 +5,7 @@
 //! that it has finished. The next run takes over the files that are there, each once its bytes are proven by their digest: nothing else about them is trusted. A
 //! kernel lock on the directory keeps a second run away, which then stages the item as any other.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::TransferError;
@@ -25,13 +26,25 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    /// The place for the item that `source` describes, unless another process works there.
+    /// The place for the item that `source` describes, unless another process works there, or it
+    /// belongs to another user, whose files keep the modes and times they have.
     pub(super) fn open(
         to: &Collection,
         name: &RepositoryName,
         source: &ReadSidecar,
     ) -> Result<Option<Partial>, PathError> {
-        let dir = to.own().ensure_private_dir(layout::PARTIAL)?;
+        match Partial::open_own(to, name, source) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
+            outcome => outcome,
+        }
+    }
+
+    fn open_own(
+        to: &Collection,
+        name: &RepositoryName,
+        source: &ReadSidecar,
+    ) -> Result<Option<Partial>, PathError> {
+        let dir = to.own().ensure_dir(layout::PARTIAL)?;
         // Names may be longer than the name of a file.
         let item = Digest::of(name.folded().as_bytes());
         let entry = format!("{item:.32}~{:.32}", source.text.digest());
@@ -41,6 +54,8 @@ impl Partial {
         if dir.stamp(&entry)?.map(|stamp| stamp.identity) != Some(own.own_stamp()?.identity) {
             return Ok(None);
         }
+        // Only its owner may.
+        own.set_attributes(&own.own_stamp()?)?;
         own.ensure_dir(layout::PAYLOAD)?;
         own.remove_file_if_there(Path::new(layout::SIDECAR))?;
         Ok(Some(Partial { dir, item: entry.into(), _lock: lock }))

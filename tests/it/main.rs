@@ -28,6 +28,7 @@ mod sidecar;
 mod support;
 mod tidy;
 mod transfer;
+mod users;
 mod verify;
 mod verify_roots;
 mod waits;

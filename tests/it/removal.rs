@@ -14,8 +14,8 @@ use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
-    DamageRule, Lack, LastRule, Order, Plan, Purgeable, RemovalError, Remover, Revived, Step,
-    Wanted, finish_pending, plan, plan_revival, purgeable,
+    DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, RemovalError, Remover, Revived,
+    Step, Wanted, finish_pending, plan, plan_revival, purgeable,
 };
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
@@ -108,7 +108,7 @@ fn trash(collection: &Collection) -> Vec<Held> {
     let mut found = Vec::new();
     collection
         .visit_trash(|trashed| {
-            found.push(collection.held(&trashed)?);
+            found.push(collection.held(&trashed?)?);
             Ok::<_, urepo::disk::PathError>(())
         })
         .unwrap();
@@ -165,7 +165,8 @@ fn delete(
 
 fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
     remover(collection, &later(), |remover| {
-        let entries = purgeable(collection, wanted)?;
+        let PurgePlan { entries, failed } = purgeable(collection, wanted)?;
+        failed.into_iter().try_for_each(Err)?;
         entries.iter().try_for_each(|entry| remover.purge(entry))?;
         Ok(entries)
     })
@@ -619,7 +620,7 @@ mod purging {
         world.delete("archive", &forced()).unwrap();
         let collection = world.open("archive");
         let deleted = world.sidecar("archive").timestamp;
-        let count = |wanted: &Wanted| purgeable(&collection, wanted).unwrap().len();
+        let count = |wanted: &Wanted| purgeable(&collection, wanted).unwrap().entries.len();
         assert_eq!(count(&Wanted { before: Some(deleted), ..Wanted::default() }), 0);
         let after = deleted.checked_add(1);
         assert_eq!(count(&Wanted { before: after, ..Wanted::default() }), 1);
@@ -651,6 +652,8 @@ fn a_tombstone_that_can_not_be_read_is_not_purged_by_its_age() {
     std::fs::create_dir(&sidecar).unwrap();
     let before = Some("2030-01-01T00:00:00Z".parse().unwrap());
     let collection = world.open("archive");
-    assert!(purgeable(&collection, &Wanted { names: None, before }).is_err());
-    assert_eq!(purgeable(&collection, &Wanted::default()).unwrap().len(), 1);
+    let PurgePlan { entries, failed } =
+        purgeable(&collection, &Wanted { names: None, before }).unwrap();
+    assert_eq!((entries.len(), failed.len()), (0, 1));
+    assert_eq!(purgeable(&collection, &Wanted::default()).unwrap().entries.len(), 1);
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Held};
 use urepo::identity::RepositoryName;
-use urepo::removal::{Purgeable, Wanted, purgeable};
+use urepo::removal::{PurgePlan, Purgeable, Wanted, purgeable};
 
 use super::delete::remover;
 use crate::cli::confirm::confirm;
@@ -40,12 +40,16 @@ impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let wanted = Wanted { names: self.names(&collection)?, before: self.before(context) };
-        let entries = purgeable(&collection, &wanted)?;
+        let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
+        let mut done = Tally { failed: failed.len() as u64, ..Tally::default() };
+        for error in failed {
+            Failure::from(error).tell(&context.printer);
+        }
         if context.global.dry_run {
             for entry in &entries {
                 tell(context, entry, "would purge")?;
             }
-            return finish(context, &Tally { failed: 0, ..Tally::of(&entries) }, None);
+            return finish(context, &Tally { failed: done.failed, ..Tally::of(&entries) }, None);
         }
         if !entries.is_empty() && !self.yes {
             for entry in &entries {
@@ -56,7 +60,6 @@ impl Purge {
             let question = format!("remove {entries}, {}, for good?", human::bytes(bytes));
             confirm(context, self.yes, &question)?;
         }
-        let mut done = Tally::default();
         let mut single = None;
         if !entries.is_empty() {
             let progress = context.progress();
@@ -70,7 +73,7 @@ impl Purge {
                     Err(failure) if failure.ends_the_run() => return Err(failure),
                     Err(failure) => {
                         done.failed += 1;
-                        if entries.len() == 1 {
+                        if done.failed == 1 && entries.len() == 1 {
                             single = Some(failure);
                         } else {
                             failure.tell(&context.printer);

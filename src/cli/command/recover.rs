@@ -1,7 +1,7 @@
 //! `urepo recover`: clear up after killed runs.
 
 use serde_json::json;
-use urepo::collection::{Collection, Issuer, left_overs, recover};
+use urepo::collection::{Collection, Issuer, Recovered, left_overs, recover};
 use urepo::distributor::ClockTrust;
 use urepo::removal::finish_pending as finish_pending_removals;
 use urepo::transfer::{Reach, finish_pending, has_pending, pending};
@@ -38,7 +38,11 @@ impl Recover {
             pending += 1;
             context.printer.warning(&Failure::from(error).in_one_line());
         }
-        let removed = recover(&collection, &context.agent, &waiter)?;
+        let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
+        let kept = failed.len() as u64;
+        for error in failed {
+            context.printer.warning(&Failure::from(error).in_one_line());
+        }
         let mut notices = Vec::new();
         if !collection.settings().subsystems.is_empty() {
             let options = context.issue_options(None, None, ClockTrust::Judge);
@@ -50,10 +54,10 @@ impl Recover {
             let record = json!({
                 "type": "summary", "version": 1, "removed": removed.len(), "notices": notices,
                 "finished": finished, "pending": pending,
-                "exit_code": if pending > 0 { Exit::Partial.code() } else { 0 },
+                "kept": kept, "exit_code": if pending + kept > 0 { Exit::Partial.code() } else { 0 },
             });
             context.printer.record(&record)?;
-            return still_pending(pending);
+            return still_pending(pending, kept);
         }
         for notice in &notices {
             context.printer.warning(&notice.to_string());
@@ -63,11 +67,12 @@ impl Recover {
             context.printer.detail(&format!("removed the stage of {holder}"));
         }
         let told = match removed.len() as u64 {
+            0 if kept > 0 => "nothing was removed".to_owned(),
             0 => "there is nothing to remove".to_owned(),
             count => format!("removed {}", human::count(count, "left-over stage")),
         };
         context.printer.note(&told);
-        still_pending(pending)
+        still_pending(pending, kept)
     }
 }
 
@@ -107,7 +112,15 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
     Ok((finished.len() as u64 - pending, pending))
 }
 
-fn still_pending(pending: u64) -> Done {
+fn still_pending(pending: u64, kept: u64) -> Done {
+    if pending == 0 && kept > 0 {
+        let left = human::count(kept, "left-over");
+        return Err(Failure::new(
+            Exit::Partial,
+            format!("{left} could not be removed or put back"),
+        )
+        .hint("what belongs to another user is removed when that user runs `urepo recover`"));
+    }
     if pending == 0 {
         return Ok(());
     }

@@ -32,7 +32,7 @@ fn bytes_of(root: &Path, name: &RepositoryName) -> Bytes {
             let doc = item.dir().open_dir_if_there("doc").unwrap();
             collection
                 .visit_trash(|trashed| {
-                    if let Some(doc) = collection.trashed_payload(&trashed)? {
+                    if let Some(doc) = collection.trashed_payload(&trashed?)? {
                         assert!(is_payload_whole(doc, &sidecar), "half of it is in the trash");
                         in_trash += 1;
                     }
@@ -55,7 +55,7 @@ fn bytes_of(root: &Path, name: &RepositoryName) -> Bytes {
             assert!(error.to_string().starts_with("no item"), "{error}");
             collection
                 .visit_trash(|trashed| {
-                    if let Some(item) = collection.trashed_copy(&trashed)? {
+                    if let Some(item) = collection.trashed_copy(&trashed?)? {
                         let (depth, interrupt) = (Depth::Full, Interrupt::default());
                         let report = verify_item(&item, depth, &NoProgress, &interrupt).unwrap();
                         assert!(!report.findings.is_damage());
