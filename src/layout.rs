@@ -54,7 +54,12 @@ pub fn prefix_directory(prefix: &Prefix) -> PathBuf {
 
 /// The lock file that holds the last date of `prefix`, in [`DISTRIBUTOR`].
 ///
-/// `+` stands for the `/`: it occurs in no prefix. Spellings that are the same label share a file.
+/// `+` stands for the `/`: it occurs in no prefix. The prefixes of one subsystem share a file.
 pub fn memory_file(prefix: &Prefix) -> String {
-    format!("{}.lock", prefix.folded().replace('/', "+"))
+    format!("{}.lock", prefix.subsystem().replace('/', "+"))
+}
+
+/// The file that says who issues `prefix`, in the register of a machine.
+pub fn register_file(prefix: &Prefix) -> String {
+    format!("{}.toml", prefix.subsystem().replace('/', "+"))
 }

@@ -13,11 +13,13 @@ use super::failure::Failure;
 use super::human::parse_duration;
 
 /// The environment variables that are read, each in one place: here.
-pub(crate) const VARIABLES: [(&str, &str); 4] = [
+pub(crate) const VARIABLES: [(&str, &str); 6] = [
     ("UREPO_COLLECTION", "the collection, by path or name"),
     ("UREPO_JOBS", "how many files are worked on at a time"),
     ("UREPO_LOCK_WAIT", "how long to wait for a lock"),
     ("UREPO_MAX_WAIT", "how long to wait for a name"),
+    ("UREPO_MACHINE_ID", "the identity of this machine, where `/etc/machine-id` does not last"),
+    ("UREPO_STATE", "the directory that knows which prefixes this machine issues"),
 ];
 
 /// What a settings file may say.
@@ -28,6 +30,11 @@ struct File {
     jobs: Option<u16>,
     lock_wait: Option<String>,
     max_wait: Option<String>,
+    machine_id: Option<String>,
+    state: Option<PathBuf>,
+    /// Directories outside of collections that memories may be kept in.
+    #[serde(default)]
+    distributors: Vec<PathBuf>,
     /// Names of collections and where they are.
     #[serde(default)]
     collections: BTreeMap<String, PathBuf>,
@@ -67,7 +74,21 @@ pub(crate) struct Config {
     pub(crate) jobs: Sourced<usize>,
     pub(crate) lock_wait: Sourced<Duration>,
     pub(crate) max_wait: Option<Sourced<Duration>>,
+    pub(crate) machine_id: Option<Sourced<String>>,
+    pub(crate) state: Sourced<StateDirectory>,
+    pub(crate) distributors: Vec<Sourced<PathBuf>>,
     pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
+}
+
+/// The directory of what urepo knows of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StateDirectory {
+    /// The one that was chosen, and no other.
+    Chosen(PathBuf),
+    /// The usual one, beside the machine's.
+    Usual(PathBuf),
+    /// There is none: nobody is at home.
+    None,
 }
 
 /// What the command line says about the same settings.
@@ -78,6 +99,9 @@ pub(crate) struct Given {
     pub(crate) lock_wait: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
 }
+
+/// Where root keeps what urepo knows of this machine.
+pub(crate) const MACHINE_STATE: &str = "/var/lib/urepo";
 
 /// How long a lock is waited for unless told otherwise.
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -111,6 +135,27 @@ impl Config {
             Some(found) => Some(found),
             None => duration_from_files(&files, |file| file.max_wait.as_deref())?,
         };
+        let machine_id = first(None, "UREPO_MACHINE_ID", &variable, parse_machine_id)?
+            .or_else(|| from_files(&files, |file| file.machine_id.clone()));
+        if let Some(Sourced { value, origin: Origin::File(path) }) = &machine_id {
+            parse_machine_id(value).map_err(|reason| unusable(path, reason))?;
+        }
+        let chosen = first(None, "UREPO_STATE", &variable, |text| Ok(PathBuf::from(text)))?
+            .or_else(|| from_files(&files, |file| file.state.clone()));
+        let state = match chosen {
+            Some(Sourced { value, origin }) => {
+                Sourced { value: StateDirectory::Chosen(value), origin }
+            }
+            None => Sourced { value: usual_state(&variable), origin: Origin::Default },
+        };
+        let distributors = files.iter().flat_map(|(path, file)| {
+            let origin = Origin::File(path.clone());
+            let above = path.parent().unwrap_or(Path::new("/"));
+            file.distributors
+                .iter()
+                .map(move |dir| Sourced { value: above.join(dir), origin: origin.clone() })
+        });
+        let distributors = distributors.collect();
         let mut collections = BTreeMap::new();
         for (path, file) in files.iter().rev() {
             for (name, root) in &file.collections {
@@ -121,7 +166,16 @@ impl Config {
         }
         let lock_wait =
             lock_wait.unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default });
-        Ok(Config { collection, jobs, lock_wait, max_wait, collections })
+        Ok(Config {
+            collection,
+            jobs,
+            lock_wait,
+            max_wait,
+            machine_id,
+            state,
+            distributors,
+            collections,
+        })
     }
 }
 
@@ -129,6 +183,28 @@ pub(crate) fn parse_jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs @ 1..=1024) => Ok(jobs),
         _ => Err("expected a number from 1 to 1024".to_owned()),
+    }
+}
+
+/// Reads an identity that fits the memories.
+fn parse_machine_id(text: &str) -> Result<String, String> {
+    match text.len() {
+        1..=40 if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(text.to_owned()),
+        _ => Err("expected 1 to 40 printable ASCII characters without spaces".to_owned()),
+    }
+}
+
+/// Where what urepo knows of this machine is kept unless something else is said.
+fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
+    use etcetera::BaseStrategy;
+    let named = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    if named.is_none() && rustix::process::geteuid().is_root() {
+        return StateDirectory::Usual(PathBuf::from(MACHINE_STATE));
+    }
+    let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
+    match named.or(own) {
+        Some(home) => StateDirectory::Usual(home.join("urepo")),
+        None => StateDirectory::None,
     }
 }
 
@@ -197,7 +273,8 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
 fn unusable(path: &Path, reason: String) -> Failure {
     Failure::new(Exit::Failure, format!("cannot use the settings `{}`", path.display()))
         .caused_by(reason)
-        .hint("the keys are collection, jobs, lock-wait, max-wait and the table [collections]")
+        .hint("the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and \
+             the table [collections]")
 }
 
 /// The user's file, then the machine's.

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use urepo::agent::Agent;
 use urepo::clock::SystemClock;
-use urepo::collection::{Collection, CollectionError, IssueOptions, StoredItem, discover};
+use urepo::collection::{
+    Collection, CollectionError, Founder, IssueOptions, Purpose as IssuePurpose, Register,
+    StoredItem, Takeover, discover,
+};
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};
 use urepo::interrupt::Interrupt;
@@ -16,11 +19,14 @@ use urepo::progress::{NoProgress, Progress};
 use urepo::wait::Waiter;
 
 use super::args::{Color, Global};
-use super::config::{self, Config, Given};
+use super::config::{self, Config, Given, MACHINE_STATE, StateDirectory};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, Lines, Unit};
+
+/// The register of prefixes, in the directory of what urepo knows of this machine.
+const PREFIXES: &str = "prefixes";
 
 /// What every command needs.
 pub(crate) struct Context {
@@ -51,13 +57,14 @@ impl Context {
             Failure::new(Exit::Failure, "cannot find the current directory")
                 .caused_by(error.to_string())
         })?;
+        let machine_id = config.machine_id.as_ref().map(|found| found.value.clone());
         Ok(Context {
             printer,
             global,
             config,
             clock: SystemClock,
             interrupt: catch_signals()?,
-            agent: agent(command),
+            agent: agent(command, machine_id),
             current,
         })
     }
@@ -114,6 +121,60 @@ impl Context {
             patience: self.patience(),
             trust,
             interrupt: self.interrupt.clone(),
+            register: self.register(),
+            // A dry run does not take a prefix either.
+            purpose: if self.global.dry_run { IssuePurpose::Care } else { IssuePurpose::Issue },
+        }
+    }
+
+    /// The same for the care of memories.
+    pub(crate) fn care_options(&self, trust: ClockTrust) -> IssueOptions {
+        IssueOptions { purpose: IssuePurpose::Care, ..self.issue_options(None, None, trust) }
+    }
+
+    /// The prefixes that this machine issues, and what the settings know besides.
+    pub(crate) fn register(&self) -> Register {
+        let entries = |state: &Path| state.join(PREFIXES);
+        let (dir, others) = match &self.config.state.value {
+            StateDirectory::Chosen(state) => (Some(entries(state)), Vec::new()),
+            StateDirectory::Usual(state) => {
+                let machine = entries(Path::new(MACHINE_STATE));
+                let own = entries(state);
+                let others = if own == machine { Vec::new() } else { vec![machine] };
+                (Some(own), others)
+            }
+            StateDirectory::None => (None, vec![entries(Path::new(MACHINE_STATE))]),
+        };
+        let paths = |found: &config::Sourced<PathBuf>| found.value.clone();
+        Register {
+            dir: dir.map(|dir| self.absolute(&dir)),
+            others,
+            known: self.config.collections.values().map(paths).collect(),
+            allowed: self.config.distributors.iter().map(paths).collect(),
+        }
+    }
+
+    /// The collections at `roots`, by path or name.
+    pub(crate) fn opened(&self, roots: &[String]) -> Result<Vec<Collection>, Failure> {
+        let open =
+            |root: &String| Ok(Collection::open(&self.collection_path(root), &Watcher::default())?);
+        roots.iter().map(open).collect()
+    }
+
+    /// Who makes a collection here.
+    pub(crate) fn founder<'a>(
+        &'a self,
+        register: &'a Register,
+        takeover: Takeover,
+        names_from: &'a [Collection],
+    ) -> Founder<'a> {
+        Founder {
+            agent: &self.agent,
+            clock: &self.clock,
+            patience: self.patience(),
+            register,
+            takeover,
+            names_from,
         }
     }
 
@@ -183,9 +244,10 @@ fn catch_signals() -> Result<Interrupt, Failure> {
     Ok(Interrupt::from_flag(flag))
 }
 
-fn agent(command: &str) -> Agent {
+fn agent(command: &str, machine_id: Option<String>) -> Agent {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let machine_id = read_line("/etc/machine-id").unwrap_or_else(|| machine.clone());
+    let machine_id =
+        machine_id.or_else(|| read_line("/etc/machine-id")).unwrap_or_else(|| machine.clone());
     Agent {
         process: std::process::id(),
         machine_id,

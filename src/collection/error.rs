@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::disk::{LockError, PathError};
 use crate::distributor::DistributorError;
-use crate::identity::{ParseError, RepositoryName};
+use crate::identity::{ParseError, Prefix, RepositoryName};
 use crate::sidecar::SidecarError;
 
 /// Why a collection can not be made, opened or used.
@@ -67,6 +67,30 @@ pub enum CollectionError {
         file_system: &'static str,
         /// Where.
         path: PathBuf,
+    },
+    /// Another collection issues the names of a prefix, from a memory of its own.
+    #[error("another collection gives the names of `{prefix}`: `{}`", root.display())]
+    PrefixInUse {
+        /// The prefix.
+        prefix: Prefix,
+        /// The other collection.
+        root: PathBuf,
+    },
+    /// A collection that cannot be found has issued the names of a prefix.
+    #[error("names of `{prefix}` were given by a collection that is not there any more: `{}`", root.display())]
+    PrefixLost {
+        /// The prefix.
+        prefix: Prefix,
+        /// Where the collection was.
+        root: PathBuf,
+    },
+    /// The settings name a directory outside of the collection that nobody has allowed.
+    #[error("the memory of `{prefix}` is outside of the collection: `{}`", dir.display())]
+    MemoryOutside {
+        /// The prefix.
+        prefix: Prefix,
+        /// The directory.
+        dir: PathBuf,
     },
     /// The collection holds no such item.
     #[error("no item `{name}` in `{}`", path.display())]

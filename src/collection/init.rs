@@ -2,24 +2,115 @@
 
 use std::path::Path;
 
-use super::{Collection, CollectionError, Settings, Subsystem};
-use crate::disk::{Dir, IoContext, PathError, Watcher, random_hex};
+use super::issue::keep;
+use super::register::Claimant;
+use super::tree::PrefixTree;
+use super::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::disk::{Dir, IoContext, PathError, Watcher, random_hex, resolved};
+use crate::distributor::{Distributor, Notice, Past, Patience};
 use crate::layout;
+
+/// Who makes a collection, and what its names have to be later than.
+pub struct Founder<'a> {
+    /// Who makes it.
+    pub agent: &'a Agent,
+    /// The clock.
+    pub clock: &'a dyn Clock,
+    /// How long to wait for the memory, where others share it.
+    pub patience: Patience,
+    /// The prefixes that this machine issues.
+    pub register: &'a Register,
+    /// What to do about a prefix that another collection issues.
+    pub takeover: Takeover,
+    /// Collections that hold names of the same prefix: mirrors of one that was lost.
+    pub names_from: &'a [Collection],
+}
+
+impl Founder<'_> {
+    /// A collection that was lost, or is followed by this one, may have given names that nobody holds.
+    fn past(&self) -> Past {
+        match self.takeover {
+            Takeover::Refuse if self.names_from.is_empty() => Past::Known,
+            _ => Past::Unknown,
+        }
+    }
+
+    /// Whom the register lets begin: who has seen a mirror knows that the other collection is lost.
+    fn takeover(&self) -> Takeover {
+        if self.names_from.is_empty() { self.takeover } else { Takeover::AcceptLost }
+    }
+}
 
 /// Makes a collection in the directory `root`, an absolute path, which may exist.
 ///
 /// `name` is its name for people. The settings are written last: until then there is no collection,
-/// and a repetition goes on where this one stopped.
+/// and a repetition goes on where this one stopped. What was odd about the names is given as well.
 pub fn init(
     root: &Path,
     name: &str,
     subsystem: Subsystem,
+    founder: &Founder<'_>,
     watcher: &Watcher,
-) -> Result<Collection, CollectionError> {
+) -> Result<(Collection, Vec<Notice>), CollectionError> {
     // What can be refused is refused before anything is made.
     subsystem.prefix()?;
     subsystem.ibip_prefix()?;
-    make(root, name, vec![subsystem], watcher)
+    check_place(root)?;
+    check_prefix(root, &subsystem, founder)?;
+    let dir = make_with_parents(root, watcher)?;
+    let own = make_own(&dir)?;
+    let memory = match &subsystem.distributor {
+        Some(shared) => make_with_parents(shared, watcher)?,
+        None => own.ensure_dir(layout::DISTRIBUTOR)?,
+    };
+    let prefix = subsystem.prefix()?;
+    let (real_root, real_memory) = (resolved(root)?, resolved(memory.path())?);
+    let claimant = Claimant { prefix: &prefix, id: None, root: &real_root, memory: &real_memory };
+    let Founder { agent, clock, patience, register, .. } = *founder;
+    // Held until the collection is there: of two that are made at once, one gets the prefix.
+    let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
+        // A machine may have no place for a register, which is told in the end.
+        Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
+        claim => Ok(claim?),
+    };
+    let mut notices = begin_memory(&dir, memory, &subsystem, founder)?;
+    let collection = make(&dir, name, vec![subsystem])?;
+    notices.extend(keep(claim, collection.id(), &claimant)?);
+    Ok((collection, notices))
+}
+
+/// Makes sure that a collection at `root` may issue the names of `subsystem`.
+pub fn check_prefix(
+    root: &Path,
+    subsystem: &Subsystem,
+    founder: &Founder<'_>,
+) -> Result<(), CollectionError> {
+    let prefix = subsystem.prefix()?;
+    let in_root = root.join(layout::OWN).join(layout::DISTRIBUTOR);
+    let memory = subsystem.distributor.as_ref().unwrap_or(&in_root);
+    let memory = resolved(memory).unwrap_or_else(|_| memory.clone());
+    let claimant = Claimant { prefix: &prefix, id: None, root, memory: &memory };
+    founder.register.check(&claimant, founder.takeover())
+}
+
+/// Begins the memory of a subsystem, so that one that goes missing later is not taken for a new one.
+fn begin_memory(
+    root: &Dir,
+    memory: Dir,
+    subsystem: &Subsystem,
+    founder: &Founder<'_>,
+) -> Result<Vec<Notice>, CollectionError> {
+    // There, no names are issued unasked, and locks may not work at all.
+    if memory.network_file_system()?.is_some() {
+        return Ok(Vec::new());
+    }
+    let prefix = subsystem.prefix()?;
+    let tree = PrefixTree::new(root, prefix.clone()).with_mirrors(founder.names_from);
+    let Founder { agent, clock, patience, .. } = *founder;
+    let distributor = Distributor::new(prefix, subsystem.granularity, memory, agent, clock);
+    Ok(distributor.begin(&tree, founder.past(), patience)?)
 }
 
 /// Makes a collection that issues no names: one that keeps items which have them already.
@@ -28,21 +119,16 @@ pub fn init_without_names(
     name: &str,
     watcher: &Watcher,
 ) -> Result<Collection, CollectionError> {
-    make(root, name, Vec::new(), watcher)
-}
-
-fn make(
-    root: &Path,
-    name: &str,
-    subsystems: Vec<Subsystem>,
-    watcher: &Watcher,
-) -> Result<Collection, CollectionError> {
-    let settings = Settings::new(random_id()?, name.to_owned(), subsystems);
     check_place(root)?;
     let dir = make_with_parents(root, watcher)?;
     make_own(&dir)?;
+    make(&dir, name, Vec::new())
+}
+
+fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
+    let settings = Settings::new(random_id()?, name.to_owned(), subsystems);
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
-    Collection::open(root, watcher)
+    Collection::open(dir.path(), &dir.watcher())
 }
 
 /// Makes what is missing of urepo's own directory in the collection at `root`: a tree may have been
@@ -50,15 +136,17 @@ fn make(
 ///
 /// Names are not given twice for all that: those on the disk are looked at before the next is given.
 pub fn restore_own(root: &Path, watcher: &Watcher) -> Result<(), CollectionError> {
-    Ok(make_own(&Dir::open(root, watcher.clone())?)?)
+    make_own(&Dir::open(root, watcher.clone())?)?;
+    Ok(())
 }
 
-fn make_own(root: &Dir) -> Result<(), PathError> {
+fn make_own(root: &Dir) -> Result<Dir, PathError> {
     let own = root.ensure_dir(layout::OWN)?;
     own.ensure_dir(layout::DISTRIBUTOR)?;
     own.ensure_dir(layout::STAGING)?;
     own.open_lock_file(layout::LOCK)?;
-    own.sync()
+    own.sync()?;
+    Ok(own)
 }
 
 /// Makes sure that a collection can be made at `root`: there is none there, above or below.
@@ -71,7 +159,7 @@ pub fn check_place(root: &Path) -> Result<(), CollectionError> {
 }
 
 /// Makes `path` and what is missing above it, each synced into its parent.
-fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
+pub(super) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
     match Dir::open(path, watcher.clone()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         outcome => return outcome,

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::register::{Claim, Claimant};
 use super::tree::PrefixTree;
-use super::{Collection, CollectionError, Network, Subsystem};
+use super::{Collection, CollectionError, Network, Register, Subsystem, Takeover};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, LockError};
+use crate::disk::{Dir, LockError, PathError, resolved};
 use crate::distributor::{
-    ClockTrust, Distributor, DistributorError, Issued, Notice, Patience, Setting,
+    ClockTrust, Distributor, DistributorError, FutureDate, Issued, Notice, Patience, Setting,
 };
 use crate::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -38,12 +39,29 @@ pub struct IssueOptions {
     pub trust: ClockTrust,
     /// Ends a wait early.
     pub interrupt: Interrupt,
+    /// The prefixes that this machine issues.
+    pub register: Register,
+    /// What the labels are wanted for.
+    pub purpose: Purpose,
+}
+
+/// What somebody wants with the subsystems of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To issue: the collection becomes the one that issues their prefixes, or it is an error.
+    Issue,
+    /// To look at the memories, or to raise them.
+    Care,
 }
 
 /// Issues labels of one collection.
 pub struct Issuer<'a> {
     sources: Vec<Source<'a>>,
     patience: Patience,
+    collection: &'a Collection,
+    register: Register,
+    /// What was odd about the register, to be told with the first labels.
+    notices: Vec<Notice>,
 }
 
 struct Source<'a> {
@@ -79,7 +97,7 @@ impl<'a> Issuer<'a> {
             }
             let prefix = subsystem.prefix()?;
             let setting = options.granularity.unwrap_or(subsystem.granularity);
-            let dir = memory_directory(collection, subsystem)?;
+            let dir = memory_directory(collection, subsystem, &options.register)?;
             let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
             distributor.trust = options.trust;
             distributor.interrupt = options.interrupt.clone();
@@ -95,7 +113,29 @@ impl<'a> Issuer<'a> {
                 path: collection.settings_path(),
             });
         }
-        Ok(Issuer { sources, patience: options.patience })
+        let (patience, register) = (options.patience, options.register.clone());
+        let mut issuer = Issuer { sources, patience, collection, register, notices: Vec::new() };
+        if options.purpose == Purpose::Issue {
+            issuer.claim(Takeover::Refuse)?;
+        }
+        Ok(issuer)
+    }
+
+    /// Makes sure that the register says that names of these prefixes come from here.
+    fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
+        for Source { distributor, .. } in &self.sources {
+            let memory = resolved(distributor.dir.path())?;
+            let prefix = &distributor.prefix;
+            let claimant = Claimant { prefix, id: Some(id), root: &root, memory: &memory };
+            if self.register.has(&claimant)? {
+                continue;
+            }
+            let (agent, clock) = (distributor.agent, distributor.clock);
+            let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
+            self.notices.extend(keep(claim, id, &claimant)?);
+        }
+        Ok(())
     }
 
     /// Gives up to `count` labels, at least one; durable, in order within a subsystem.
@@ -104,7 +144,8 @@ impl<'a> Issuer<'a> {
     pub fn issue(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
         let (at, issued) = self.issue_dates(count)?;
         let labels = issued.dates.iter().map(|date| self.sources[at].label(*date));
-        Ok((labels.collect::<Result<_, _>>()?, issued.notices))
+        let notices = self.notices.drain(..).chain(issued.notices).collect();
+        Ok((labels.collect::<Result<_, _>>()?, notices))
     }
 
     /// Gives only labels that need no wait for their dates from now on.
@@ -142,21 +183,24 @@ impl<'a> Issuer<'a> {
         Ok(())
     }
 
-    /// Raises each memory to the newest name on disk.
-    pub fn catch_up(&self) -> Result<Vec<Notice>, CollectionError> {
+    /// Raises each memory to the newest name on disk, and to the newest that `mirrors` hold.
+    pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
-        for source in &self.sources {
-            notices.extend(source.distributor.catch_up(&source.tree, self.patience)?);
+        for Source { distributor, .. } in &self.sources {
+            let tree = PrefixTree::new(self.collection.root(), distributor.prefix.clone());
+            notices.extend(distributor.catch_up(&tree.with_mirrors(mirrors), self.patience)?);
         }
         Ok(notices)
     }
 
-    /// Makes this machine the one that issues.
-    pub fn adopt(&self) -> Result<(), CollectionError> {
+    /// Makes this machine, and this collection, the one that issues.
+    pub fn adopt(&mut self, future: FutureDate) -> Result<Vec<Notice>, CollectionError> {
+        self.claim(Takeover::Accept)?;
+        let mut notices: Vec<_> = self.notices.drain(..).collect();
         for source in &self.sources {
-            source.distributor.adopt(&source.tree, self.patience)?;
+            notices.extend(source.distributor.adopt(&source.tree, future, self.patience)?);
         }
-        Ok(())
+        Ok(notices)
     }
 
     /// What each memory says, without issuing.
@@ -189,13 +233,43 @@ fn is_wanted(subsystem: &Subsystem, wanted: Option<&str>) -> Result<bool, Collec
     Ok(by_name || subsystem.prefix()?.to_string().eq_ignore_ascii_case(wanted))
 }
 
+/// Keeps a claim, or says why the register could not be written: a machine may have no place for it.
+pub(super) fn keep(
+    claim: Result<Option<Claim>, CollectionError>,
+    id: &str,
+    claimant: &Claimant<'_>,
+) -> Result<Option<Notice>, CollectionError> {
+    let kept = claim.and_then(|claim| match claim {
+        Some(claim) => Ok(claim.keep(id, claimant)?),
+        None => Ok(()),
+    });
+    let not_registered = |error: &PathError| Notice::NotRegistered {
+        prefix: claimant.prefix.clone(),
+        cause: error.to_string(),
+    };
+    match kept {
+        Ok(()) => Ok(None),
+        Err(CollectionError::Disk(error)) if error.is_refusal() => Ok(Some(not_registered(&error))),
+        Err(error) => Err(error),
+    }
+}
+
 /// The directory of a subsystem's memory, if kernel locks there can be relied upon.
 fn memory_directory(
     collection: &Collection,
     subsystem: &Subsystem,
+    register: &Register,
 ) -> Result<Dir, CollectionError> {
     let dir = match &subsystem.distributor {
-        Some(shared) => Dir::open(&collection.root().path_of(shared), collection.root().watcher())?,
+        // A collection that came from elsewhere must not decide what is written outside of it.
+        Some(shared) if shared.is_absolute() => {
+            let (prefix, dir) = (subsystem.prefix()?, resolved(shared)?);
+            if !register.allows(&dir, &prefix)? {
+                return Err(CollectionError::MemoryOutside { prefix, dir });
+            }
+            Dir::open(&dir, collection.root().watcher())?
+        }
+        Some(inside) => collection.root().open_dir(inside)?,
         None => collection.own.ensure_dir(layout::DISTRIBUTOR)?,
     };
     if collection.settings().network == Network::Refuse

@@ -163,7 +163,7 @@ impl Settings {
         if settings.id.len() != 32 || !id_is_hex {
             return Err("`id` is not 32 hexadecimal digits".to_owned());
         }
-        let mut seen = Vec::new();
+        let (mut seen, mut addresses) = (Vec::new(), Vec::new());
         for subsystem in &settings.subsystems {
             let prefix = subsystem.prefix().map_err(|error| {
                 format!("subsystem of {}: {}", subsystem.host, error.expected())
@@ -175,6 +175,17 @@ impl Settings {
                 return Err(format!("two subsystems have the prefix `{prefix}`"));
             }
             seen.push(prefix);
+            if let Some(ip) = subsystem.ip {
+                let address = (ip, subsystem.ip_port);
+                if addresses.contains(&address) {
+                    return Err(format!(
+                        "two subsystems have the address {ip} and `ip_port` {}: their IBIps would \
+                         be the same",
+                        subsystem.ip_port
+                    ));
+                }
+                addresses.push(address);
+            }
         }
         Ok(settings)
     }
@@ -196,7 +207,7 @@ impl Settings {
             text += "# Without a [[subsystem]] with a `host`, no names are given here.\n";
         }
         for subsystem in &self.subsystems {
-            let Subsystem { host, port, ip, ip_port, granularity, .. } = subsystem;
+            let Subsystem { host, port, ip, ip_port, granularity, distributor, .. } = subsystem;
             let _ = write!(text, "\n[[subsystem]]  # hands out names\nhost = \"{host}\"\n");
             let _ = writeln!(text, "port = {port}");
             if let Some(ip) = ip {
@@ -204,6 +215,10 @@ impl Settings {
                 let _ = writeln!(text, "ip_port = {ip_port}");
             }
             let _ = writeln!(text, "granularity = \"{granularity}\"");
+            if let Some(distributor) = distributor {
+                let shared = distributor.to_string_lossy();
+                let _ = writeln!(text, "distributor = {}  # shared memory", shared.to_toml_value());
+            }
         }
         text
     }

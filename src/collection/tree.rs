@@ -1,22 +1,31 @@
 //! The names of one prefix on disk, with which its memory is compared.
 
-use std::path::PathBuf;
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
 
+use super::Collection;
 use super::list::is_year;
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, PathError};
-use crate::distributor::Names;
-use crate::identity::{Instant, Prefix, is_suffix_leaf, parse_suffix};
+use crate::distributor::{Names, Newest};
+use crate::identity::{Instant, Prefix, parse_suffix};
 
 /// The directories of a prefix: one, or several where it was spelt in different cases.
 pub(super) struct PrefixTree<'a> {
     root: &'a Dir,
     prefix: Prefix,
+    /// Collections that hold names of this prefix as well.
+    mirrors: Vec<&'a Dir>,
 }
 
 impl<'a> PrefixTree<'a> {
     pub(super) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
-        PrefixTree { root, prefix }
+        PrefixTree { root, prefix, mirrors: Vec::new() }
+    }
+
+    /// The same, with the names that `mirrors` hold.
+    pub(super) fn with_mirrors(self, mirrors: &'a [Collection]) -> PrefixTree<'a> {
+        PrefixTree { mirrors: mirrors.iter().map(Collection::root).collect(), ..self }
     }
 
     /// Every directory whose two levels are the prefix, whatever their case.
@@ -34,7 +43,7 @@ impl<'a> PrefixTree<'a> {
     }
 
     /// The years of a directory, newest first.
-    fn years(&self, directory: &PathBuf) -> Result<Vec<String>, PathError> {
+    fn years(&self, directory: &Path) -> Result<Vec<String>, PathError> {
         let Some(dir) = self.root.open_dir_if_there(directory)? else { return Ok(Vec::new()) };
         let mut years = Vec::new();
         for entry in dir.entries()? {
@@ -45,33 +54,70 @@ impl<'a> PrefixTree<'a> {
                 years.push(name.to_owned());
             }
         }
-        years.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
+        years.sort_by(|a, b| by_number(b).cmp(&by_number(a)));
         Ok(years)
     }
 
-    fn newest_of(&self, directory: &PathBuf) -> Result<Option<Instant>, PathError> {
+    /// The directories of every prefix of this subsystem: `word@80` is `word` of another time.
+    fn directories_of_subsystem(&self) -> Result<Vec<PathBuf>, PathError> {
+        let (subdomain, _) = self.prefix.path_components();
+        let subsystem = self.prefix.subsystem();
+        let mut found = Vec::new();
+        for outer in matching(self.root, &subdomain)? {
+            let Some(dir) = self.root.open_dir_if_there(&outer)? else { continue };
+            for entry in dir.entries()? {
+                let entry = entry?;
+                if let (Kind::Directory, Some(inner)) = (entry.kind, entry.name.to_str())
+                    && format!("{}/{inner}", outer.trim_end_matches('.'))
+                        .parse()
+                        .is_ok_and(|prefix: Prefix| prefix.subsystem() == subsystem)
+                {
+                    found.push(PathBuf::from(&outer).join(inner));
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// The newest names of a directory. Only directories are items; what else is called so is not.
+    fn newest_of(&self, directory: &Path, limit: Instant) -> Result<Newest, PathError> {
+        let mut newest = Newest::default();
+        let limit_suffix = limit.suffix();
+        let (limit_year, limit_leaf) = limit_suffix.split_once('/').unwrap_or_default();
         for year in self.years(directory)? {
             let Some(dir) = self.root.open_dir_if_there(directory.join(&year))? else { continue };
             // Text order is date order within a year: fields have fixed widths, and a fraction
-            // follows its second. So only one name has to be taken apart.
-            let mut newest: Option<String> = None;
+            // follows its second. So few names have to be taken apart.
+            let is_future = |leaf: &str| match by_number(&year).cmp(&by_number(limit_year)) {
+                Ordering::Equal => leaf > limit_leaf,
+                order => order.is_gt(),
+            };
+            let mut leaves = [String::new(), String::new()];
             for entry in dir.entries()? {
                 let entry = entry?;
-                if let Some(leaf) = entry.name.to_str()
-                    && newest.as_deref().is_none_or(|newest| leaf > newest)
-                    && is_suffix_leaf(&year, leaf)
-                {
-                    newest = Some(leaf.to_owned());
+                if let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) {
+                    let last = &mut leaves[usize::from(is_future(leaf))];
+                    if leaf > last.as_str()
+                        && let Ok(date) = parse_suffix(&format!("{year}/{leaf}"))
+                    {
+                        leaf.clone_into(last);
+                        newest.add(date, limit);
+                    }
                 }
             }
-            if let Some(leaf) = newest
-                && let Ok(date) = parse_suffix(&format!("{year}/{leaf}"))
-            {
-                return Ok(Some(date));
+            if newest.date.is_some() {
+                break;
             }
         }
-        Ok(None)
+        Ok(newest)
     }
+}
+
+/// What years are ordered by.
+fn by_number(year: &str) -> (usize, &str) {
+    let digits = year.trim_start_matches('0');
+    (digits.len(), digits)
 }
 
 /// Names of directories in `dir` that are `name` in any case.
@@ -89,25 +135,161 @@ fn matching(dir: &Dir, name: &str) -> Result<Vec<String>, PathError> {
 }
 
 impl Names for PrefixTree<'_> {
-    /// Which year directories there are, and when each newest one was last changed.
-    fn state(&self) -> Result<String, PathError> {
+    /// Which year directories there are, and when those were last changed that can have new names: the
+    /// newest one that has begun, and all that have not.
+    ///
+    /// Times alone tell: device numbers, and on some file systems inode numbers, are others after each
+    /// mount.
+    fn state(&self, now: Instant) -> Result<String, PathError> {
+        let now = now.civil().year.to_string();
         let mut text = String::new();
-        for directory in self.directories()? {
+        for directory in self.directories_of_subsystem()? {
             let years = self.years(&directory)?;
-            let Some(newest) = years.first() else { continue };
-            let Some(stamp) = self.root.stamp(directory.join(newest))? else { continue };
-            let (device, inode) = stamp.identity;
-            let changed = (stamp.modified.nanoseconds(), stamp.changed.nanoseconds());
-            text += &format!("{} {years:?} {device}:{inode} {changed:?}\n", directory.display());
+            text += &format!("{} {years:?}\n", directory.display());
+            let begun = |year: &String| by_number(year) <= by_number(&now);
+            let newest = years.iter().position(begun).map_or(years.len(), |newest| newest + 1);
+            for year in &years[..newest] {
+                let Some(stamp) = self.root.stamp(directory.join(year))? else { continue };
+                let changed = (stamp.modified.nanoseconds(), stamp.changed.nanoseconds());
+                text += &format!("{year} {changed:?}\n");
+            }
         }
         Ok(format!("{:.32}", Digest::of(text.as_bytes())))
     }
 
-    fn newest(&self) -> Result<Option<Instant>, PathError> {
-        let mut newest = None;
-        for directory in self.directories()? {
-            newest = newest.max(self.newest_of(&directory)?);
+    fn newest(&self, limit: Instant) -> Result<Newest, PathError> {
+        let mut newest = Newest::default();
+        for directory in self.directories_of_subsystem()? {
+            newest = newest.or(self.newest_of(&directory, limit)?);
+        }
+        for mirror in &self.mirrors {
+            newest = newest.or(PrefixTree::new(mirror, self.prefix.clone()).newest(limit)?);
         }
         Ok(newest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Watcher;
+
+    const NOW: &str = "2026-11-21T02:13:20Z";
+
+    struct Tree {
+        scratch: tempfile::TempDir,
+        root: Dir,
+    }
+
+    impl Tree {
+        fn new(directories: &[&str]) -> Tree {
+            let scratch = tempfile::tempdir().unwrap();
+            let root = Dir::open(scratch.path(), Watcher::default()).unwrap();
+            let tree = Tree { scratch, root };
+            for directory in directories {
+                tree.make(directory);
+            }
+            tree
+        }
+
+        fn make(&self, directory: &str) {
+            let mut path = PathBuf::new();
+            for level in Path::new(directory) {
+                path.push(level);
+                let _ = self.root.make_dir(&path);
+            }
+        }
+
+        fn names(&self) -> PrefixTree<'_> {
+            PrefixTree::new(&self.root, "example.org/a".parse().unwrap())
+        }
+
+        fn newest(&self) -> [Option<String>; 2] {
+            let newest = self.names().newest(NOW.parse().unwrap()).unwrap();
+            [newest.date, newest.future].map(|date| date.map(Instant::suffix))
+        }
+
+        fn state(&self) -> String {
+            self.names().state(NOW.parse().unwrap()).unwrap()
+        }
+    }
+
+    fn some(suffix: &str) -> Option<String> {
+        Some(suffix.to_owned())
+    }
+
+    #[test]
+    fn only_directories_called_as_items_are_names() {
+        let tree = Tree::new(&[
+            "example.org/a/2025/03.01.00.00",
+            "example.org/a/2026/02.03.04.05",
+            "example.org/a/2026/02.03.04.05.5",
+            "example.org/a/2026/02.31.00.00",
+            "example.org/a/2026/11.20",
+            "example.org/a/2026/zzz",
+            "example.org/a/2026/00",
+        ]);
+        let file = Path::new("example.org/a/2026/10.03.04.05");
+        tree.root.create_file(file).unwrap();
+        assert_eq!(tree.newest(), [some("2026/02.03.04.05"), None]);
+        tree.make("example.org/a/2026/02.03.04.05.06.5");
+        assert_eq!(tree.newest(), [some("2026/02.03.04.05.06.5"), None]);
+    }
+
+    #[test]
+    fn names_of_the_future_are_told_apart() {
+        let tree = Tree::new(&[
+            "example.org/a/9999",
+            "example.org/a/2199/01.01.00.00",
+            "example.org/a/10000/01.01.00.00",
+            "example.org/a/2026/11.21.02.13.20.5",
+            "example.org/a/2026/11.21.02.13.20",
+            "example.org/a/2025/12.31.23.59",
+        ]);
+        assert_eq!(tree.newest(), [some("2026/11.21.02.13.20"), some("10000/01.01.00.00")]);
+    }
+
+    #[test]
+    fn every_spelling_of_a_subsystem_counts() {
+        let tree = Tree::new(&[
+            "Example.ORG/a/2001/01.01.00.00",
+            "example.org/A@80/2002/01.01.00.00",
+            "example.org/a.8080/2003/01.01.00.00",
+            "example.org/ab/2004/01.01.00.00",
+        ]);
+        assert_eq!(tree.newest(), [some("2002/01.01.00.00"), None]);
+    }
+
+    /// The tree of a backup brings its times along, but not the time of the restoring.
+    #[test]
+    fn a_restored_tree_is_another_one_though_its_times_are_the_same() {
+        let tree = Tree::new(&["example.org/a/2026/02.03.04.05"]);
+        let year = "example.org/a/2026";
+        let before = (tree.state(), tree.root.stamp(year).unwrap().unwrap());
+        assert_eq!(tree.state(), before.0);
+        loop {
+            tree.make("example.org/a/2026/05.05.05.05");
+            tree.root.remove_dir(Path::new("example.org/a/2026/05.05.05.05")).unwrap();
+            tree.root.open_dir(year).unwrap().set_attributes(&before.1).unwrap();
+            let after = tree.root.stamp(year).unwrap().unwrap();
+            assert_eq!(after.modified, before.1.modified);
+            // The clock of the file system goes in steps.
+            if after.changed != before.1.changed {
+                break;
+            }
+        }
+        assert_ne!(tree.state(), before.0);
+    }
+
+    #[test]
+    fn a_year_that_has_not_begun_does_not_hide_changes() {
+        let tree = Tree::new(&["example.org/a/9999", "example.org/a/2026/02.03.04.05"]);
+        let before = tree.state();
+        tree.make("example.org/a/2026/05.05.05.05");
+        assert_ne!(tree.state(), before);
+        let before = tree.state();
+        tree.make("example.org/a/9999/01.01.00.00");
+        assert_ne!(tree.state(), before);
+        drop(tree.scratch);
     }
 }

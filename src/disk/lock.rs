@@ -92,6 +92,9 @@ pub struct Lock {
 const HOLDER_OFFSET: u64 = 8192;
 const HOLDER_BYTES: usize = 512;
 
+/// Where the line of the holder ends.
+pub(crate) const HOLDER_END: u64 = HOLDER_OFFSET + HOLDER_BYTES as u64;
+
 impl Lock {
     /// Takes the lock file `name` in `dir`, made if it is missing.
     pub fn take(
@@ -101,15 +104,21 @@ impl Lock {
         holder: &Holder,
         waiter: &Waiter<'_>,
     ) -> Result<Lock, LockError> {
-        let lock = Lock::wait_for_file(dir.open_lock_file(name)?, mode, waiter)?;
+        let lock = Lock::take_unsigned(dir, name, mode, waiter)?;
         if mode == LockMode::Exclusive {
-            match lock.write_holder(holder) {
-                // The kernel keeps the lock, whether anybody can read whose it is or not.
-                Err(error) if error.is_full() => {}
-                outcome => outcome?,
-            }
+            lock.sign(holder)?;
         }
         Ok(lock)
+    }
+
+    /// The same without writing who holds it: the lock file is as the last holder left it.
+    pub(crate) fn take_unsigned(
+        dir: &Dir,
+        name: &str,
+        mode: LockMode,
+        waiter: &Waiter<'_>,
+    ) -> Result<Lock, LockError> {
+        Lock::wait_for_file(dir.open_lock_file(name)?, mode, waiter)
     }
 
     /// Locks `file`, which has content of its own: no holder is written.
@@ -161,12 +170,16 @@ impl Lock {
     }
 
     /// Tells those who wait who holds this. Not synced: it means nothing after a power cut.
-    fn write_holder(&self, holder: &Holder) -> Result<(), PathError> {
+    pub(crate) fn sign(&self, holder: &Holder) -> Result<(), PathError> {
         let mut line = holder.to_string().into_bytes();
         line.retain(|byte| !byte.is_ascii_control());
         line.resize(HOLDER_BYTES - 1, b' ');
         line.push(b'\n');
-        self.file.write_all_at(&line, HOLDER_OFFSET)
+        match self.file.write_all_at(&line, HOLDER_OFFSET) {
+            // The kernel keeps the lock, whether anybody can read whose it is or not.
+            Err(error) if error.is_full() => Ok(()),
+            outcome => outcome,
+        }
     }
 }
 

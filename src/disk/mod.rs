@@ -35,6 +35,7 @@ pub use entries::{DirEntry, Kind};
 pub(crate) use error::IoContext;
 pub use error::PathError;
 pub use file::{Stamp, StoredFile};
+pub(crate) use lock::HOLDER_END;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub use paths::{NoPath, Paths};
 pub(crate) use random::random_hex;

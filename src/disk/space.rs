@@ -28,16 +28,30 @@ impl Dir {
     ///
     /// A kernel lock there may not reach other machines, so labels are not issued from it unasked.
     pub fn network_file_system(&self) -> Result<Option<&'static str>, PathError> {
-        let magic = self.file_system()?;
-        Ok(NETWORKS.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name))
+        Ok(network_file_system_of(self.file_system()?))
     }
 
     /// Whether a file keeps its inode number for as long as it is there: not on file systems that
     /// make numbers up each time they are mounted.
     pub fn has_lasting_inodes(&self) -> Result<bool, PathError> {
         // FAT, exFAT, ISO 9660; and what lies behind a network or FUSE is not known.
-        let made_up = [0x4d44, 0x2011_bab0, 0x9660].contains(&self.file_system()?);
-        Ok(!made_up && self.network_file_system()?.is_none())
+        let magic = self.file_system()?;
+        let made_up = [0x4d44, 0x2011_bab0, 0x9660].contains(&magic);
+        Ok(!made_up && network_file_system_of(magic).is_none())
+    }
+
+    /// What tells this file system, or this snapshot of one, from every other, wherever it is mounted.
+    ///
+    /// Others, such as XFS, name themselves after the device, which may change with each boot.
+    pub fn lasting_file_system_id(&self) -> Result<Option<u64>, PathError> {
+        // ext2 to ext4, btrfs, ZFS, bcachefs.
+        let named_by_itself = [0xef53, 0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
+        if !named_by_itself.contains(&self.file_system()?) {
+            return Ok(None);
+        }
+        let stat = retry_on_intr(|| rustix::fs::fstatvfs(self.descriptor()))
+            .on("ask the id of the file system of", self.path())?;
+        Ok(Some(stat.f_fsid))
     }
 
     /// Whether `found`, the stamp of something in this directory, has the mode bits that it was given: not
@@ -62,24 +76,27 @@ impl Dir {
     }
 }
 
-/// File systems that several machines share, by their magic numbers.
-const NETWORKS: &[(i128, &str)] = &[
-    (0x6969, "NFS"),
-    (0xff53_4d42, "SMB"),
-    (0xfe53_4d42, "SMB"),
-    (0x517b, "SMB"),
-    (0x0102_1997, "9P"),
-    (0x6573_5546, "FUSE"),
-    (0x00c3_6400, "CephFS"),
-    (0x5346_414f, "AFS"),
-    (0x6b41_4653, "AFS"),
-    (0x7375_7245, "Coda"),
-    (0x0bd0_0bd0, "Lustre"),
-    (0x4750_4653, "GPFS"),
-    (0x1983_0326, "BeeGFS"),
-    (0x7461_636f, "OCFS2"),
-    (0x0116_1970, "GFS2"),
-];
+/// The name of the network file system that has this number in statfs(2).
+///
+/// File systems that several machines mount at once count, for their kernel locks may end at the
+/// machine as well.
+fn network_file_system_of(magic: i128) -> Option<&'static str> {
+    Some(match magic {
+        0x6969 => "NFS",
+        0xff53_4d42 | 0xfe53_4d42 | 0x517b => "SMB",
+        0x0102_1997 => "9P",
+        0x6573_5546 => "FUSE",
+        0x00c3_6400 => "CephFS",
+        0x5346_414f | 0x6b41_4653 => "AFS",
+        0x7375_7245 => "Coda",
+        0x0bd0_0bd0 => "Lustre",
+        0x4750_4653 => "GPFS",
+        0x1983_0326 => "BeeGFS",
+        0x7461_636f => "OCFS2",
+        0x0116_1970 => "GFS2",
+        _ => return None,
+    })
+}
 
 /// File systems without mode bits: FAT, exFAT, NTFS (both drivers of the kernel).
 const WITHOUT_MODES: [i128; 4] = [0x4d44, 0x2011_bab0, 0x5346_544e, 0x7366_746e];
@@ -127,5 +144,28 @@ mod tests {
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert_eq!(cause, "unexpected error during closedir: EIO");
         assert_eq!(listed(Path::new("source"), || 1).unwrap(), 1);
+    }
+
+    #[test]
+    fn file_systems_behind_a_network_are_known_by_their_numbers() {
+        // As `statfs` of coreutils and the kernel's magic.h have them.
+        for (magic, name) in [
+            (0x6969, "NFS"),
+            (0xff53_4d42, "SMB"),
+            (0x0102_1997, "9P"),
+            (0x6573_5546, "FUSE"),
+            (0x00c3_6400, "CephFS"),
+            (0x0bd0_0bd0, "Lustre"),
+            (0x4750_4653, "GPFS"),
+            (0x1983_0326, "BeeGFS"),
+            (0x7461_636f, "OCFS2"),
+            (0x0116_1970, "GFS2"),
+        ] {
+            assert_eq!(network_file_system_of(magic), Some(name), "{magic:x}");
+        }
+        // ext4, btrfs, XFS, tmpfs, exFAT.
+        for magic in [0xef53, 0x9123_683e, 0x5846_5342, 0x0102_1994, 0x2011_bab0] {
+            assert_eq!(network_file_system_of(magic), None, "{magic:x}");
+        }
     }
 }

@@ -103,10 +103,24 @@ pub enum Notice {
     MemoryBehind {
         /// Whose.
         prefix: Prefix,
-        /// The last date in the memory.
-        remembered: Instant,
+        /// The last date in the memory; `None` if none was given yet.
+        remembered: Option<Instant>,
         /// The newest name on disk.
         newest: Instant,
+    },
+    /// Nothing keeps another collection from giving the same names.
+    NotRegistered {
+        /// Whose.
+        prefix: Prefix,
+        /// Why not.
+        cause: String,
+    },
+    /// There is a name that the clock has not reached.
+    FutureName {
+        /// Whose.
+        prefix: Prefix,
+        /// Its date.
+        date: Instant,
     },
 }
 
@@ -126,11 +140,26 @@ impl fmt::Display for Notice {
             Notice::MemoryDamaged { prefix, newest: None } => {
                 write!(f, "the memory of `{prefix}` is damaged; there are no names of it on disk")
             }
-            Notice::MemoryBehind { prefix, remembered, newest } => write!(
+            Notice::MemoryBehind { prefix, remembered: Some(remembered), newest } => write!(
                 f,
                 "the memory of `{prefix}` ends at {}; going on above its newest name, {}",
                 remembered.suffix(),
                 newest.suffix()
+            ),
+            Notice::MemoryBehind { prefix, remembered: None, newest } => write!(
+                f,
+                "the memory of `{prefix}` is empty; going on above its newest name, {}",
+                newest.suffix()
+            ),
+            Notice::NotRegistered { prefix, cause } => write!(
+                f,
+                "this machine keeps no record of who gives the names of `{prefix}`: {cause}; set \
+                 `UREPO_STATE` to a directory for it"
+            ),
+            Notice::FutureName { prefix, date } => write!(
+                f,
+                "a name of `{prefix}` is dated in the future, {}; new names do not go on above it",
+                date.suffix()
             ),
         }
     }

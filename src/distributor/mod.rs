@@ -8,15 +8,21 @@
 //!
 //! 1. The memory is written and synced before a date leaves this module.
 //! 2. The kernel lock on the memory puts processes in order.
-//! 3. The first time a process issues, the memory is compared with the newest name on disk, so that
-//!    a lost, restored or copied memory can not repeat a name. The names are not read again while
-//!    the directory that holds them is as it was when they were last compared (`tree` in the slot):
-//!    a year may hold a million of them.
-//! 4. Publishing never replaces. So a name is looked up once, in the step that takes it, and not
+//! 3. A memory that may not be the last one (lost, damaged, changed by something else, behind the
+//!    names on disk) is not believed: the dates that were given and forgotten lie in the past, so the
+//!    next one is later than *now*.
+//! 4. The first time a process issues, the memory is compared with the newest name on disk. The names
+//!    are not read again while the directory that holds them is as it was when they were last compared
+//!    (`tree` in the slot): a year may hold a million of them.
+//! 5. Publishing never replaces. So a name is looked up once, in the step that takes it, and not
 //!    also beforehand.
-//! 5. Every date lies in the past of a clock that has not gone back behind the last date.
+//! 6. Every date lies in the past of a clock that has not gone back behind the last date.
+//!
+//! A name on disk that is dated beyond the clock was not given here by a clock that was right. It is
+//! reported and does not count: one wrong name must not end all naming until its date has come.
 
 pub mod algorithm;
+mod compare;
 mod error;
 pub mod granularity;
 mod memory;
@@ -26,27 +32,20 @@ use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, PathError};
+use crate::disk::Dir;
 use crate::identity::{Instant, Prefix};
 use crate::interrupt::Interrupt;
 use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{Step, Verdict, issue, judge, step};
+use compare::Basis;
+pub use compare::{Names, Newest};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
-use memory::{Found, HeldMemory, Home};
+use memory::{Found, HeldMemory};
 
 /// How far a clock may be behind the last date unless told otherwise: the wait is then this long.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
-
-/// The names of one prefix on disk, with which a memory is compared.
-pub trait Names {
-    /// A token that changes whenever names are added or taken away.
-    fn state(&self) -> Result<String, PathError>;
-
-    /// The date of the newest name.
-    fn newest(&self) -> Result<Option<Instant>, PathError>;
-}
 
 /// How long a request may take.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +65,24 @@ pub enum ClockTrust {
     Judge,
     /// A person has looked: the clock is right.
     Accept,
+}
+
+/// What is known of the names that a new collection's prefix had before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Past {
+    /// There were none but those on disk.
+    Known,
+    /// Another collection may have given names that are nowhere on disk.
+    Unknown,
+}
+
+/// What becomes of a last date that the clock has not reached, when a person accepts the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FutureDate {
+    /// No date is given until then: the clock may be behind.
+    Keep,
+    /// It is forgotten: it was never given, or by a clock that was wrong.
+    Forget,
 }
 
 /// Gives the dates of one prefix.
@@ -120,14 +137,13 @@ impl<'a> Distributor<'a> {
         patience: Patience,
     ) -> Result<Issued, DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
-        let found = memory.read()?;
         let mut notices = Vec::new();
-        let home = memory.home()?;
-        let (last, tree) = self.compare(&found, &home, names, &mut notices)?;
-        let dates = self.decide(count, last, patience)?;
-        let last = *dates.last().expect("because at least one date was decided");
-        memory.write(&found, last, self.setting, &tree)?;
-        self.given = Some(last);
+        let basis = self.compare(&mut memory, names, patience, &mut notices)?;
+        let dates = self.decide(count, &basis, patience)?;
+        let last = dates.last().copied();
+        memory.write(last, self.setting, &basis.tree)?;
+        drop(memory);
+        self.given = last;
         Ok(Issued { dates, notices })
     }
 
@@ -138,21 +154,50 @@ impl<'a> Distributor<'a> {
     /// still refuse to repeat it.
     pub fn settle(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
-        let found = memory.read()?;
-        if let Found::Record(record) = &found {
-            memory.write(&found, record.last, record.granularity, &names.state()?)?;
+        if let Found::Record(record) = &memory.found {
+            let (last, granularity) = (record.last, record.granularity);
+            memory.write(last, granularity, &names.state(self.clock.now())?)?;
         }
         Ok(())
     }
 
-    /// Makes this machine the one that issues, after a person decided so.
-    pub fn adopt(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
+    /// Makes this machine the one that issues, after a person decided so. Dates that have passed are
+    /// never given again.
+    pub fn adopt(
+        &self,
+        names: &dyn Names,
+        future: FutureDate,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
-        let found = memory.read()?;
-        if let Some(last) = found.last().max(names.newest()?) {
-            memory.write(&found, last, self.setting, &names.state()?)?;
+        let (now, limit) = self.now_and_limit(patience);
+        let newest = names.newest(limit)?;
+        let last = memory.found.record().and_then(|record| record.last);
+        let last = last.filter(|last| future == FutureDate::Keep || *last <= limit);
+        let last = last.max(newest.date);
+        self.judged(last.filter(|last| *last <= limit), now, patience)?;
+        memory.write(last.max(Some(now)), self.setting, &names.state(now)?)?;
+        Ok(self.future_name(newest).into_iter().collect())
+    }
+
+    /// Begins the memory of a new collection: above the names that there are, and above now if others
+    /// may have been given.
+    pub fn begin(
+        &self,
+        names: &dyn Names,
+        past: Past,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
+        let mut memory = self.lock_memory(patience.lock)?;
+        if !matches!(memory.found, Found::Missing) {
+            return self.raise(memory, names, patience);
         }
-        Ok(())
+        let (now, limit) = self.now_and_limit(patience);
+        let newest = names.newest(limit)?;
+        let follows = newest.date.is_some() || past == Past::Unknown;
+        let last = newest.date.max(follows.then_some(now));
+        memory.write(last, self.setting, &names.state(now)?)?;
+        Ok(self.future_name(newest).into_iter().collect())
     }
 
     /// Raises the memory to the newest name on disk if it is behind.
@@ -161,15 +206,23 @@ impl<'a> Distributor<'a> {
         names: &dyn Names,
         patience: Patience,
     ) -> Result<Vec<Notice>, DistributorError> {
-        let mut memory = self.lock_memory(patience.lock)?;
-        let found = memory.read()?;
+        self.raise(self.lock_memory(patience.lock)?, names, patience)
+    }
+
+    fn raise(
+        &self,
+        mut memory: HeldMemory<'_>,
+        names: &dyn Names,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
         let mut notices = Vec::new();
-        let home = memory.home()?;
-        let (last, tree) = self.compare(&found, &home, names, &mut notices)?;
-        if let Some(last) = last
-            && found.last() != Some(last)
-        {
-            memory.write(&found, last, self.setting, &tree)?;
+        let basis = self.compare_all(&mut memory, names, patience, &mut notices)?;
+        let known = memory.found.record().and_then(|record| record.last);
+        // A clock that is not to be believed must not end naming until its date has come.
+        let believed = self.judged(basis.last, self.clock.now(), patience).is_ok();
+        let last = basis.last.max(basis.floor.filter(|_| believed && basis.last.is_some()));
+        if last > known {
+            memory.write(last, self.setting, &basis.tree)?;
         }
         Ok(notices)
     }
@@ -187,72 +240,19 @@ impl<'a> Distributor<'a> {
         Waiter::new(self.clock, &self.interrupt, limit)
     }
 
-    /// The last date ever given, as far as memory, names on disk and this process know, and the
-    /// state of the names it was found in.
-    fn compare(
-        &self,
-        found: &Found,
-        home: &Home,
-        names: &dyn Names,
-        notices: &mut Vec<Notice>,
-    ) -> Result<(Option<Instant>, String), DistributorError> {
-        if let Found::Record(record) | Found::Doubtful(record) = found {
-            self.check_home(record, home)?;
-        }
-        let state = names.state()?;
-        let known = found.last();
-        if self.given.is_some() {
-            return Ok((known.max(self.given), state));
-        }
-        if let Found::Record(record) = found
-            && record.tree.as_str() == state
-        {
-            return Ok((known, state));
-        }
-        let newest = names.newest()?;
-        let prefix = self.prefix.clone();
-        match (found, newest) {
-            (Found::Lost, newest) => notices.push(Notice::MemoryDamaged { prefix, newest }),
-            (Found::Fresh, Some(newest)) => notices.push(Notice::MemoryMissing { prefix, newest }),
-            (Found::Record(record) | Found::Doubtful(record), Some(newest))
-                if newest > record.last =>
-            {
-                notices.push(Notice::MemoryBehind { prefix, remembered: record.last, newest });
-            }
-            _ => {}
-        }
-        // Dates that were given and stand on no item are forgotten with the memory. They lie in the
-        // past, so whatever comes after now is new.
-        let forgotten = match (found, newest) {
-            (Found::Lost | Found::Doubtful(_), _) | (Found::Fresh, Some(_)) => {
-                Some(self.clock.now())
-            }
-            (Found::Record(_), _) | (Found::Fresh, None) => None,
-        };
-        Ok((known.max(newest).max(forgotten), state))
-    }
-
-    fn check_home(&self, record: &slot::Record, this: &Home) -> Result<(), DistributorError> {
-        if record.host == *this {
-            return Ok(());
-        }
-        Err(DistributorError::OtherMachine {
-            prefix: self.prefix.clone(),
-            recorded: record.host.to_string(),
-            this: this.to_string(),
-        })
-    }
-
     fn decide(
         &self,
         count: usize,
-        mut last: Option<Instant>,
+        basis: &Basis,
         patience: Patience,
     ) -> Result<Vec<Instant>, DistributorError> {
         let mut dates: Vec<Instant> = Vec::new();
+        let mut known = basis.last;
         while dates.len() < count.max(1) {
             let now = self.clock.now();
-            let decided = self.judged(last, now, patience).and_then(|()| {
+            // The clock is judged by what is known: anything looks right beside the clock itself.
+            let last = known.max(basis.floor);
+            let decided = self.judged(known, now, patience).and_then(|()| {
                 let step = issue(last, now, self.setting);
                 // A microsecond of waiting is not worth a message, nor a batch cut short.
                 if step.wait > BRIEF && !dates.is_empty() {
@@ -267,7 +267,7 @@ impl<'a> Distributor<'a> {
                 Ok(None) => continue,
                 Err(error) => return Err(error),
             };
-            last = Some(date);
+            known = Some(date);
             dates.push(date);
         }
         Ok(dates)
@@ -302,7 +302,7 @@ impl<'a> Distributor<'a> {
         now: Instant,
         patience: Patience,
     ) -> Result<(), DistributorError> {
-        if patience.date.is_some_and(|limit| step.wait > limit) {
+        if patience.date.is_some_and(|limit| step.wait > limit.max(BRIEF)) {
             return Err(DistributorError::TooLong {
                 prefix: self.prefix.clone(),
                 last: last.unwrap_or(step.last),

@@ -5,17 +5,20 @@
 //! of the record *before* the last one:
 //!
 //! ```text
-//! urepo-distributor 1
+//! urepo-distributor 2
 //! prefix sid.inpe.br/mtc-m19
 //! sequence 12
 //! last 1287588480000000000
 //! granularity auto
 //! boot 0d6a3e1c-5a1c-4f0e-9d6e-2f6c1b6f6a51
-//! host 4c1f6f0a2b7d4e0f9a4be3d5c2a1908f
+//! host 4c1f6f0a2b7d4e0f9a4be3d5c2a1908f:131074
 //! tree -
 //! (spaces)
 //! sha256 (64 hexadecimal digits over all that precedes in this slot)
 //! ```
+//!
+//! `last -` says that no date was given yet. A new memory has records in both slots, so a slot without
+//! one always means that a record was lost.
 //!
 //! The checksum is the end of the slot, not of the text: no beginning of a new record in front of
 //! the rest of an old one is ever valid. A later format has to keep the first word, the size of the
@@ -48,20 +51,26 @@ const BODY: usize = SLOT - "sha256 ".len() - 64 - 1;
 const TAG: &str = "urepo-distributor ";
 
 /// The version of the format that this module reads and writes.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
+
+/// The version before, which did not notice a backup restored in place: its records count as lost.
+const FIRST_VERSION: &str = "1";
+
+/// Stands for `last` before the first label.
+const NO_DATE: &str = "-";
 
 /// The longest prefix: a host name of 253 characters, a separator and a port, with some room.
 pub const PREFIX: usize = 260;
 
-/// The longest name of a boot or a host; a UUID has 36 characters.
-pub const NAME: usize = 64;
+/// The longest name of a boot or a host: a machine, a file and a file system.
+pub const NAME: usize = 96;
 
 /// The longest stamp of an item tree.
 pub const STAMP: usize = 80;
 
 /// The longest text of a record, with `last` as wide as an `i128` can be, and one line end after
 /// the padding.
-const LONGEST: usize = "urepo-distributor 1\n".len()
+const LONGEST: usize = "urepo-distributor 2\n".len()
     + "prefix \n".len()
     + PREFIX
     + "sequence 18446744073709551615\n".len()
@@ -85,13 +94,14 @@ pub struct Record {
     /// The number of this record: 1 for the first, and one more for each that follows. A file that
     /// claims to have come to 0 or to [`u64::MAX`] is not believed.
     pub sequence: u64,
-    /// The date of the last label, within the range of [`Instant::from_seconds`].
-    pub last: Instant,
+    /// The date of the last label, within the range of [`Instant::from_seconds`]; `None` before the
+    /// first one.
+    pub last: Option<Instant>,
     /// The setting under which that label was given.
     pub granularity: Setting,
-    /// The boot of the machine during which it was given.
+    /// The boot of the machine during which this record was written.
     pub boot: Token<NAME>,
-    /// The machine on which it was given.
+    /// The machine on which it was written, and the file there.
     pub host: Token<NAME>,
     /// The state of the item tree when it was last compared with the memory.
     pub tree: Token<STAMP>,
@@ -212,8 +222,7 @@ pub enum Contents {
         /// The other slot: the record before, or why there is none.
         ///
         /// A damaged one is most likely a write that was cut short, whose label was never used.
-        /// But it may also be a newer record that went bad later on, and so may an empty one once
-        /// the sequence is past 1; only the names on disk tell.
+        /// But it may also be a newer record that went bad later on.
         other: Result<Record, SlotError>,
     },
     /// A slot was written by a later version of the program, which alone knows what is the last.
@@ -271,10 +280,10 @@ fn decode_at(file: &[u8], offset: usize) -> Result<Record, SlotError> {
 /// Writes a record as the bytes of its slot.
 pub fn encode(record: &Record) -> [u8; SLOT] {
     let Record { prefix, sequence, last, granularity, boot, host, tree } = record;
+    let last = last.map_or_else(|| NO_DATE.to_owned(), |last| last.nanoseconds().to_string());
     let text = format!(
-        "{TAG}{VERSION}\nprefix {prefix}\nsequence {sequence}\nlast {}\n\
+        "{TAG}{VERSION}\nprefix {prefix}\nsequence {sequence}\nlast {last}\n\
          granularity {granularity}\nboot {boot}\nhost {host}\ntree {tree}\n",
-        last.nanoseconds(),
     );
     let mut slot = [b' '; SLOT];
     let (body, seal) = slot.split_at_mut(BODY);
@@ -299,8 +308,10 @@ pub fn decode(slot: &[u8]) -> Result<Record, SlotError> {
     let mut lines = str::from_utf8(body).unwrap_or_default().split('\n');
     match lines.next().and_then(|line| line.strip_prefix(TAG)) {
         Some(VERSION) => parse(lines).map_err(|why| SlotError::Damaged { why }),
-        Some(_) => Err(SlotError::OtherFormat),
-        None => Err(SlotError::Damaged { why: Damage::Line { line: TAG.trim_ascii_end() } }),
+        Some(version) if version != FIRST_VERSION => Err(SlotError::OtherFormat),
+        Some(_) | None => {
+            Err(SlotError::Damaged { why: Damage::Line { line: TAG.trim_ascii_end() } })
+        }
     }
 }
 
@@ -309,7 +320,13 @@ fn parse<'a>(mut lines: impl Iterator<Item = &'a str>) -> Result<Record, Damage>
     let record = Record {
         prefix: field(lines.next(), "prefix")?,
         sequence: field(lines.next(), "sequence")?,
-        last: Instant::from_nanoseconds(field(lines.next(), "last")?),
+        last: match field::<String>(lines.next(), "last")?.as_str() {
+            NO_DATE => None,
+            text => {
+                let nanoseconds = text.parse().map_err(|_| Damage::Line { line: "last" })?;
+                Some(Instant::from_nanoseconds(nanoseconds))
+            }
+        },
         granularity: field(lines.next(), "granularity")?,
         boot: field(lines.next(), "boot")?,
         host: field(lines.next(), "host")?,
@@ -321,7 +338,8 @@ fn parse<'a>(mut lines: impl Iterator<Item = &'a str>) -> Result<Record, Damage>
     if matches!(record.sequence, 0 | u64::MAX) {
         return Err(Damage::Line { line: "sequence" });
     }
-    if i64::try_from(record.last.nanoseconds().div_euclid(SECOND)).is_err() {
+    let seconds = record.last.map_or(0, |last| last.nanoseconds().div_euclid(SECOND));
+    if i64::try_from(seconds).is_err() {
         return Err(Damage::Line { line: "last" });
     }
     Ok(record)

@@ -80,6 +80,12 @@ impl Prefix {
         self.pieces().concat().to_ascii_lowercase()
     }
 
+    /// The one spelling that the prefixes of one subsystem share, those of one host and port:
+    /// `word`, `word.80` and `word@80` are names of one distributor [section 4].
+    pub fn subsystem(&self) -> String {
+        Prefix::new(&self.host(), self.port()).map_or_else(|_| self.folded(), |it| it.folded())
+    }
+
     fn pieces(&self) -> [&str; 2] {
         self.shape.pieces(&self.text)
     }

@@ -91,6 +91,8 @@ codes! {
     // Fixity promises bytes; times and modes get lost by copying by hand, which keeps items valid.
     AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
     LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
+    DoubleIbip = 307, Damage, "two items have one IBIp";
+    FutureName = 308, Warning, "a name is dated in the future";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";

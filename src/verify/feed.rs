@@ -96,10 +96,14 @@ impl Feed<'_, '_, '_> {
         if skip {
             return self.send(Answer::Skipped(Dated { name, date }));
         }
-        let findings = match self.spellings.of(&name) {
+        let mut findings: Vec<_> = match self.spellings.of(&name) {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
             Err(error) => vec![Finding::of_error(Place::Item, &error)],
         };
+        if self.work.context.latest.is_some_and(|latest| name.instant() > latest) {
+            let detail = "the clock has not reached its date, and new names do not go on above it";
+            findings.push(Finding::new(Code::FutureName, Place::Item, detail));
+        }
         let item = Dated { name, date };
         self.batch.push(Pending { item, origin, findings });
         if self.batch.len() < BATCH { ControlFlow::Continue(()) } else { self.hand_on() }

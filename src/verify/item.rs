@@ -60,7 +60,7 @@ impl ItemReport {
     pub(super) fn of_one(name: RepositoryName, finding: Finding) -> ItemReport {
         let mut findings = Findings::default();
         findings.push(finding);
-        ItemReport { name, state: None, files: 0, bytes: 0, findings }
+        ItemReport { name, state: None, files: 0, bytes: 0, ibip: None, findings }
     }
 
     /// The report of an item whose directory can not be opened.
@@ -89,13 +89,14 @@ impl Inspection {
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
         let sidecar = record::read(&name, &dir, stamp, &mut findings);
         let mut inspection = Inspection {
-            report: ItemReport { name, state: None, files: 0, bytes: 0, findings },
+            report: ItemReport { name, state: None, files: 0, bytes: 0, ibip: None, findings },
             dir,
             sidecar: known,
             reading: None,
         };
         if let Some(sidecar) = sidecar {
             inspection.report.state = Some(sidecar.state);
+            inspection.report.ibip = sidecar.ibip.clone().map(Box::new);
             inspection.look_at_payload(sidecar, context)?;
         }
         Some(inspection)

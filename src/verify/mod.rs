@@ -43,6 +43,7 @@ mod dates;
 mod feed;
 mod finding;
 mod holdings;
+mod ibips;
 mod item;
 mod merge;
 mod payload;
@@ -55,7 +56,7 @@ mod spelling;
 mod work;
 
 use crate::collection::Names;
-use crate::identity::RepositoryName;
+use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
@@ -118,6 +119,8 @@ pub struct ItemReport {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The opaque twin of the name that the sidecar says.
+    pub ibip: Option<Box<Ibip>>,
     /// What was found.
     pub findings: Findings,
 }
@@ -202,11 +205,14 @@ struct Context<'a> {
     /// Set when nobody listens any more.
     abandoned: Interrupt,
     deadline: Option<rounds::Deadline<'a>>,
+    /// The latest date that a name can have by now, if that is looked at.
+    latest: Option<Instant>,
 }
 
 impl<'a> Context<'a> {
     fn new(depth: Depth, progress: &'a dyn Progress, interrupt: &'a Interrupt) -> Context<'a> {
-        Context { depth, progress, interrupt, abandoned: Interrupt::default(), deadline: None }
+        let abandoned = Interrupt::default();
+        Context { depth, progress, interrupt, abandoned, deadline: None, latest: None }
     }
 
     fn is_stopped(&self) -> bool {

@@ -11,11 +11,13 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
 
 use super::feed::Feed;
+use super::ibips::Ibips;
 use super::rounds::{Choice, Record};
 use super::work::Work;
 use super::{Code, Context, Depth, Finding, ItemReport, Options, Report, Rounds, Scope, Summary};
 use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError};
+use crate::distributor::DEFAULT_MAX_WAIT;
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -53,13 +55,15 @@ pub fn verify_in_rounds(
     interrupt: &Interrupt,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
-    if options.depth == Depth::Quick {
-        return verify(collection, Scope::All(names), options, progress, interrupt, report);
-    }
     let mut context = Context::new(options.depth, progress, interrupt);
+    let wait = i128::try_from(DEFAULT_MAX_WAIT.as_nanos()).unwrap_or(0);
+    context.latest = rounds.clock.now().checked_add(wait);
+    let scope = Scope::All(names);
+    if options.depth == Depth::Quick {
+        return run(collection, scope, options.jobs, &context, None, None, report);
+    }
     context.deadline = rounds.deadline();
     let (choice, mut record) = rounds.begin(collection, names, interrupt);
-    let scope = Scope::All(names);
     let (choice, noting) = (Some(choice), Some(&mut record));
     let mut summary = run(collection, scope, options.jobs, &context, choice, noting, report)?;
     summary.round = record.finish(summary.interrupted || summary.out_of_time);
@@ -83,7 +87,12 @@ fn run(
         .on(starting, collection.path())?;
     let work = Work { collection, context, threads: pool.current_num_threads() };
     let (queue, answers) = mpsc::sync_channel(UNDER_WAY);
-    let mut collector = Collector { summary: Summary::default(), context, record, report };
+    let (summary, ibips) = (Summary::default(), Ibips::default());
+    let mut collector = Collector { summary, context, record, ibips, report };
+    let all = match &scope {
+        Scope::All(names) => Some((*names).clone()),
+        Scope::Items(_) => None,
+    };
     std::thread::scope(|threads| {
         std::thread::Builder::new()
             .spawn_scoped(threads, || {
@@ -92,7 +101,9 @@ fn run(
             })
             .on(starting, collection.path())?;
         let _abandon = AbandonOnDrop(&context.abandoned);
-        if collector.collect(answers).is_break() {
+        if collector.collect(answers).is_break()
+            || all.is_some_and(|names| collector.compare_ibips(collection, &names).is_break())
+        {
             collector.summary.interrupted = true;
         }
         Ok(collector.summary)
@@ -146,6 +157,7 @@ struct Collector<'a, 'r, R> {
     summary: Summary,
     context: &'a Context<'a>,
     record: Option<&'a mut Record<'r>>,
+    ibips: Ibips,
     report: R,
 }
 
@@ -194,6 +206,9 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
 
     fn verified(&mut self, told: Report) -> ControlFlow<()> {
         if let Report::Item(item) = &told {
+            if let Some(ibip) = &item.ibip {
+                self.ibips.note(ibip);
+            }
             self.context.progress.finish_item(item.name.as_str());
             if let Some(record) = &mut self.record {
                 if is_as_it_should_be(item) {
@@ -204,6 +219,13 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
             }
         }
         self.tell(told)
+    }
+
+    /// Tells which of the items that were verified share an `IBIp`.
+    fn compare_ibips(&mut self, collection: &Collection, names: &Names) -> ControlFlow<()> {
+        let ibips = std::mem::take(&mut self.ibips);
+        let findings = ibips.findings(collection, names);
+        findings.into_iter().try_for_each(|finding| self.tell(Report::Tree(finding)))
     }
 
     fn tell(&mut self, told: Report) -> ControlFlow<()> {

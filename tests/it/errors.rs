@@ -57,10 +57,11 @@ fn without_stage(text: &str) -> String {
     hidden
 }
 
-/// Everything in the world but lock files, which appear once and stay.
+/// Everything in the world but lock files, which appear once and stay, and the register of the machine.
 fn everything(world: &World) -> Vec<String> {
     let is_lock = |line: &str| {
-        line.contains(".urepo/lock ")
+        line.starts_with(".state/")
+            || line.contains(".urepo/lock ")
             || line.contains(".urepo/locks/")
             || (line.contains(".urepo/distributor/") && line.contains(".lock "))
     };
@@ -820,6 +821,7 @@ mount
 mount/archive
 mount/archive/.urepo
 mount/archive/.urepo/distributor
+mount/archive/.urepo/distributor/example.org+archive.lock
 mount/archive/.urepo/lock
 mount/archive/.urepo/staging
 mount/archive/urepo.toml
@@ -1470,6 +1472,7 @@ caused by: Not a directory (os error 20)
 "#]]);
         std::fs::remove_file(&staging).unwrap();
         std::fs::create_dir(&staging).unwrap();
+        std::fs::remove_file(world.path(MEMORY)).unwrap();
         symlink("../../elsewhere/lock", world.path(MEMORY)).unwrap();
         refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot open `[WORLD]/archive/.urepo/distributor/example.org+archive.lock`
@@ -1642,7 +1645,7 @@ mod memories {
             str![[r#"
 error: no name was given: the clock is # d # h behind the last name of `example.org/archive`
 caused by: last name 9998/01.01.00.#, clock #/# (UTC)
-hint: correct the clock, or wait with `--max-wait #h`; `urepo doctor` shows the memory
+hint: correct the clock; if it is right, `urepo doctor --adopt-clock --forget-future` takes the memory back to now
 "#]],
         );
         assert_eq!((ran.code, ran.stdout.as_str()), (24, ""));
@@ -1717,17 +1720,19 @@ hint: wait with `--max-wait #s`, or take `--granularity auto`
     #[test]
     fn from_another_machine() {
         let world = world_with_file();
-        mint(&world, &agent(), "2026-01-01T00:00:00Z");
+        std::fs::remove_file(world.path(MEMORY)).unwrap();
+        let other = Agent { machine_id: "other-id".into(), ..agent() };
+        mint(&world, &other, "2026-01-01T00:00:00Z");
         keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: no name was given: the memory of `example.org/archive` is a copy
-caused by: it was written as `vault-id:[..]`, this is `[MACHINE]:[..]`
-hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`
+caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
+hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
         keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
 error: no name was given: the memory of `example.org/archive` is a copy
-caused by: it was written as `vault-id:[..]`, this is `[MACHINE]:[..]`
-hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`
+caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
+hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
         assert_eq!(world.run("-c archive doctor --adopt-clock").code, 0);
@@ -1756,7 +1761,7 @@ hint: give each prefix a memory of its own; see `distributor` in `urepo.toml`
         let record = slot::decode(&bytes[..slot::SLOT]).unwrap();
         let mut later = slot::encode(&record);
         let seal = slot::SLOT - "sha256 ".len() - 64 - 1;
-        later["urepo-distributor ".len()] = b'2';
+        later["urepo-distributor ".len()] = b'3';
         let line = format!("sha256 {}\n", Digest::of(&later[..seal]));
         later[seal..].copy_from_slice(line.as_bytes());
         bytes[..slot::SLOT].copy_from_slice(&later);
@@ -2712,22 +2717,22 @@ caused by: expected a number from 1 to 1024
         world.write(".config/urepo/config.toml", "job = 3\n");
         refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
-caused by: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `collections`
-hint: the keys are collection, jobs, lock-wait, max-wait and the table [collections]
+caused by: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `machine-id`, `state`, `distributors`, `collections`
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and the table [collections]
 
 "#]]);
         world.write(".config/urepo/config.toml", "lock-wait = \"soon\"\n");
         refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: expected a number and a unit, such as 30s, 5m, 4h or 30d
-hint: the keys are collection, jobs, lock-wait, max-wait and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and the table [collections]
 
 "#]]);
         world.write(".config/urepo/config.toml", "[collections\n");
         refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: unclosed table, expected `]`
-hint: the keys are collection, jobs, lock-wait, max-wait and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and the table [collections]
 
 "#]]);
     }

@@ -152,7 +152,9 @@ fn on_systems_that_lack_something() {
 /// Making a collection may be killed at any operation too, and then be repeated.
 #[test]
 fn init_killed_at_any_operation() {
-    use urepo::collection::{Subsystem, init};
+    use urepo::collection::Subsystem;
+
+    use crate::support::init;
     let scratch = scratch();
     let subsystem = || Subsystem::new("archive.example.org".parse().unwrap());
     for at in 1.. {

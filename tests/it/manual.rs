@@ -175,9 +175,7 @@ impl Reader {
         world.write("bag/manifest-sha256.txt", format!("{digest}  data/letter.txt\n"));
         world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
         world.write("list.csv", "path,title,Author\nreport.pdf,Report,A. Archivist\n");
-        if has_collection {
-            world.run("init mirror --host mirror.example.org").succeeded();
-        }
+        world.run("init mirror --host mirror.example.org").succeeded();
         let item = has_collection
             .then(|| world.run("-c archive new annual --target report.pdf --title Annual").line());
         let reader = Reader { world, item };
@@ -235,6 +233,8 @@ impl Reader {
                 command.env_remove(name);
             }
         }
+        command.env("UREPO_STATE", self.world.path(".state"));
+        command.env("UREPO_MACHINE_ID", crate::support::agent().machine_id);
         if let Some(item) = &self.item {
             command.env("UREPO_COLLECTION", self.world.path("archive")).env("NAME", item);
         }

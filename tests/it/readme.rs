@@ -164,6 +164,8 @@ impl Shell {
                 command.env_remove(name);
             }
         }
+        // Nothing of the machine that tests: its register of prefixes.
+        command.env("UREPO_STATE", world.path(".local/state/urepo"));
         let mut process = command.spawn().unwrap();
         process.stdin.as_mut().unwrap().write_all(b"exec 2>&1\numask 022\n").unwrap();
         let reader = BufReader::new(process.stdout.take().unwrap());

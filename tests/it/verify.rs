@@ -14,7 +14,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::collection::{self, Collection, Names, Subsystem};
+use urepo::collection::{Collection, Names, Subsystem};
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::identity::{Instant, RepositoryName, SECOND};
@@ -50,7 +50,7 @@ impl World {
         let scratch = tempfile::tempdir().unwrap();
         let subsystem = Subsystem::new("mtc-m18.sid.inpe.br".parse().unwrap());
         let watcher = Watcher::default().without_sync();
-        collection::init(&scratch.path().join("root"), "test", subsystem, &watcher).unwrap();
+        crate::support::init(&scratch.path().join("root"), "test", subsystem, &watcher).unwrap();
         World { scratch }
     }
 

@@ -5,14 +5,14 @@ mod rounds;
 
 use std::path::{Path, PathBuf};
 
-use urepo::collection::{Collection, Subsystem, init};
+use urepo::collection::{Collection, Subsystem};
 use urepo::digest::Digest;
 use urepo::disk::Watcher;
 use urepo::identity::{Instant, RepositoryName, SECOND};
 use urepo::item::{Content, Entry, PayloadPath, State, Totals};
 use urepo::sidecar::{Metadata, Sidecar};
 
-use crate::support::scratch;
+use crate::support::{init, scratch};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 

@@ -12,7 +12,7 @@ use urepo::disk::{Dir, Watcher};
 use urepo::distributor::Setting;
 use urepo::item::State;
 
-use super::init::{SubsystemArgs, check_host, make, name_of};
+use super::init::{PastArgs, SubsystemArgs, check_host, name_of};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -49,6 +49,8 @@ pub(crate) struct Adopt {
     name: Option<String>,
     #[command(flatten)]
     made: MadeWith,
+    #[command(flatten)]
+    past: PastArgs,
 }
 
 /// The subsystem of the collection that is made.
@@ -109,8 +111,12 @@ impl Adopt {
             check_host(collection, wanted, "--host")?;
         }
         if !matches!(found, Found::Collection(_)) {
-            if matches!(found, Found::Tree) {
-                check_place(&root)?;
+            match (&found, &wanted) {
+                (Found::Tree, Some(wanted)) => {
+                    self.past.check(context, &root, wanted.subsystem()?)?;
+                }
+                (Found::Tree, None) => check_place(&root)?,
+                _ => {}
             }
             // Nothing is made in a place that was mistaken for a tree of items.
             if !has_items(&dir)? {
@@ -148,7 +154,9 @@ impl Adopt {
                 }
                 return Ok(collection);
             }
-            (Found::Tree, Some(wanted)) => make(self.name.clone(), root, wanted.subsystem()?)?,
+            (Found::Tree, Some(wanted)) => {
+                self.past.make(context, self.name.clone(), root, wanted.subsystem()?)?
+            }
             (Found::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
                 init_without_names(root, &name, &Watcher::default())?

@@ -5,7 +5,7 @@ use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
 use crate::cli::Done;
-use crate::cli::config::{Origin, files};
+use crate::cli::config::{Origin, StateDirectory, files};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -46,6 +46,20 @@ impl Config {
             None => (DEFAULT_MAX_WAIT, Origin::Default),
         };
         rows.push(("max-wait".to_owned(), format!("{wait:?}"), origin.to_string()));
+        let machine = config.machine_id.as_ref();
+        let origin = machine.map_or(Origin::Default, |found| found.origin.clone());
+        rows.push(("machine-id".to_owned(), context.agent.machine_id.clone(), origin.to_string()));
+        let state = match &config.state.value {
+            StateDirectory::Chosen(path) | StateDirectory::Usual(path) => {
+                path.display().to_string()
+            }
+            StateDirectory::None => "none".to_owned(),
+        };
+        rows.push(("state".to_owned(), state, config.state.origin.to_string()));
+        for found in &config.distributors {
+            let path = found.value.display().to_string();
+            rows.push(("distributors".to_owned(), path, found.origin.to_string()));
+        }
         for (name, found) in &config.collections {
             let path = found.value.display().to_string();
             rows.push((format!("collections.{name}"), path, found.origin.to_string()));

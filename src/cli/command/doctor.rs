@@ -3,7 +3,7 @@
 use serde_json::json;
 use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
-use urepo::distributor::ClockTrust;
+use urepo::distributor::{ClockTrust, FutureDate};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -12,25 +12,40 @@ use crate::cli::context::Context;
 ///
 /// A memory that is a copy (a copied collection, a restored backup, a cloned disk) gives no names
 /// until a person has decided that this one counts: --adopt-clock. Make sure first that the other one
-/// gives no more.
+/// gives no more. The next name is then later than now, so that none is given twice.
+///
+/// A memory that ends in the future, because the clock was wrong once, gives no names before its date
+/// has come: --adopt-clock --forget-future takes it back to now. Names that were minted with such dates,
+/// and stand on no item, could be given again when their date comes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo doctor
-  urepo doctor --adopt-clock")]
+  urepo doctor --adopt-clock
+  urepo doctor --adopt-clock --forget-future")]
 pub(crate) struct Doctor {
     /// From now on names come from here
     #[arg(long)]
     adopt_clock: bool,
+    /// Dates that the clock has not reached do not count
+    #[arg(long, requires = "adopt_clock")]
+    forget_future: bool,
+    /// The clock is right, though it is far ahead of the last name
+    #[arg(long, requires = "adopt_clock")]
+    accept_clock: bool,
 }
 
 impl Doctor {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let options = context.issue_options(None, None, ClockTrust::Judge);
-        let issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
+        let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
+        let options = context.care_options(trust);
+        let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         if self.adopt_clock && !context.global.dry_run {
-            issuer.adopt()?;
+            let future = if self.forget_future { FutureDate::Forget } else { FutureDate::Keep };
+            for notice in issuer.adopt(future)? {
+                context.printer.warning(&notice.to_string());
+            }
         }
         let memories = issuer.look()?;
         let left = left_overs(&collection)?.len();
@@ -63,7 +78,8 @@ fn memory_text(memory: &Memory) -> String {
     match record {
         None => text += "last         nothing is remembered\n\n",
         Some(record) => {
-            text += &format!("last         {}\n", record.last.suffix());
+            let last = record.last.map_or("none yet".to_owned(), urepo::identity::Instant::suffix);
+            text += &format!("last         {last}\n");
             text += &format!("written on   {} (record {})\n\n", record.host, record.sequence);
         }
     }
@@ -74,7 +90,7 @@ fn memory_record(memory: &Memory) -> serde_json::Value {
     json!({
         "prefix": memory.prefix.to_string(),
         "granularity": memory.granularity.to_string(),
-        "last": memory.record.as_ref().map(|record| record.last.to_string()),
+        "last": memory.record.as_ref().and_then(|record| record.last).as_ref().map(ToString::to_string),
         "machine": memory.record.as_ref().map(|record| record.host.to_string()),
     })
 }

@@ -1,10 +1,11 @@
 //! `urepo init`: make a collection.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde_json::json;
-use urepo::collection::{Collection, Subsystem, check_place, init};
+use urepo::collection::{Collection, Subsystem, Takeover, check_place, check_prefix, init};
 use urepo::disk::Watcher;
 use urepo::distributor::Setting;
 use urepo::identity::Host;
@@ -20,11 +21,16 @@ use crate::cli::failure::Failure;
 /// host name and port that its names are built from. More can be added in `urepo.toml`. Choose a
 /// host name that is yours and will not be given to somebody else: it stays in every name, though
 /// it need not exist for ever, nor be this machine's.
+///
+/// One collection gives the names of a host. A second one for the same host and port is refused on this
+/// machine, for the two would give the same names, unless both keep one memory: --distributor. If the
+/// other one is lost, --names-from goes on above the names that its mirrors hold.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo init archive --host archive.example.org
-  urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7")]
+  urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7
+  urepo init again --host lost.example.org --names-from mirror")]
 pub(crate) struct Init {
     /// The directory: made if it is missing
     root: PathBuf,
@@ -33,6 +39,31 @@ pub(crate) struct Init {
     name: Option<String>,
     #[command(flatten)]
     subsystem: SubsystemArgs,
+    #[command(flatten)]
+    past: PastArgs,
+}
+
+/// What a new collection has to do with others of the same host.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Names")]
+pub(crate) struct PastArgs {
+    /// Keep the memory of the last name here, where collections of one host share it
+    #[arg(long, value_name = "DIR", requires = "host")]
+    distributor: Option<PathBuf>,
+    /// Go on above the names that a mirror of a lost collection holds; repeatable
+    #[arg(long, value_name = "COLLECTION", requires = "host")]
+    names_from: Vec<String>,
+    /// Override a safety rule
+    #[arg(long, value_name = "RULE", requires = "host")]
+    force: Vec<NameRule>,
+}
+
+/// A rule that can be overridden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NameRule {
+    /// Another collection of this machine gives, or has given, names of this host; from now on only
+    /// this one does
+    Prefix,
 }
 
 /// The subsystem of a new collection.
@@ -84,14 +115,14 @@ impl Init {
         let subsystem = self.subsystem.subsystem()?;
         let prefix = subsystem.prefix()?;
         if context.global.dry_run {
-            check_place(&root)?;
+            self.past.check(context, &root, subsystem)?;
             context.printer.note(&format!(
                 "would make the collection `{}` for names of `{prefix}`",
                 root.display()
             ));
             return Ok(());
         }
-        let collection = make(self.name.clone(), &root, subsystem)?;
+        let collection = self.past.make(context, self.name.clone(), &root, subsystem)?;
         if context.printer.json {
             let settings = collection.settings();
             let mut record = json!({
@@ -109,18 +140,46 @@ impl Init {
     }
 }
 
-/// Makes a collection at `root`, named like its directory unless `name` is given.
-pub(crate) fn make(
-    name: Option<String>,
-    root: &std::path::Path,
-    subsystem: Subsystem,
-) -> Result<Collection, Failure> {
-    let name = name.unwrap_or_else(|| name_of(root));
-    Ok(init(root, &name, subsystem, &Watcher::default())?)
+impl PastArgs {
+    /// Makes sure that a collection can be made at `root`.
+    pub(crate) fn check(&self, context: &Context, root: &Path, subsystem: Subsystem) -> Done {
+        check_place(root)?;
+        let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
+        let founder = context.founder(&register, self.takeover(), &mirrors);
+        Ok(check_prefix(root, &self.completed(context, subsystem), &founder)?)
+    }
+
+    /// Makes a collection at `root`, named like its directory unless `name` is given.
+    pub(crate) fn make(
+        &self,
+        context: &Context,
+        name: Option<String>,
+        root: &Path,
+        subsystem: Subsystem,
+    ) -> Result<Collection, Failure> {
+        let name = name.unwrap_or_else(|| name_of(root));
+        let subsystem = self.completed(context, subsystem);
+        let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
+        let founder = context.founder(&register, self.takeover(), &mirrors);
+        let (collection, notices) = init(root, &name, subsystem, &founder, &Watcher::default())?;
+        for notice in notices {
+            context.printer.warning(&notice.to_string());
+        }
+        Ok(collection)
+    }
+
+    fn takeover(&self) -> Takeover {
+        if self.force.contains(&NameRule::Prefix) { Takeover::Accept } else { Takeover::Refuse }
+    }
+
+    fn completed(&self, context: &Context, subsystem: Subsystem) -> Subsystem {
+        let distributor = self.distributor.as_ref().map(|dir| context.absolute(dir));
+        Subsystem { distributor, ..subsystem }
+    }
 }
 
 /// What a collection is called unless it is given a name.
-pub(super) fn name_of(root: &std::path::Path) -> String {
+pub(super) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
 }
 

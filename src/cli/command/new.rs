@@ -11,7 +11,7 @@ use urepo::distributor::{ClockTrust, Setting};
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
 
-use super::init::SubsystemArgs;
+use super::init::{PastArgs, SubsystemArgs};
 use crate::cli::context::Context;
 use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
@@ -211,7 +211,7 @@ impl New {
         if context.global.dry_run {
             return Ok(None);
         }
-        let collection = super::init::make(None, &root, subsystem)?;
+        let collection = PastArgs::default().make(context, None, &root, subsystem)?;
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
     }

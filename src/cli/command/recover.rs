@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use urepo::collection::{Collection, Issuer, Recovered, left_overs, recover};
-use urepo::distributor::ClockTrust;
+use urepo::distributor::{ClockTrust, Notice};
 use urepo::removal::finish_pending as finish_pending_removals;
 use urepo::transfer::{Reach, finish_pending, has_pending, pending};
 
@@ -22,8 +22,13 @@ use crate::cli::{Done, human};
 #[command(after_long_help = "\
 Examples:
   urepo recover
-  urepo recover --dry-run")]
-pub(crate) struct Recover {}
+  urepo recover --dry-run
+  urepo recover --names-from mirror")]
+pub(crate) struct Recover {
+    /// Raise the memories above the names that a mirror holds as well; repeatable
+    #[arg(long, value_name = "COLLECTION")]
+    names_from: Vec<String>,
+}
 
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -38,17 +43,20 @@ impl Recover {
             pending += 1;
             context.printer.warning(&Failure::from(error).in_one_line());
         }
+        let mirrors = context.opened(&self.names_from)?;
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
-        let mut notices = Vec::new();
-        if !collection.settings().subsystems.is_empty() {
-            let options = context.issue_options(None, None, ClockTrust::Judge);
-            let issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
-            notices = issuer.catch_up()?;
-        }
+        let notices = match raise_memories(context, &collection, &mirrors) {
+            // All else is done, and a memory that cannot be used gives no names either.
+            Err(failure) if mirrors.is_empty() && failure.exit == Exit::Failure => {
+                context.printer.warning(&failure.in_one_line());
+                Vec::new()
+            }
+            raised => raised?,
+        };
         if context.printer.json {
             let notices: Vec<_> = notices.iter().map(ToString::to_string).collect();
             let record = json!({
@@ -74,6 +82,20 @@ impl Recover {
         context.printer.note(&told);
         still_pending(pending, kept)
     }
+}
+
+/// Raises the memories to the newest names.
+fn raise_memories(
+    context: &Context,
+    collection: &Collection,
+    mirrors: &[Collection],
+) -> Result<Vec<Notice>, Failure> {
+    if collection.settings().subsystems.is_empty() {
+        return Ok(Vec::new());
+    }
+    let options = context.care_options(ClockTrust::Judge);
+    let issuer = Issuer::new(collection, &context.agent, &context.clock, &options)?;
+    Ok(issuer.catch_up(mirrors)?)
 }
 
 /// Tells what would be finished and removed.

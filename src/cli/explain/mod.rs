@@ -119,7 +119,10 @@ fn exit_of(error: &CollectionError) -> Exit {
         CollectionError::NotACollection { .. } | CollectionError::NotInACollection { .. } => {
             Exit::NoCollection
         }
-        CollectionError::ExistsAlready { .. } | CollectionError::Nested { .. } => Exit::Conflict,
+        CollectionError::ExistsAlready { .. }
+        | CollectionError::Nested { .. }
+        | CollectionError::PrefixInUse { .. }
+        | CollectionError::PrefixLost { .. } => Exit::Conflict,
         CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => Exit::Locked,
         CollectionError::Interrupted { .. } => Exit::Interrupted,
         CollectionError::NoSuchItem { .. } => Exit::NoItem,
@@ -154,8 +157,22 @@ fn hint_for(error: &CollectionError) -> Option<String> {
             format!("`{}` names the subsystems: host, port and name", path.display())
         }
         CollectionError::NetworkFileSystem { .. } => "set `network = \"trusted\"` in `urepo.toml` \
-             if its locks work between machines"
+             if its locks work between machines, and give each machine a subsystem of its own"
             .to_owned(),
+        CollectionError::PrefixInUse { .. } => {
+            "take another `--host`; share one memory with `--distributor DIR` in both; or give names \
+             only from here from now on: `--force prefix` with `init`, later `urepo doctor \
+             --adopt-clock`"
+                .to_owned()
+        }
+        CollectionError::PrefixLost { .. } => "if it was moved, use it at its new place; if it is \
+             lost, `--names-from` a mirror of it, or `--force prefix`"
+            .to_owned(),
+        CollectionError::MemoryOutside { dir, .. } => format!(
+            "if you trust this collection, add `distributors = [\"{}\"]` to the settings that \
+             `urepo config` shows",
+            dir.display()
+        ),
         CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => {
             "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
         }
@@ -179,10 +196,17 @@ impl From<DistributorError> for Failure {
         match &error {
             DistributorError::ClockBehind { last, now, behind, .. } => {
                 let hours = behind.as_secs() / 3600 + 1;
-                Failure::of(Exit::WouldWait, &error).caused_by(dates(*last, *now)).hint(format!(
-                    "correct the clock, or wait with `--max-wait {hours}h`; `urepo doctor` shows \
-                     the memory"
-                ))
+                let hint = if hours > 24 {
+                    "correct the clock; if it is right, `urepo doctor --adopt-clock \
+                     --forget-future` takes the memory back to now"
+                        .to_owned()
+                } else {
+                    format!(
+                        "correct the clock, or wait with `--max-wait {hours}h`; `urepo doctor` \
+                         shows the memory"
+                    )
+                };
+                Failure::of(Exit::WouldWait, &error).caused_by(dates(*last, *now)).hint(hint)
             }
             DistributorError::TooLong { last, now, wait, .. } => {
                 let seconds = wait.as_secs() + 1;
@@ -202,7 +226,8 @@ impl From<DistributorError> for Failure {
                     .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
                     .hint(
                         "if names of this prefix come from here only from now on, say so with \
-                         `urepo doctor --adopt-clock`",
+                         `urepo doctor --adopt-clock`; a machine without a lasting \
+                         `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`",
                     )
             }
             DistributorError::NewerMemory { .. } => {

@@ -53,7 +53,7 @@ pub(super) fn candidate(
     if let Some(label) = &label {
         seen.note("name", &label.name.folded(), record.text.line)?;
         if let Some(ibip) = &label.ibip {
-            seen.note("ibip", &ibip.to_string(), record.text.line)?;
+            seen.note("IBIp", &ibip.as_str().to_ascii_uppercase(), record.text.line)?;
         }
     }
     let beneath = Beneath { root: reading.root.clone(), relative };

@@ -8,13 +8,13 @@ mod telling;
 
 use std::path::Path;
 
-use urepo::collection::{Collection, Subsystem, init};
+use urepo::collection::{Collection, Subsystem};
 use urepo::disk::Watcher;
 use urepo::identity::SECOND;
 use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
-use crate::support::{Ran, World, change_item, staged};
+use crate::support::{Ran, World, change_item, init, staged};
 
 /// The collection `archive` with `items` items of one file each, their names, and an empty `mirror`.
 fn archive_and_mirror(items: usize) -> (World, Vec<String>) {

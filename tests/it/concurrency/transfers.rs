@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use urepo::collection::{Collection, Subsystem, init};
+use urepo::collection::{Collection, Subsystem};
 use urepo::disk::Watcher;
 use urepo::item::State;
 
-use crate::support::{World, staged, tree, whole_items};
+use crate::support::{World, init, staged, tree, whole_items};
 
 /// How many items each source has.
 const ITEMS: usize = 1000;

@@ -2,13 +2,13 @@
 
 use super::*;
 
-use urepo::collection::{Subsystem, init, lock_items};
+use urepo::collection::{Subsystem, lock_items};
 use urepo::identity::SECOND;
 use urepo::item::State;
 use urepo::sidecar::{Handover, Party, Sidecar};
 use urepo::transfer::TransferError;
 
-use crate::support::{change_item, copy_item, waiter};
+use crate::support::{change_item, copy_item, init, waiter};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 
@@ -246,7 +246,7 @@ hint: name the one that has it with `--from PATH`
             &told,
             str![[r#"
 exit 1
-error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 1016 KiB
+error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 1004 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot open `[WORLD]/mount/mirror/.urepo/lock`

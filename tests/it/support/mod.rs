@@ -9,8 +9,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use urepo::agent::Agent;
-use urepo::clock::Clock;
-use urepo::collection::{Collection, IssueOptions, Issuer, Subsystem, init};
+use urepo::clock::{Clock, SystemClock};
+use urepo::collection::{
+    self, Collection, CollectionError, Founder, IssueOptions, Issuer, Purpose, Register, Subsystem,
+    Takeover,
+};
 use urepo::deposit::{
     Depositor, Given, OnError, Options, Outcome, Request, Source, SourceRule, Summary, TwinRule,
 };
@@ -92,6 +95,26 @@ pub(crate) fn make_collection(root: &Path) -> Collection {
     init(root, "archive", subsystem, &Watcher::default()).unwrap()
 }
 
+/// Makes a collection that the program, run in a [`World`], takes for one of its machine.
+pub(crate) fn init(
+    root: &Path,
+    name: &str,
+    subsystem: Subsystem,
+    watcher: &Watcher,
+) -> Result<Collection, CollectionError> {
+    let (agent, clock) = (agent(), SystemClock);
+    let patience = Patience { lock: Duration::ZERO, date: None };
+    let founder = Founder {
+        agent: &agent,
+        clock: &clock,
+        patience,
+        register: &Register::default(),
+        takeover: Takeover::Refuse,
+        names_from: &[],
+    };
+    Ok(collection::init(root, name, subsystem, &founder, watcher)?.0)
+}
+
 pub(crate) fn options() -> Options {
     Options {
         links: Links::Keep,
@@ -109,6 +132,8 @@ pub(crate) fn issue_options() -> IssueOptions {
         patience: Patience { lock: PATIENCE, date: None },
         trust: ClockTrust::Judge,
         interrupt: Interrupt::default(),
+        register: Register::default(),
+        purpose: Purpose::Issue,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use urepo::collection::{Collection, Names, Subsystem, init};
+use urepo::collection::{Collection, Names, Subsystem};
 use urepo::disk::{Watch, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
@@ -19,7 +19,7 @@ use urepo::transfer::{
 use urepo::verify::{self, Report, Scope};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, waiter,
+    PATIENCE, TestClock, agent, deposit, init, make_collection, options, request, scratch, waiter,
 };
 
 /// Two collections, on one file system or on two.

@@ -190,5 +190,5 @@ fn of_migrations_within_a_file_system_and_across() {
 fn make_at(root: &std::path::Path) -> Collection {
     let host = "mirror.example.org".parse().unwrap();
     let subsystem = urepo::collection::Subsystem::new(host);
-    urepo::collection::init(root, "mirror", subsystem, &Watcher::default()).unwrap()
+    crate::support::init(root, "mirror", subsystem, &Watcher::default()).unwrap()
 }

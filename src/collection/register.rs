@@ -1,0 +1,248 @@
+//! Which prefixes a machine issues, and from where: one small file each, outside of all collections.
+//!
+//! A memory keeps the processes of one collection apart. Two collections with one host would each have
+//! a memory of their own, and give the same names; the register tells them of each other.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml_writer::ToTomlValue as _;
+
+use super::init::make_with_parents;
+use super::{Collection, CollectionError, Settings, settings};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::disk::{Dir, Lock, LockMode, PathError, StoredFile, Watcher, resolved};
+use crate::distributor::Patience;
+use crate::identity::Prefix;
+use crate::interrupt::Interrupt;
+use crate::layout;
+use crate::wait::Waiter;
+
+/// An entry larger than this is none.
+const LARGEST_ENTRY: u64 = 64 * 1024;
+
+/// Held while an entry is looked at and replaced.
+const LOCK: &str = "lock";
+
+/// The register of a machine, or of one of its users.
+#[derive(Clone, Debug, Default)]
+pub struct Register {
+    /// The directory of entries, made when the first is written; `None` where nothing can be kept.
+    pub dir: Option<PathBuf>,
+    /// Registers of others that are heeded as well: the machine's beside that of a user.
+    pub others: Vec<PathBuf>,
+    /// Roots of collections that may issue without having an entry.
+    pub known: Vec<PathBuf>,
+    /// Where memories may be that are in no collection: what a collection that came from elsewhere says
+    /// does not decide what is written outside of it.
+    pub allowed: Vec<PathBuf>,
+}
+
+/// What an entry says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Registration {
+    prefix: String,
+    /// The id of the collection.
+    collection: String,
+    /// Where it was when it last wrote this.
+    root: PathBuf,
+    /// The directory of the memory.
+    memory: PathBuf,
+}
+
+/// Who wants to issue the names of a prefix.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claimant<'a> {
+    pub prefix: &'a Prefix,
+    /// The id of the collection, if it has one already.
+    pub id: Option<&'a str>,
+    pub root: &'a Path,
+    /// The directory of its memory.
+    pub memory: &'a Path,
+}
+
+/// What to do about a prefix that another collection issues or has issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takeover {
+    /// Refuse, unless the memory is shared.
+    Refuse,
+    /// The same, but one that is not there any more is lost: its names are known from its mirrors.
+    AcceptLost,
+    /// From now on its names come from here, by a person's word.
+    Accept,
+}
+
+/// A prefix that nobody else takes while this is held.
+#[derive(Debug)]
+pub(super) struct Claim {
+    dir: Dir,
+    _lock: Lock,
+}
+
+impl Register {
+    /// Makes sure that no other collection issues the prefix, without writing anything.
+    pub(super) fn check(
+        &self,
+        claimant: &Claimant<'_>,
+        takeover: Takeover,
+    ) -> Result<(), CollectionError> {
+        if takeover == Takeover::Accept {
+            return Ok(());
+        }
+        let mut entries = vec![self.entry(claimant.prefix)?];
+        for dir in &self.others {
+            entries.push(match read(dir, claimant.prefix) {
+                // That of the machine is not for everybody's eyes everywhere.
+                Err(CollectionError::Disk(error)) if error.is_refusal() => None,
+                entry => entry?,
+            });
+        }
+        let is_new = entries[0].is_none();
+        for entry in entries.into_iter().flatten() {
+            match check_entry(&entry, claimant) {
+                Err(CollectionError::PrefixLost { .. }) if takeover != Takeover::Refuse => {}
+                checked => checked?,
+            }
+        }
+        if is_new {
+            self.known.iter().try_for_each(|root| check_known(root, claimant))?;
+        }
+        Ok(())
+    }
+
+    /// The same, and keeps others from taking the prefix until the claim is kept or dropped. `None`
+    /// where there is no register.
+    pub(super) fn claim(
+        &self,
+        claimant: &Claimant<'_>,
+        takeover: Takeover,
+        agent: &Agent,
+        clock: &dyn Clock,
+        patience: Patience,
+    ) -> Result<Option<Claim>, CollectionError> {
+        let Some(dir) = &self.dir else {
+            self.check(claimant, takeover)?;
+            return Ok(None);
+        };
+        let dir = make_with_parents(dir, &Watcher::default())?;
+        let holder = agent.holder(clock);
+        let waiter = Waiter::new(clock, &Interrupt::default(), patience.lock);
+        let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, &waiter)
+            .map_err(crate::distributor::DistributorError::from)?;
+        self.check(claimant, takeover)?;
+        Ok(Some(Claim { dir, _lock: lock }))
+    }
+
+    /// Whether the register says already what a claim would make it say.
+    pub(super) fn has(&self, claimant: &Claimant<'_>) -> Result<bool, CollectionError> {
+        let Some(entry) = self.entry(claimant.prefix)? else { return Ok(false) };
+        if entry.memory != claimant.memory {
+            return Ok(false);
+        }
+        // A collection that was moved is looked for at its new place from now on.
+        let is_other = claimant.id != Some(entry.collection.as_str());
+        if is_other {
+            return Ok(!claimant.memory.starts_with(claimant.root));
+        }
+        let is_in_place = entry.root == claimant.root
+            || issuer_at(&entry.root, claimant.prefix).map_or(true, |found| found.is_some());
+        Ok(is_in_place)
+    }
+
+    /// Whether a memory may be in `dir`, which is in no collection.
+    pub(super) fn allows(&self, dir: &Path, prefix: &Prefix) -> Result<bool, CollectionError> {
+        if self.entry(prefix)?.is_some_and(|entry| entry.memory == dir) {
+            return Ok(true);
+        }
+        let allowed = self.allowed.iter().filter_map(|allowed| resolved(allowed).ok());
+        Ok(allowed.into_iter().any(|allowed| dir.starts_with(allowed)))
+    }
+
+    /// The entry of this register.
+    fn entry(&self, prefix: &Prefix) -> Result<Option<Registration>, CollectionError> {
+        self.dir.as_ref().map_or(Ok(None), |dir| read(dir, prefix))
+    }
+}
+
+impl Claim {
+    /// Writes durably that the claimant issues the prefix.
+    pub(super) fn keep(self, id: &str, claimant: &Claimant<'_>) -> Result<(), PathError> {
+        let text = format!(
+            "# Written by urepo: this machine gives the names of a prefix from here.\n\
+             prefix = {}\ncollection = {}\nroot = {}\nmemory = {}\n",
+            claimant.prefix.subsystem().to_toml_value(),
+            id.to_toml_value(),
+            claimant.root.to_string_lossy().to_toml_value(),
+            claimant.memory.to_string_lossy().to_toml_value(),
+        );
+        self.dir.replace_file(&layout::register_file(claimant.prefix), text.as_bytes())
+    }
+}
+
+fn read(dir: &Path, prefix: &Prefix) -> Result<Option<Registration>, CollectionError> {
+    let path = dir.join(layout::register_file(prefix));
+    let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let text = String::from_utf8(file.read_all(LARGEST_ENTRY)?).map_err(|error| error.to_string());
+    let entry = text.and_then(|text| {
+        toml::from_str(&text).map_err(|error: toml::de::Error| error.message().replace('\n', ", "))
+    });
+    entry
+        .map(Some)
+        .map_err(|cause| CollectionError::Settings { path, cause: super::SettingsError(cause) })
+}
+
+/// Makes sure that an entry is the claimant's, or of somebody who shares its memory.
+fn check_entry(entry: &Registration, claimant: &Claimant<'_>) -> Result<(), CollectionError> {
+    // A memory within a collection went with it, though another one may be made in its place.
+    let is_shared = entry.memory == claimant.memory && !claimant.memory.starts_with(claimant.root);
+    if is_shared || claimant.id == Some(entry.collection.as_str()) {
+        return Ok(());
+    }
+    let (prefix, root) = (claimant.prefix.clone(), entry.root.clone());
+    match issuer_at(&entry.root, claimant.prefix)? {
+        Some(id) if id == entry.collection => Err(CollectionError::PrefixInUse { prefix, root }),
+        _ => Err(CollectionError::PrefixLost { prefix, root }),
+    }
+}
+
+/// Makes sure that the collection at `root`, which is known, does not issue the prefix.
+fn check_known(root: &Path, claimant: &Claimant<'_>) -> Result<(), CollectionError> {
+    // A disk may not be mounted, and a collection that cannot be opened is reported elsewhere.
+    let Ok(other) = Collection::open(root, &Watcher::default()) else { return Ok(()) };
+    let issues = |subsystem: &super::Subsystem| {
+        subsystem.prefix().is_ok_and(|prefix| prefix.subsystem() == claimant.prefix.subsystem())
+    };
+    let Some(subsystem) = other.settings().subsystems.iter().find(|it| issues(it)) else {
+        return Ok(());
+    };
+    let memory =
+        subsystem.distributor.as_ref().and_then(|shared| resolved(&root.join(shared)).ok());
+    if Some(other.id()) == claimant.id || memory.as_deref() == Some(claimant.memory) {
+        return Ok(());
+    }
+    let (prefix, root) = (claimant.prefix.clone(), root.to_path_buf());
+    Err(CollectionError::PrefixInUse { prefix, root })
+}
+
+/// The id of the collection at `root`, if there is one and it issues `prefix`.
+fn issuer_at(root: &Path, prefix: &Prefix) -> Result<Option<String>, CollectionError> {
+    let path = root.join(layout::SETTINGS);
+    let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        opened => opened?,
+    };
+    let text = String::from_utf8_lossy(&file.read_all(settings::MAX_BYTES)?).into_owned();
+    let settings = Settings::read(&text)
+        .map_err(|cause| CollectionError::Settings { path, cause: super::SettingsError(cause) })?;
+    let issues = settings.subsystems.iter().any(|subsystem| {
+        subsystem.prefix().is_ok_and(|found| found.subsystem() == prefix.subsystem())
+    });
+    Ok(issues.then_some(settings.id))
+}

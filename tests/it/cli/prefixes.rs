@@ -1,0 +1,267 @@
+//! One machine gives the names of a host from one place: the register of prefixes.
+
+use urepo::clock::{Clock as _, SystemClock};
+use urepo::identity::{Instant, SECOND};
+
+use crate::support::{Ran, World};
+
+/// A world with an archive and a mirror of it, each with a host of its own.
+fn world() -> World {
+    let world = World::new();
+    world.run("init archive --host archive.example.org").succeeded();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world
+}
+
+/// What a run with another variable gives.
+fn run_with(world: &World, variable: (&str, &str), line: &str) -> Ran {
+    let mut command = world.command(line.split_whitespace());
+    command.env(variable.0, variable.1);
+    world.finish(command)
+}
+
+#[track_caller]
+fn is_refused(ran: &Ran, code: i32, why: &str) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+}
+
+/// Makes a directory that stands for an item of the archive dated `seconds` from now.
+fn item_of(world: &World, root: &str, prefix: &str, seconds: i128) -> Instant {
+    let date = SystemClock.now().checked_add(seconds * SECOND).unwrap();
+    std::fs::create_dir_all(world.path(format!("{root}/{prefix}/{}", date.suffix()))).unwrap();
+    date
+}
+
+fn date_of(name: &str) -> Instant {
+    name.parse::<urepo::identity::RepositoryName>().unwrap().instant()
+}
+
+#[test]
+fn a_second_collection_of_one_host_is_refused() {
+    let world = world();
+    let why = "another collection gives the names of `example.org/archive`: `[WORLD]/archive`";
+    for line in [
+        "init again --host archive.example.org",
+        "init again --host ARCHIVE.example.org --port 80",
+        "init -n again --host archive.example.org",
+    ] {
+        is_refused(&world.run(line), 23, why);
+        assert!(!world.path("again").exists(), "{line}");
+    }
+    world.write("old/example.org/x/2001/01.01.01.01/doc/a", "a");
+    is_refused(&world.run("adopt old --host archive.example.org"), 23, why);
+    is_refused(&world.run("adopt -n old --host archive.example.org"), 23, why);
+    world.write("a.txt", "a");
+    is_refused(&world.run("-c again new a.txt --init --host archive.example.org"), 23, why);
+    world.run("init again --host archive.example.org --port 8080").succeeded();
+}
+
+#[test]
+fn collections_of_one_host_may_share_a_memory() {
+    let world = World::new();
+    for root in ["one", "two"] {
+        let line = format!("init {root} --host a.example.org --distributor memory");
+        world.run(&line).succeeded();
+    }
+    let mut names = Vec::new();
+    for root in ["one", "two", "one", "two"] {
+        names.push(world.run(&format!("-c {root} mint --granularity 0.000001")).line());
+        assert!(!world.path(format!("{root}/.urepo/distributor/example.org+a.lock")).exists());
+    }
+    assert!(world.path("memory/example.org+a.lock").exists());
+    assert!(names.is_sorted_by(|a, b| date_of(a) < date_of(b)), "{names:?}");
+    is_refused(&world.run("init three --host a.example.org"), 23, "another collection");
+}
+
+#[test]
+fn a_person_decides_which_of_two_collections_gives_names() {
+    let world = world();
+    let first = world.run("-c archive mint").line();
+    world.run("init again --host archive.example.org --force prefix").succeeded();
+    let second = world.run("-c again mint").line();
+    is_refused(&world.run("-c archive mint"), 23, "another collection gives the names");
+    world.run("-c archive doctor --adopt-clock").succeeded();
+    let third = world.run("-c archive mint").line();
+    is_refused(&world.run("-c again mint"), 23, "another collection gives the names");
+    assert!(date_of(&first) < date_of(&second) && date_of(&second) < date_of(&third));
+}
+
+#[test]
+fn of_two_collections_made_at_once_one_gets_the_prefix() {
+    let world = World::new();
+    let start = |root: &str| {
+        let mut command = world.command(["init", root, "--host", "race.example.org"]);
+        command.stderr(std::process::Stdio::null()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..4).map(|number| start(&format!("c{number}"))).collect();
+    let codes: Vec<_> = running.into_iter().map(|mut it| it.wait().unwrap().code()).collect();
+    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
+    assert!(codes.iter().all(|code| matches!(code, Some(0 | 23))), "{codes:?}");
+}
+
+#[test]
+fn a_known_collection_counts_without_an_entry() {
+    let world = world();
+    std::fs::remove_dir_all(world.path(".state")).unwrap();
+    world.write(".config/urepo/config.toml", "[collections]\nmain = '../../archive'\n");
+    is_refused(&world.run("init again --host archive.example.org"), 23, "another collection");
+    // It gets its entry with its next name.
+    std::fs::remove_file(world.path(".config/urepo/config.toml")).unwrap();
+    world.run("-c archive mint").line();
+    is_refused(&world.run("init again --host archive.example.org"), 23, "another collection");
+}
+
+#[test]
+fn two_collections_without_entries_do_not_both_give_names() {
+    let world = world();
+    world.run("init again --host archive.example.org --force prefix").succeeded();
+    std::fs::remove_dir_all(world.path(".state")).unwrap();
+    world.run("-c again mint").line();
+    is_refused(&world.run("-c archive mint"), 23, "another collection gives the names");
+    assert_eq!(world.run("-c archive recover").code, 0, "only giving names is refused");
+}
+
+#[test]
+fn a_collection_that_was_moved_goes_on() {
+    let world = world();
+    std::fs::rename(world.path("archive"), world.path("moved")).unwrap();
+    is_refused(
+        &world.run("init again --host archive.example.org"),
+        23,
+        "given by a collection that is not there any more: `[WORLD]/archive`",
+    );
+    world.run("-c moved mint").line();
+    is_refused(&world.run("init again --host archive.example.org"), 23, "`[WORLD]/moved`");
+}
+
+#[test]
+fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
+    let world = world();
+    let newest = item_of(&world, "mirror", "example.org/archive", 3);
+    // The distributor of another time wrote the port.
+    let newer = item_of(&world, "mirror", "example.org/archive@80", 4);
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    let line = "init archive --host archive.example.org";
+    is_refused(&world.run(line), 23, "is not there any more");
+    world.run(&format!("{line} --names-from mirror")).succeeded();
+    let name = world.run("-c archive mint").line();
+    assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
+}
+
+#[test]
+fn recovery_goes_on_above_what_a_mirror_holds() {
+    let world = world();
+    let newest = item_of(&world, "mirror", "example.org/archive", 3);
+    let ran = world.run("-c archive recover --names-from mirror");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(date_of(&world.run("-c archive mint").line()) > newest);
+}
+
+#[test]
+fn a_name_of_the_future_in_a_mirror_does_not_count() {
+    let world = world();
+    item_of(&world, "mirror", "example.org/archive", 400_000_000);
+    let ran = world.run("-c archive recover --names-from mirror");
+    assert!(ran.code == 0 && ran.stderr.contains("is dated in the future"), "{}", ran.stderr);
+    world.run("-c archive mint").line();
+}
+
+/// A collection that came from elsewhere does not decide where is written.
+#[test]
+fn a_memory_outside_of_the_collection_needs_the_users_word() {
+    let world = world();
+    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+    let outside = world.path("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let distributor = format!("{settings}distributor = \"{}\"\n", outside.display());
+    world.write("archive/urepo.toml", distributor);
+    world.write("a.txt", "a");
+    for line in ["-c archive mint", "-c archive new a.txt", "-c archive doctor --adopt-clock"] {
+        is_refused(&world.run(line), 1, "is outside of the collection: `[WORLD]/outside`");
+    }
+    assert_eq!(world.run("-c archive recover").code, 0, "the rest is done");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    world.write(".config/urepo/config.toml", "distributors = ['../../outside']\n");
+    assert_eq!(world.run("-c archive mint").code, 0);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn recovery_of_a_copied_collection_does_the_rest() {
+    let world = world();
+    let ran = run_with(&world, ("UREPO_MACHINE_ID", "clone"), "-c archive recover");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: no name was given"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is a copy"), "{}", ran.stderr);
+}
+
+/// A container has no machine id that lasts, but may be given one.
+#[test]
+fn the_identity_of_the_machine_is_a_setting() {
+    let world = world();
+    let clone = ("UREPO_MACHINE_ID", "clone");
+    is_refused(&run_with(&world, clone, "-c archive mint"), 1, "such as a container");
+    run_with(&world, clone, "-c archive doctor --adopt-clock").succeeded();
+    run_with(&world, clone, "-c archive mint").line();
+    let shown = run_with(&world, clone, "config");
+    assert!(shown.succeeded().contains("machine-id  clone"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("[WORLD]/.state"), "{}", shown.stdout);
+    let wrong = run_with(&world, ("UREPO_MACHINE_ID", "two words"), "config");
+    is_refused(&wrong, 2, "UREPO_MACHINE_ID");
+}
+
+#[test]
+fn a_damaged_entry_is_an_error() {
+    let world = world();
+    world.write(".state/prefixes/example.org+archive.toml", "?");
+    is_refused(&world.run("-c archive mint"), 1, "example.org+archive.toml");
+}
+
+#[test]
+fn two_subsystems_of_one_address_are_refused() {
+    let world = World::new();
+    world.run("init a --host a.example.org --ip 192.0.2.1").succeeded();
+    let settings = std::fs::read_to_string(world.path("a/urepo.toml")).unwrap();
+    let second = "\n[[subsystem]]\nhost = \"b.example.org\"\nip = \"192.0.2.1\"\n";
+    world.write("a/urepo.toml", format!("{settings}{second}"));
+    is_refused(&world.run("-c a mint"), 1, "two subsystems have the address 192.0.2.1");
+    world.write("a/urepo.toml", format!("{settings}{second}ip_port = 802\n"));
+    assert_eq!(world.run("-c a mint --subsystem example.org/b").code, 0);
+}
+
+/// What the settings refuse may have been given before, or by hand.
+#[test]
+fn verify_finds_items_of_one_ibip_and_names_of_the_future() {
+    let world = World::new();
+    world.run("init a --host a.example.org --ip 192.0.2.1").succeeded();
+    world.write("x.txt", "x");
+    let first = world.run("-c a new x.txt --granularity 1").line();
+    let ran = world.run("-c a verify");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    let second = first.replace("example.org/a/", "example.org/b/");
+    let future = "example.org/a/2199/01.01.00.00".to_owned();
+    for name in [&second, &future] {
+        std::fs::create_dir_all(world.path("a").join(name).parent().unwrap()).unwrap();
+        let copied = std::process::Command::new("cp")
+            .args(["-a", &first, name])
+            .current_dir(world.path("a"))
+            .status();
+        assert!(copied.unwrap().success());
+        let sidecar = format!("a/{name}/item.toml");
+        let text = std::fs::read_to_string(world.path(&sidecar)).unwrap();
+        world.write(&sidecar, text.replace(&first, name));
+    }
+    let reseal = format!("-c a repair --reseal {second} {future}");
+    let resealed = world.run(&reseal);
+    assert_eq!(resealed.code, 0, "{}", resealed.stderr);
+    let ran = world.run("-c a verify");
+    assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    let finds = |code: &str, name: &str| {
+        told.lines().any(|line| line.contains(code) && line.contains(name))
+    };
+    assert!(finds("U307", &second) || finds("U307", &first), "{told}");
+    assert!(finds("U308", &future), "{told}");
+    assert_eq!(told.matches("U308").count(), 1, "{told}");
+}
