@@ -9,8 +9,8 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, IssueOptions, Purpose as IssuePurpose, Register,
-    StoredItem, Takeover, discover,
+    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Register, StoredItem,
+    Takeover, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};

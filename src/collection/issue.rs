@@ -42,12 +42,12 @@ pub struct IssueOptions {
     /// The prefixes that this machine issues.
     pub register: Register,
     /// What the labels are wanted for.
-    pub purpose: Purpose,
+    pub purpose: IssuePurpose,
 }
 
 /// What somebody wants with the subsystems of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum IssuePurpose {
     /// To issue: the collection becomes the one that issues their prefixes, or it is an error.
     Issue,
     /// To look at the memories, or to raise them.
@@ -115,7 +115,7 @@ impl<'a> Issuer<'a> {
         }
         let (patience, register) = (options.patience, options.register.clone());
         let mut issuer = Issuer { sources, patience, collection, register, notices: Vec::new() };
-        if options.purpose == Purpose::Issue {
+        if options.purpose == IssuePurpose::Issue {
             issuer.claim(Takeover::Refuse)?;
         }
         Ok(issuer)

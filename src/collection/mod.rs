@@ -40,7 +40,7 @@ pub(crate) use changing::Changing;
 pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 use indexed::OpenIndex;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names, restore_own};
-pub use issue::{IssueOptions, Issuer, Label, Memory, Purpose};
+pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
 pub use list::{Listed, Names};

@@ -101,10 +101,16 @@ impl Dir {
     pub fn open_lock_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
         let path = self.path_of(relative);
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK;
-        self.watcher.before(Operation::CreateFile, &path).on("open", &path)?;
-        let fd = self.open_beneath(relative, flags, 0o666).on("open", &path)?;
-        Ok(StoredFile::new(File::from(fd), path, self.watcher.clone()))
+        let flags = OFlags::RDWR | OFlags::NONBLOCK;
+        let open = |operation, extra, mode| {
+            self.watcher.before(operation, &path)?;
+            Ok(self.open_beneath(relative, flags | extra, mode)?)
+        };
+        let fd = match open(Operation::Open, OFlags::empty(), 0) {
+            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, 0o666),
+            opened => opened,
+        };
+        Ok(StoredFile::new(File::from(fd.on("open", &path)?), path, self.watcher.clone()))
     }
 
     /// Makes a file that is not there yet and opens it for writing.

@@ -47,11 +47,16 @@ impl Row {
         world.write("tree/sid.example.org/x/2009/02.16.17.46/doc/t.txt", "t");
         let prepared = Prepared { world, names };
         for line in self.before {
-            if *line == "!" {
-                let path = format!("archive/{}/doc/a.txt", prepared.names[0]);
-                prepared.world.write(&path, "damage");
-            } else {
-                assert_eq!(prepared.run(line, Stdio::null()).status.code(), Some(0), "{line}");
+            match *line {
+                "damage" => {
+                    let path = format!("archive/{}/doc/a.txt", prepared.names[0]);
+                    prepared.world.write(&path, "damage");
+                }
+                "lose" => prepared.rename("archive", "lost"),
+                "find" => prepared.rename("lost", "archive"),
+                line => {
+                    assert_eq!(prepared.run(line, Stdio::null()).status.code(), Some(0), "{line}");
+                }
             }
         }
         prepared
@@ -62,6 +67,10 @@ impl Prepared {
     fn run(&self, line: &str, stdout: Stdio) -> Output {
         let mut command = self.command(line);
         command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        std::fs::rename(self.world.path(from), self.world.path(to)).unwrap();
     }
 
     fn command(&self, line: &str) -> Command {

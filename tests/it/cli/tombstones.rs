@@ -11,7 +11,7 @@ fn all_items_are_not_those_that_are_deleted() {
     world.run(&format!("-c archive delete --force last {}", leaf(&name))).succeeded();
     let ran = world.run("-c archive copy --all --to mirror");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(ran.stderr, "copied 1 item, 1 file, 4 B\n");
+    assert_eq!(ran.stderr, "copied 1 item, 1 file, 4 B; recorded 1 deletion\n");
     // Asked for by name, or by its state, it is refused.
     for selection in [name.as_str(), "--state deleted"] {
         let ran = world.run(&format!("-c archive copy {selection} --to mirror"));

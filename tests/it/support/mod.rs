@@ -11,8 +11,8 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::clock::{Clock, SystemClock};
 use urepo::collection::{
-    self, Collection, CollectionError, Founder, IssueOptions, Issuer, Purpose, Register, Subsystem,
-    Takeover,
+    self, Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Register,
+    Subsystem, Takeover,
 };
 use urepo::deposit::{
     Depositor, Given, OnError, Options, Outcome, Request, Source, SourceRule, Summary, TwinRule,
@@ -133,7 +133,7 @@ pub(crate) fn issue_options() -> IssueOptions {
         trust: ClockTrust::Judge,
         interrupt: Interrupt::default(),
         register: Register::default(),
-        purpose: Purpose::Issue,
+        purpose: IssuePurpose::Issue,
     }
 }
 

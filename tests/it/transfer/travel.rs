@@ -75,7 +75,7 @@ fn a_site_rebuilt_from_its_mirror_knows_what_was_deleted() {
     std::fs::remove_dir_all(pair.root(0)).unwrap();
     let subsystem = urepo::collection::Subsystem::new("archive.example.org".parse().unwrap());
     let watcher = urepo::disk::Watcher::default();
-    let rebuilt = urepo::collection::init(pair.root(0), "archive", subsystem, &watcher).unwrap();
+    let rebuilt = crate::support::init(pair.root(0), "archive", subsystem, &watcher).unwrap();
     let outcomes = bring(&pair, &pair.to(), &rebuilt);
     assert_eq!(step(&outcomes[1]), Step::Bury(Over::Nothing));
     assert_eq!(held(&rebuilt, &kept).state, State::Copy);

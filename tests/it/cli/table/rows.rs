@@ -5,7 +5,7 @@ use crate::support::{World, tree};
 /// A command, as it is run, and how it ends.
 pub(super) struct Row {
     pub(super) command: &'static str,
-    /// Lines that are run beforehand.
+    /// Lines that are run beforehand, `damage` to `A`, and `lose` or `find` the archive.
     pub(super) before: &'static [&'static str],
     /// Arguments with which all goes well. `A` and `B` are items, `NONE` is none.
     pub(super) well: &'static str,
@@ -41,6 +41,14 @@ use Purpose::{Answer, Judgement, Work};
 /// How many items a collection holds.
 fn items(world: &World, root: &str) -> usize {
     tree(&world.path(root)).iter().filter(|line| line.contains("/item.toml ")).count()
+}
+
+/// How many items of a collection are Originals.
+fn originals(world: &World, root: &str) -> usize {
+    let entries = walkdir::WalkDir::new(world.path(root)).into_iter().map(Result::unwrap);
+    let sidecars = entries.filter(|entry| entry.file_name() == "item.toml");
+    let texts = sidecars.map(|entry| std::fs::read_to_string(entry.path()).unwrap());
+    texts.filter(|text| text.contains("\nstate = \"Original\"\n")).count()
 }
 
 fn trashed(world: &World) -> bool {
@@ -217,7 +225,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "repair",
-        before: &["-c archive copy --all --to mirror -q", "!"],
+        before: &["-c archive copy --all --to mirror -q", "damage"],
         well: "-c archive repair --from mirror",
         bad: &[
             ("-c archive repair A NONE --from mirror", 3),
@@ -227,6 +235,33 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Work(|world| {
             !tree(&world.path("archive/example.org")).iter().any(|line| line.ends_with("a.txt 6"))
         }),
+    },
+    Row {
+        command: "promote",
+        before: &["-c archive copy --all --to mirror -q", "lose"],
+        well: "-c mirror promote A B --lost archive --reason fire -y",
+        bad: &[
+            ("-c mirror promote A NONE --lost archive --reason fire -y", 3),
+            ("-c mirror promote NONE --lost archive --reason fire -y", 21),
+        ],
+        json: Run,
+        purpose: Work(|world| originals(world, "mirror") == 2),
+    },
+    Row {
+        command: "demote",
+        before: &[
+            "-c archive copy --all --to mirror -q",
+            "lose",
+            "-c mirror promote --all --lost archive --reason fire -q -y",
+            "find",
+        ],
+        well: "-c archive demote A B --to-copy-of mirror -y",
+        bad: &[
+            ("-c archive demote A NONE --to-copy-of mirror -y", 3),
+            ("-c archive demote NONE --to-copy-of mirror -y", 21),
+        ],
+        json: Run,
+        purpose: Work(|world| originals(world, "archive") == 0),
     },
     Row {
         command: "stats",
