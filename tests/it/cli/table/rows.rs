@@ -239,10 +239,10 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         command: "promote",
         before: &["-c archive copy --all --to mirror -q", "lose"],
-        well: "-c mirror promote A B --lost archive --reason fire -y",
+        well: "-c mirror promote A B --lost ./archive --reason fire -y",
         bad: &[
-            ("-c mirror promote A NONE --lost archive --reason fire -y", 3),
-            ("-c mirror promote NONE --lost archive --reason fire -y", 21),
+            ("-c mirror promote A NONE --lost ./archive --reason fire -y", 3),
+            ("-c mirror promote NONE --lost ./archive --reason fire -y", 21),
         ],
         json: Run,
         purpose: Work(|world| originals(world, "mirror") == 2),
@@ -252,7 +252,7 @@ pub(super) const ROWS: &[Row] = &[
         before: &[
             "-c archive copy --all --to mirror -q",
             "lose",
-            "-c mirror promote --all --lost archive --reason fire -q -y",
+            "-c mirror promote --all --lost ./archive --reason fire -q -y",
             "find",
         ],
         well: "-c archive demote A B --to-copy-of mirror -y",
