@@ -26,6 +26,8 @@ pub const LOG: &str = "log";
 pub const TRASH: &str = "trash";
 /// When items were last verified, in [`OWN`]: may be removed at any time.
 pub const VERIFIED: &str = "verified";
+/// What the collection should hold, and where what left has gone, in [`OWN`].
+pub const INVENTORY: &str = "inventory";
 /// What was imported from where, in [`OWN`].
 pub const IMPORT: &str = "import";
 /// The index, in [`OWN`]: may be removed at any time.

@@ -45,6 +45,7 @@
 //!     journal/                              hand-overs and deletions under way
 //!     trash/                                what was deleted or mended, until it is purged
 //!     import/ledger                         which source became which item
+//!     inventory/<prefix>+<year>             what should be here, and where what left has gone
 //!     log/YYYY-MM.jsonl                     what happened; may be removed
 //!     index.sqlite                          what is known of all items; may be removed
 //!     index.lock  index.making              for who uses it, and who makes it

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::look::has_sidecar;
 use super::{AdoptError, Outcome, Plan};
-use crate::collection::{StoredItem, Writer};
+use crate::clock::Clock;
+use crate::collection::{Collection, InventoryChange, StoredItem, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, SECOND};
 use crate::item::{Content, Entry, Totals};
@@ -26,11 +27,11 @@ pub(super) struct Ready {
 /// none is found without its bytes, the second before any is reported.
 pub(super) fn place(
     group: Vec<Ready>,
-    root: &Dir,
+    collection: &Collection,
     writer: &Writer,
-    now: Instant,
+    clock: &dyn Clock,
 ) -> (Vec<Outcome>, Option<AdoptError>) {
-    let stage = writer.stage();
+    let (stage, root, now) = (writer.stage(), collection.root(), clock.now());
     let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
     if let Err(error) = stage.sync_trees(staged.iter().flatten()) {
@@ -47,7 +48,11 @@ pub(super) fn place(
             Err(error) => refused(&ready.plan, error),
         })
         .collect();
-    match root.sync_names(directories) {
+    let entered = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Taken(plan) => Some((plan.name.clone(), InventoryChange::Entered(plan.state))),
+        _ => None,
+    });
+    match root.sync_names(directories).and_then(|()| collection.record(entered, clock)) {
         Ok(()) => (outcomes, None),
         Err(error) => {
             (outcomes.into_iter().map(|it| doubted(it, &error)).collect(), Some(error.into()))

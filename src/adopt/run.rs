@@ -324,17 +324,14 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
         }
         let halted = self.summary.fatal.is_some() || self.side.adopter.interrupt.requested();
         let writer = if halted { Ok(None) } else { self.side.writing.get() };
-        let (outcomes, fatal) = match writer {
-            Ok(Some(writer)) => {
+        let adopter = self.side.adopter;
+        let (outcomes, fatal) = match (writer, adopter.mode) {
+            (Ok(Some(writer)), Mode::Act { collection, .. }) => {
                 let names = group.iter().map(|ready| ready.plan.name.clone()).collect();
-                let adopter = self.side.adopter;
-                let _changing = match adopter.mode {
-                    Mode::Act { collection, .. } => Some(writer.changing(collection, names)),
-                    Mode::Plan(_) => None,
-                };
-                place(group, self.side.root, &writer, self.side.adopter.clock.now())
+                let _changing = writer.changing(collection, names);
+                place(group, collection, &writer, adopter.clock)
             }
-            other => {
+            (other, _) => {
                 let refused = |ready: Ready| Outcome::Refused {
                     path: ready.plan.directory().to_owned(),
                     error: match self.summary.fatal {

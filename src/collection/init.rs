@@ -127,6 +127,8 @@ pub fn init_without_names(
 
 fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
     let settings = Settings::new(random_id()?, name.to_owned(), subsystems);
+    // Only a new collection has none: one that is missing later is lost, and built from what is there.
+    dir.open_dir(layout::OWN)?.ensure_dir(layout::INVENTORY)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())
 }

@@ -4,6 +4,7 @@
 //! however prefixes are spelt: so the names of several collections can be merged as they come.
 
 use std::cmp::Ordering;
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,31 @@ pub(crate) fn visit_tree<E>(
     }
 }
 
+/// The directories of all years, with the spellings of one together, and whether a directory above them
+/// could not be listed.
+pub(super) fn years(root: &Dir, wanted: &Names) -> (Vec<Vec<PathBuf>>, Listing) {
+    let (mut years, mut listing) = (Vec::new(), Listing::Complete);
+    let visit = |listed| {
+        if let Listed::Unreadable(_) = listed {
+            listing = Listing::Partial;
+        }
+        Ok::<_, Infallible>(ControlFlow::Continue(()))
+    };
+    let visited = (Walk { root, visit }).each_year(wanted, |_, year| {
+        years.push(year.to_vec());
+        Ok(())
+    });
+    debug_assert!(visited.is_ok(), "nothing ends it");
+    (years, listing)
+}
+
+/// Whether all directories could be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Listing {
+    Complete,
+    Partial,
+}
+
 /// Why a visit ends before its end.
 enum Stop<E> {
     /// No more is wanted.
@@ -119,12 +145,21 @@ const YEAR: Level = Level {
 
 impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
     fn all(&mut self, wanted: &Names) -> Result<(), Stop<E>> {
+        self.each_year(wanted, Walk::year)
+    }
+
+    /// Calls `visit` with the directories of each year, one for each spelling of its prefix.
+    fn each_year(
+        &mut self,
+        wanted: &Names,
+        mut visit: impl FnMut(&mut Self, &[PathBuf]) -> Result<(), Stop<E>>,
+    ) -> Result<(), Stop<E>> {
         let (subdomain, word) = wanted.prefix.as_ref().map(Prefix::path_components).unzip();
         let root = [PathBuf::new()];
         for outer in self.level(&root, &SUBDOMAIN, subdomain.as_deref())? {
             for inner in self.level(&outer, &WORD, word.as_deref())? {
                 for year in self.level(&inner, &YEAR, None)? {
-                    self.year(&year)?;
+                    visit(self, &year)?;
                 }
             }
         }

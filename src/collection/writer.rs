@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Collection, CollectionError};
+use super::{Collection, CollectionError, Rebuilt};
 use crate::agent::Agent;
+use crate::clock::Clock;
 use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError, random_hex};
 use crate::layout;
 use crate::wait::Waiter;
@@ -23,6 +24,7 @@ pub struct Writer {
     staging: Dir,
     name: String,
     agent: Agent,
+    rebuilt: Option<Rebuilt>,
     _lock: Lock,
 }
 
@@ -49,6 +51,11 @@ impl Collection {
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
         let staging = self.own.ensure_dir(layout::STAGING)?;
         let lock = self.share_lock(&staging, agent, waiter)?;
+        let rebuilt = match self.ensure_inventory(waiter) {
+            // Who makes room on a full disk needs no list of what is there.
+            Err(error) if error.is_full() => None,
+            outcome => outcome?,
+        };
         let name = stage_name(agent.process).on("make the directory", staging.path())?;
         staging.make_dir(&name)?;
         let stage = match staging.open_dir(&name) {
@@ -58,7 +65,7 @@ impl Collection {
                 return Err(error.into());
             }
         };
-        let writer = Writer { stage, staging, name, agent: agent.clone(), _lock: lock };
+        let writer = Writer { stage, staging, name, agent: agent.clone(), rebuilt, _lock: lock };
         let mut holder = writer.stage.create_file(HOLDER)?;
         match holder.write_all(agent.holder(waiter.clock).to_string().as_bytes()) {
             // Who makes room on a full disk needs none for a note.
@@ -81,7 +88,7 @@ impl Collection {
         if staging.entries()?.next().is_some() {
             match take(LockMode::Exclusive, &waiter.up_to(Duration::ZERO)) {
                 Ok(lock) => {
-                    let _ = self.remove_left_overs(staging);
+                    let _ = self.remove_left_overs(staging, waiter.clock);
                     return lock.share(waiter).map_err(locked);
                 }
                 Err(LockError::Held { .. }) => {}
@@ -92,10 +99,16 @@ impl Collection {
     }
 
     /// Removes what can be removed, and returns why the rest stays.
-    fn remove_left_overs(&self, staging: &Dir) -> Vec<CollectionError> {
+    fn remove_left_overs(&self, staging: &Dir, clock: &dyn Clock) -> Vec<CollectionError> {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
+        let recorded = match self.record_what_is_there(clock) {
+            // Who makes room on a full disk needs no list of what is there.
+            Err(error) if error.is_full() => Ok(()),
+            outcome => outcome,
+        };
         let outcomes = [
+            recorded,
             remove_each(staging, |_| true, &mut failed),
             self.root().remove_file_if_there(Path::new(&new_settings)),
             self.remove_unfinished_records(&mut failed),
@@ -147,6 +160,11 @@ impl Writer {
     /// Who writes.
     pub fn agent(&self) -> &Agent {
         &self.agent
+    }
+
+    /// The inventory that had to be built first, because it was lost.
+    pub fn rebuilt(&self) -> Option<Rebuilt> {
+        self.rebuilt.filter(|rebuilt| rebuilt.items > 0)
     }
 
     /// What no other writer is called.
@@ -233,7 +251,7 @@ pub fn recover(
     };
     let mut removed = left_overs(collection)?;
     let staging = collection.own.ensure_dir(layout::STAGING)?;
-    let mut failed = collection.remove_left_overs(&staging);
+    let mut failed = collection.remove_left_overs(&staging, waiter.clock);
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());
     }

@@ -8,9 +8,12 @@ use super::group::{Named, Ready};
 use super::removal::{KeptError, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
-use crate::collection::{Changing, Collection, Event, EventKind, Label, Lookup, Writer};
+use crate::collection::{
+    Changing, Collection, Event, EventKind, InventoryChange, Label, Lookup, Writer,
+};
 use crate::disk::{Dir, PathError};
 use crate::interrupt::Interrupt;
+use crate::item::State;
 use crate::layout;
 
 /// Where and with what a group is published.
@@ -139,6 +142,13 @@ impl Publisher<'_> {
         buckets.iter().try_for_each(|bucket| self.writer.stage().open_dir(bucket)?.sync())
     }
 
+    /// Enters items that are durable in their place into the inventory.
+    fn record(&self, placed: &[Named]) -> Result<(), PathError> {
+        let entered = InventoryChange::Entered(State::Original);
+        let changes = placed.iter().map(|it| (it.label.name.clone(), entered.clone()));
+        self.collection.record(changes, self.clock)
+    }
+
     fn place_in(
         &self,
         year: &Dir,
@@ -158,7 +168,9 @@ impl Publisher<'_> {
                 Err(error) => outcomes.push(named.staged.fails(error)),
             }
         }
-        match year.sync().and_then(|()| self.sync_buckets(&here)) {
+        let recorded =
+            year.sync().and_then(|()| self.sync_buckets(&here)).and_then(|()| self.record(&here));
+        match recorded {
             Ok(()) => {
                 placed.append(&mut here);
                 None

@@ -314,7 +314,7 @@ impl Dir {
         Ok(())
     }
 
-    fn open_fd(&self, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    pub(super) fn open_fd(&self, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         self.step(Operation::Open, relative)?;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         Ok(self.open_beneath(relative, flags, 0)?)

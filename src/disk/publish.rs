@@ -1,15 +1,29 @@
 //! Putting finished things in place in one step.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, RenameFlags};
+use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::watch::{Feature, Operation};
-use super::{Dir, IoContext, PathError};
+use super::{Dir, IoContext, PathError, StoredFile};
 
 impl Dir {
+    /// Opens a file to append to it, or gives `None` when nothing is there.
+    pub(crate) fn open_to_append_if_there(
+        &self,
+        relative: &Path,
+    ) -> Result<Option<StoredFile>, PathError> {
+        let path = self.path_of(relative);
+        match self.open_fd(relative, OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY) {
+            Ok(fd) => Ok(Some(StoredFile::new(File::from(fd), path, self.watcher()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(PathError::new("open", path, error)),
+        }
+    }
+
     /// Moves `from` of this directory to `name` in `to` in one step; fails if `name` exists.
     ///
     /// Where the file system can not refuse in the same step (NFS, exFAT and others answer

@@ -6,8 +6,10 @@ use super::intent::Intent;
 use super::plan::{Planned, has_payload};
 use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
+use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, lock_items,
+    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks,
+    ReadSidecar, StoredItem, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -56,8 +58,11 @@ impl<'o> Deletion<'_, 'o> {
         let changing = self.remover.writer.changing(collection, vec![name.clone()]);
         let done = match planned.plan.step {
             Step::Bury => self.bury(&item, &planned.record),
-            Step::FinishBurial => bury_payload(collection, &item),
+            Step::FinishBurial => record_burial(collection, item.name(), self.remover.clock)
+                .and_then(|()| bury_payload(collection, &item)),
             Step::TakeAway => {
+                let left = InventoryChange::Left(Departure::Deleted);
+                collection.record([(item.name().clone(), left)], self.remover.clock)?;
                 let (year, leaf) = collection.year_of(item.name())?;
                 collection.throw_away_copy(item.name(), &year, &leaf)?;
                 Ok(())
@@ -145,9 +150,21 @@ impl<'o> Deletion<'_, 'o> {
         let text = after
             .rewritten(&record.text, before)
             .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
-        self.remover.writer.replace_sidecar(item, &text)?;
-        bury_payload(self.remover.collection, item)
+        let Remover { collection, writer, clock, .. } = self.remover;
+        writer.replace_sidecar(item, &text)?;
+        record_burial(collection, item.name(), *clock)?;
+        bury_payload(collection, item)
     }
+}
+
+/// Records that an item is a tombstone.
+pub(super) fn record_burial(
+    collection: &Collection,
+    name: &RepositoryName,
+    clock: &dyn Clock,
+) -> Result<(), RemovalError> {
+    let became = InventoryChange::Became(State::Deleted);
+    Ok(collection.record([(name.clone(), became)], clock)?)
 }
 
 /// Moves the payload of a tombstone into the trash.

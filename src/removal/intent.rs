@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::RemovalError;
-use super::delete::bury_payload;
+use super::delete::{bury_payload, record_burial};
 use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Writer, lock_items};
@@ -179,6 +179,7 @@ fn finish(
     if sidecar.state != State::Deleted || !has_payload(&item)? {
         return Ok(false);
     }
+    record_burial(collection, item.name(), waiter.clock)?;
     bury_payload(collection, &item)?;
     Ok(true)
 }

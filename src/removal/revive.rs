@@ -5,7 +5,8 @@ use std::path::Path;
 use super::grave::{Grave, Search, state_before};
 use super::{DamageRule, RemovalError, Remover};
 use crate::collection::{
-    Collection, Event, EventKind, Held, ReadSidecar, StoredItem, Trashed, lock_items,
+    Collection, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem, Trashed,
+    lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -109,6 +110,7 @@ impl Remover<'_> {
             None => item.dir().sync()?,
         }
         self.writer.replace_sidecar(item, &text)?;
+        self.record(item.name(), InventoryChange::Became(after.state))?;
         self.forget(trashed)
     }
 
@@ -119,7 +121,12 @@ impl Remover<'_> {
         let year = self.collection.ensure_directory(year)?;
         let leaf = Path::new(directory.file_name().unwrap_or_default());
         self.collection.take_back(trashed, Held::Copy, &year, leaf)?;
+        self.record(name, InventoryChange::Entered(State::Copy))?;
         self.forget(Some(trashed))
+    }
+
+    fn record(&self, name: &RepositoryName, change: InventoryChange) -> Result<(), RemovalError> {
+        Ok(self.collection.record([(name.clone(), change)], self.clock)?)
     }
 
     /// Removes the entry of the trash that is empty now.

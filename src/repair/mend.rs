@@ -8,7 +8,7 @@ use super::facts::{self, DonorFacts, Facts, Record};
 use super::inventory::{Inventory, Known, open_payload};
 use super::plan::{Plan, wanted};
 use super::{Outcome, Remainder, RepairError, Repairer, donor};
-use crate::collection::{Event, EventKind, StoredItem, Writer, lock_items};
+use crate::collection::{Event, EventKind, InventoryChange, StoredItem, Writer, lock_items};
 use crate::disk::Stamp;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -51,6 +51,8 @@ impl Repairer<'_> {
             let _ = writer.stage().remove_tree(&staged);
         }
         replaced?;
+        let became = InventoryChange::Became(examined.plan.sidecar.state);
+        self.collection.record([(name.clone(), became)], self.clock)?;
         self.check_in_place(&examined.plan)?;
         self.progress.finish_item(name.as_str());
         let event = Event::new(EventKind::Recovery, &name, self.clock.now(), self.agent);

@@ -9,10 +9,12 @@ use super::run::{Ready, Shared};
 use super::unlisted::keep_unlisted;
 use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
 use crate::collection::{
-    Changing, Collection, CollectionError, Event, EventKind, ItemLocks, StoredItem, lock_items,
+    Changing, Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks,
+    StoredItem, lock_items,
 };
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
+use crate::item::State;
 use crate::wait::Waiter;
 
 /// The outcomes of a group, in its order, and what went wrong for all.
@@ -276,7 +278,11 @@ impl Shared<'_> {
                 Err(error) => self.missed(at, &staged, error, locks, group),
             }
         }
-        match year.sync().and_then(|()| self.sync_buckets(&placed)) {
+        let recorded = year
+            .sync()
+            .and_then(|()| self.sync_buckets(&placed))
+            .and_then(|()| self.record_arrivals(&placed));
+        match recorded {
             Ok(()) => placed,
             Err(error) => {
                 for (at, staged) in &placed {
@@ -286,6 +292,14 @@ impl Shared<'_> {
                 Items::new()
             }
         }
+    }
+
+    /// Enters what is new at the destination into its inventory: every item arrives as a Copy.
+    fn record_arrivals(&self, placed: &Items) -> Result<(), PathError> {
+        let is_new = |step| !matches!(step, Step::Copy(Over::Copy) | Step::HandOver(Over::Copy));
+        let new = placed.iter().filter(|(_, staged)| is_new(staged.step));
+        let entered = InventoryChange::Entered(State::Copy);
+        self.to.record(new.map(|(_, it)| (it.name.clone(), entered.clone())), self.clock)
     }
 
     /// Puts one item in place.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::handover::replace_all;
 use super::journal::{self, Record};
 use super::reading::sealed;
-use super::retire::retire;
+use super::retire::{end_copies, record_states};
 use super::{Refusal, TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -112,6 +112,7 @@ fn settle_some(
     }
     // Every receiver's sidecar is on the disk before any giver's copy ends.
     let ended = replace_all(sides.receiver, &received)
+        .and_then(|()| record_states(sides, &outcomes))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));
     if let Err(error) = ended {
@@ -233,22 +234,6 @@ fn prepare(
             Ok(Settled::HandedOver)
         }
     }
-}
-
-/// Ends the giver's copies: those with a text stay and get it, the others go.
-fn end_copies(
-    sides: &Sides<'_>,
-    given: Vec<(StoredItem, Option<NewText>)>,
-) -> Result<(), TransferError> {
-    let (mut texts, mut going) = (Vec::new(), Vec::new());
-    for (item, text) in given {
-        match text {
-            Some(text) => texts.push((item, text)),
-            None => going.push(item),
-        }
-    }
-    replace_all(sides.giver, &texts)?;
-    retire(sides.from, sides.giver, &going)
 }
 
 /// Whether hand-overs from `giver` wait to be finished.

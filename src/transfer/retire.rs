@@ -4,15 +4,23 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::TransferError;
 use super::draft::Staged;
+use super::handover::replace_all;
 use super::look::Locks;
 use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
+use super::recovery::{Settled, Sides};
 use super::run::Shared;
 use super::unlisted::{keep_strays, keep_unlisted};
-use crate::collection::{Collection, CollectionError, StoredItem, Writer};
+use super::{Step, TransferError};
+use crate::clock::Clock;
+use crate::collection::{
+    Collection, CollectionError, Departure, InventoryChange, StoredItem, Writer,
+};
 use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::NewText;
 
 /// So many items are moved under their locks at a time.
 const MOVED_AT_A_TIME: usize = 128;
@@ -43,15 +51,35 @@ impl Shared<'_> {
                 };
             }
         };
+        let there = |(at, staged): &&(usize, Staged)| match self.at_source(staged) {
+            Ok(_) => true,
+            Err(error) => {
+                self.missed(*at, staged, error, Locks::Held, group);
+                false
+            }
+        };
+        let items: Vec<_> = items.iter().filter(there).collect();
+        let left = InventoryChange::Left(Departure::Migrated(self.to.as_destination()));
+        let leaving = items.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
+        if let Err(error) = self.from.record(leaving, self.clock) {
+            let items: Vec<_> = items.into_iter().cloned().collect();
+            return group.all_failed(&items, error.into());
+        }
         let mut years = Years::default();
-        let mut moved = Vec::new();
+        let (mut moved, mut stayed) = (Vec::new(), Vec::new());
         for (at, staged) in items {
             match self.move_one(staged, &mut years) {
                 Ok(()) => moved.push((*at, staged)),
-                Err(error) => self.missed(*at, staged, error, Locks::Held, group),
+                Err(error) => {
+                    stayed.push(staged);
+                    self.missed(*at, staged, error, Locks::Held, group);
+                }
             }
         }
-        match years.sync() {
+        // Without this line the item is one that `verify` finds and records.
+        let _ = self.from.record(stayed.into_iter().map(entered), self.clock);
+        let arrived = moved.iter().map(|(_, staged)| entered(staged));
+        match years.sync().and_then(|()| self.to.record(arrived, self.clock)) {
             Ok(()) => moved.iter().for_each(|(at, staged)| group.done(*at, staged, self.to.path())),
             Err(error) => {
                 for (at, staged) in moved {
@@ -113,26 +141,83 @@ impl Shared<'_> {
         if !staying.has_sidecar(&read.stamp)? {
             return Err(changed());
         }
-        retire(self.from, writer, &[leaving])
+        let to = self.to.as_destination();
+        let departure = match staged.step {
+            Step::MoveCopy => Departure::Migrated(to),
+            _ => Departure::Dropped(to),
+        };
+        retire(self.from, writer, &[leaving], departure, self.clock)
     }
 }
 
-/// Moves items out of `collection` in one step each, synced. Their bytes go when the writer removes
-/// what is retired; what no sidecar lists has moved to the trash before.
+/// What the inventory says of an item that was moved as it is.
+fn entered(staged: &Staged) -> (RepositoryName, InventoryChange) {
+    let state = match staged.step {
+        Step::HandOver(_) => State::Original,
+        Step::Copy(_) | Step::MoveCopy | Step::DropCopy | Step::Skip | Step::Revive => State::Copy,
+        Step::Bury(_) => State::Deleted,
+    };
+    (staged.name.clone(), InventoryChange::Entered(state))
+}
+
+/// Moves items out of `collection` in one step each, recorded and synced. Their bytes go when the writer
+/// removes what is retired; what no sidecar lists has moved to the trash before.
 pub(super) fn retire(
     collection: &Collection,
     writer: &Writer,
     items: &[StoredItem],
+    departure: Departure,
+    clock: &dyn Clock,
 ) -> Result<(), TransferError> {
+    items.iter().try_for_each(|item| keep_unlisted(collection, item))?;
+    let left = InventoryChange::Left(departure);
+    collection.record(items.iter().map(|item| (item.name().clone(), left.clone())), clock)?;
     let mut years = Years::default();
     for item in items {
-        keep_unlisted(collection, item)?;
         let path = Path::new(item.name().as_str());
         let year = years.of(collection, path.parent().unwrap_or(path))?;
         let leaf = Path::new(path.file_name().unwrap_or_default());
         writer.retire(&years.dirs[year], leaf)?;
     }
     Ok(years.sync()?)
+}
+
+/// Records what the receiver's items are now: a run that was cut short may not have come to that.
+pub(super) fn record_states(
+    sides: &Sides<'_>,
+    outcomes: &[(RepositoryName, Result<Settled, TransferError>)],
+) -> Result<(), PathError> {
+    let became = outcomes.iter().filter_map(|(name, outcome)| {
+        let state = match outcome.as_ref().ok()? {
+            Settled::HandedOver => State::Original,
+            // Whether the Copy is there has been looked at.
+            Settled::Withdrawn => return None,
+        };
+        Some((name.clone(), InventoryChange::Became(state)))
+    });
+    sides.to.record(became, sides.clock)
+}
+
+/// Ends the giver's copies: those with a text stay and get it, the others go.
+pub(super) fn end_copies(
+    sides: &Sides<'_>,
+    given: Vec<(StoredItem, Option<NewText>)>,
+) -> Result<(), TransferError> {
+    let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());
+    for (item, text) in given {
+        match text {
+            Some(text) => {
+                staying.push((item.name().clone(), InventoryChange::Became(State::Copy)));
+                texts.push((item, text));
+            }
+            None => going.push(item),
+        }
+    }
+    // That is what they are since the commit point, whatever their mark says.
+    sides.from.record(staying, sides.clock)?;
+    replace_all(sides.giver, &texts)?;
+    let departure = Departure::Migrated(sides.to.as_destination());
+    retire(sides.from, sides.giver, &going, departure, sides.clock)
 }
 
 /// Directories that items are moved out of or into, each opened once and synced at the end.

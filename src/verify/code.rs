@@ -70,6 +70,8 @@ codes! {
     OtherItem = 105, Damage, "the sidecar names another item than the path";
     ItemMissing = 106, Damage, "an item asked for by name is not there";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
+    ItemVanished = 108, Damage, "an item that should be here is gone, and urepo did not remove it";
+    Unrecorded = 109, Notice, "an item is here of which nothing had recorded that it came";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "something is in the payload that is not in the sidecar";
@@ -93,6 +95,7 @@ codes! {
     LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
     DoubleIbip = 307, Damage, "two items have one IBIp";
     FutureName = 308, Warning, "a name is dated in the future";
+    InventoryRotten = 309, Warning, "a part of the inventory is not as it was written";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";

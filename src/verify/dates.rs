@@ -7,6 +7,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use crate::collection::year_file;
 use crate::disk::{Dir, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 
@@ -14,12 +15,6 @@ use crate::identity::{Instant, RepositoryName};
 const LINE: u64 = 512;
 /// So many bytes are written at a time.
 const BLOCK: usize = 1 << 16;
-
-/// The file that `name` has its line in: `+` occurs in no name.
-fn file_of(name: &RepositoryName) -> String {
-    let [subdomain, word, year, _] = name.components();
-    format!("{subdomain}+{word}+{year}").to_ascii_lowercase()
-}
 
 fn leaf_of(name: &RepositoryName) -> &str {
     name.components()[3]
@@ -44,7 +39,7 @@ impl Dates {
     /// When `name` was last verified.
     pub(super) fn of(&mut self, name: &RepositoryName) -> Option<Instant> {
         let dir = self.dir.as_ref()?;
-        let file = file_of(name);
+        let file = year_file(name);
         if file != self.file {
             self.lines = Lines::open(dir, &file);
             self.ahead = self.lines.as_mut().and_then(Lines::next);
@@ -139,12 +134,12 @@ impl Recorder {
             let before = self.year.as_ref().map(|year| year.file.clone());
             self.failed = self.try_note(name, date).is_err();
             if self.failed {
-                for file in before.into_iter().chain([file_of(name)]) {
+                for file in before.into_iter().chain([year_file(name)]) {
                     self.forget(&file);
                 }
             }
         } else if date.is_none() {
-            self.forget(&file_of(name));
+            self.forget(&year_file(name));
         }
     }
 
@@ -170,7 +165,7 @@ impl Recorder {
     }
 
     fn try_note(&mut self, name: &RepositoryName, date: Option<Instant>) -> Result<(), PathError> {
-        let file = file_of(name);
+        let file = year_file(name);
         if self.year.as_ref().is_none_or(|year| year.file != file) {
             if let Some(year) = self.year.take() {
                 year.finish(&self.dir)?;

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
 use super::finding::{Finding, Place, describe};
+use super::inventory::Comparison;
 use super::rounds::{Choice, Deadline};
 use super::run::{Answer, Dated};
 use super::spelling::Spellings;
 use super::work::{Batch, Origin, Ticket, Work};
 use super::{Code, Scope};
+use crate::clock::Clock;
 use crate::collection::{Listed, Names};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
@@ -53,9 +55,18 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
     }
 
     /// Feeds all of `scope`, or as much as is wanted.
-    pub(super) fn feed(&mut self, scope: Scope<'_>) {
+    ///
+    /// With a clock, items that the inventory does not know are recorded there.
+    pub(super) fn feed(&mut self, scope: Scope<'_>, recording: Option<&dyn Clock>) {
         let fed = match scope {
-            Scope::All(names) => self.feed_all(names),
+            Scope::All(names) => {
+                let collection = self.work.collection;
+                let comparison = Comparison { collection, recording };
+                match comparison.run(names, |report| self.send(Answer::Compared(report))) {
+                    ControlFlow::Continue(()) => self.feed_all(names),
+                    ControlFlow::Break(()) => ControlFlow::Break(()),
+                }
+            }
             Scope::Items(mut names) => names.try_for_each(|name| self.item(name, Origin::Asked)),
         };
         if fed.is_continue() {

@@ -3,8 +3,9 @@
 //! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item, and
 //! [`compare()`] at what several collections hold of the same items. What is found is a [`Finding`]
 //! with a [`Code`] that never changes meaning; damage is told from what is only odd by its
-//! [`Severity`]. Nothing is ever repaired, and links are not followed. Nothing is written but the
-//! dates by which [`verify_in_rounds`] goes round a large collection night by night.
+//! [`Severity`]. Nothing is ever repaired, and links are not followed. Nothing is written but
+//! what [`verify_in_rounds`] observed: when each item was verified, by which it goes round a large
+//! collection night by night, and in the inventory the items of which nothing had recorded that they came.
 //!
 //! # Files, in reading order
 //!
@@ -19,6 +20,7 @@
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `feed`, `spelling` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
+//! | `inventory` | what should be here, and is not; what is, and was not recorded |
 //! | `holdings` | what the states of one item in several collections mean: pure |
 //! | `compare`, `merge` | all items of several collections, name by name |
 //!
@@ -44,6 +46,7 @@ mod feed;
 mod finding;
 mod holdings;
 mod ibips;
+mod inventory;
 mod item;
 mod merge;
 mod payload;

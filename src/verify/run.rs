@@ -15,6 +15,7 @@ use super::ibips::Ibips;
 use super::rounds::{Choice, Record};
 use super::work::Work;
 use super::{Code, Context, Depth, Finding, ItemReport, Options, Report, Rounds, Scope, Summary};
+use crate::clock::Clock;
 use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError};
 use crate::distributor::DEFAULT_MAX_WAIT;
@@ -39,7 +40,16 @@ pub fn verify(
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
     let context = Context::new(options.depth, progress, interrupt);
-    run(collection, scope, options.jobs, &context, None, None, report)
+    run(collection, scope, options.jobs, &context, Keeping::default(), report)
+}
+
+/// What a run goes by, and what it keeps.
+#[derive(Default)]
+struct Keeping<'a, 'r> {
+    choice: Option<Choice>,
+    record: Option<&'a mut Record<'r>>,
+    /// For what is recorded in the inventory; nothing is recorded without one.
+    recording: Option<&'a dyn Clock>,
 }
 
 /// The same for the items of these `names`, less those that were verified recently or in this round,
@@ -59,13 +69,15 @@ pub fn verify_in_rounds(
     let wait = i128::try_from(DEFAULT_MAX_WAIT.as_nanos()).unwrap_or(0);
     context.latest = rounds.clock.now().checked_add(wait);
     let scope = Scope::All(names);
+    let recording = Some(rounds.clock);
     if options.depth == Depth::Quick {
-        return run(collection, scope, options.jobs, &context, None, None, report);
+        let keeping = Keeping { recording, ..Keeping::default() };
+        return run(collection, scope, options.jobs, &context, keeping, report);
     }
     context.deadline = rounds.deadline();
     let (choice, mut record) = rounds.begin(collection, names, interrupt);
-    let (choice, noting) = (Some(choice), Some(&mut record));
-    let mut summary = run(collection, scope, options.jobs, &context, choice, noting, report)?;
+    let keeping = Keeping { choice: Some(choice), record: Some(&mut record), recording };
+    let mut summary = run(collection, scope, options.jobs, &context, keeping, report)?;
     summary.round = record.finish(summary.interrupted || summary.out_of_time);
     Ok(summary)
 }
@@ -75,10 +87,10 @@ fn run(
     scope: Scope<'_>,
     jobs: usize,
     context: &Context<'_>,
-    choice: Option<Choice>,
-    record: Option<&mut Record<'_>>,
+    keeping: Keeping<'_, '_>,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
+    let Keeping { choice, record, recording } = keeping;
     let starting = "start threads to verify";
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
@@ -97,7 +109,9 @@ fn run(
         std::thread::Builder::new()
             .spawn_scoped(threads, || {
                 let queue = queue;
-                pool.in_place_scope(|tasks| Feed::new(&work, tasks, &queue, choice).feed(scope));
+                pool.in_place_scope(|tasks| {
+                    Feed::new(&work, tasks, &queue, choice).feed(scope, recording);
+                });
             })
             .on(starting, collection.path())?;
         let _abandon = AbandonOnDrop(&context.abandoned);
@@ -123,6 +137,8 @@ impl Drop for AbandonOnDrop<'_> {
 pub(super) enum Answer {
     /// Something was found while listing.
     Found(Finding),
+    /// An item is not there, or is not recorded.
+    Compared(Report),
     /// The answers to the tickets of a batch, in their order.
     Awaited(Vec<Dated>, Receiver<Vec<Told>>),
     /// An item that was verified recently.
@@ -167,6 +183,7 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
         for answer in answers {
             match answer {
                 Answer::Found(finding) => self.tell(Report::Tree(finding))?,
+                Answer::Compared(report) => self.tell(report)?,
                 Answer::Unlisted(finding) => {
                     self.summary.unlisted = true;
                     self.tell(Report::Tree(finding))?;

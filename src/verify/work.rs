@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{kind_at, stray};
 use super::finding::{Finding, Place};
+use super::inventory::absent;
 use super::item::Inspection;
 use super::reading::Reading;
 use super::run::{Told, Unverified};
@@ -177,10 +178,7 @@ impl Work<'_> {
                 Err(CollectionError::Disk(error)) => {
                     Err(item(Finding::of_error(Place::Item, &error)))
                 }
-                Err(_) => {
-                    let detail = "no directory has this name";
-                    Err(item(Finding::new(Code::ItemMissing, Place::Item, detail)))
-                }
+                Err(_) => Err(Box::new(Report::Item(absent(self.collection, name)))),
             },
         }
     }

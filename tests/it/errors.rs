@@ -822,6 +822,7 @@ mount/archive
 mount/archive/.urepo
 mount/archive/.urepo/distributor
 mount/archive/.urepo/distributor/example.org+archive.lock
+mount/archive/.urepo/inventory
 mount/archive/.urepo/lock
 mount/archive/.urepo/staging
 mount/archive/urepo.toml
@@ -1530,7 +1531,7 @@ error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/doc/data`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 1
-error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 30 inodes
+error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 29 inodes
 hint: make room, and repeat the command
 exit 3 with some of 40 items, 0 staged
 5 told one by one

@@ -8,6 +8,7 @@ use urepo::collection::Collection;
 use urepo::deposit::{Outcome, Request};
 use urepo::disk::Watcher;
 
+use crate::inventory::check_inventory;
 use crate::support::{
     Faults, Mode, System, TestClock, deposit, make_collection, options, request, request_of_stream,
     scratch, staged, whole_items,
@@ -103,6 +104,8 @@ fn check_after(
         assert!(!found.contains(&name), "{name} was given twice: {context}");
     }
     assert_eq!(whole_items(&collection).len(), found.len() + 3, "{context}");
+    let acknowledged: Vec<_> = reported.iter().map(|name| name.parse().unwrap()).collect();
+    check_inventory(root, &acknowledged, &context);
     assert_eq!(staged(root), [""; 0], "{context}");
 }
 

@@ -16,6 +16,7 @@ mod holdings;
 mod identity;
 mod import;
 mod index;
+mod inventory;
 mod log;
 mod manual;
 mod memory;

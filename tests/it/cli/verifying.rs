@@ -133,6 +133,8 @@ hint: `urepo repair ITEM --from ROOT` mends it from a good copy; nothing here wa
 fn records_name_the_collection() {
     let (world, name) = two();
     mirror(&world, &name, "Original");
+    // What was put there by hand is reported once.
+    assert!(world.run("verify mirror").stdout.starts_with("U109  notice "));
     let ran = world.run("verify archive mirror --json");
     assert_eq!(ran.code, 20);
     let told = records(&ran);

@@ -280,6 +280,9 @@ fn damage_that_is_no_items_is_left() {
         20,
         str![[r#"
 warning: example.org can not be mended: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
+error: cannot open the directory `[WORLD]/archive/[NAME]`
+caused by: it, or a directory on the way to it, is a symbolic link
+hint: links are not followed; put a directory in its place, or remove it
 error: 1 place with damage that are no item, 0 mended
 hint: `urepo verify --quick` lists them
 

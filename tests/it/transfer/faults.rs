@@ -12,6 +12,7 @@ use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, records};
 use crate::index::{agrees_after, with_index};
+use crate::inventory::check_inventory;
 use crate::support::{Faults, Mode, System, agent, staged, waiter, whole_items};
 
 /// What is done, and to what.
@@ -82,6 +83,8 @@ fn every_operation(case: Case, mode: Mode) {
         let original = holder.item(&name).unwrap().sidecar().unwrap().0;
         assert_eq!((original.state, &original.files), (State::Original, &wanted), "{context}");
         assert!(pair.is_clean(), "{context}");
+        check_inventory(holder.path(), std::slice::from_ref(&name), &context);
+        (0..2).for_each(|at| check_inventory(pair.root(at), &[], &context));
         assert_eq!(pair.journals(), 0, "{context}");
         if struck.is_none() {
             assert!(reported && !told, "{context}");

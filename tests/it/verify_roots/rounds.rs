@@ -11,7 +11,8 @@ use urepo::collection::{Collection, Names};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
-use urepo::verify::{Depth, Options, Report, Round, Rounds, Summary, verify_in_rounds};
+use urepo::verify::Code::{ItemVanished, Unreadable, Unrecorded};
+use urepo::verify::{Depth, ItemReport, Options, Report, Round, Rounds, Summary, verify_in_rounds};
 
 use super::Roots;
 use crate::support::{PATIENCE, TestClock, agent, tree};
@@ -60,7 +61,14 @@ impl Night {
         let options = Options { depth: Depth::Full, jobs: 1 };
         let mut verified = Vec::new();
         let names = Names::default();
+        // What the inventory says has tests of its own: these items were put there by hand.
+        let is_gone =
+            |item: &ItemReport| item.findings.as_slice().iter().any(|it| it.code == ItemVanished);
         let report = |report| match report {
+            Report::Tree(it) if [Unrecorded, Unreadable].contains(&it.code) => {
+                ControlFlow::Continue(())
+            }
+            Report::Item(item) if is_gone(&item) => ControlFlow::Continue(()),
             Report::Item(item) => {
                 let minute = item.name.as_str().rsplit('.').next().unwrap().parse().unwrap();
                 verified.push(minute);

@@ -1,0 +1,287 @@
+//! What the inventory says beside what is there, one year of a prefix at a time.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::year::{Known, YearInventory};
+use super::{Collection, file_of};
+use crate::clock::Clock;
+use crate::collection::Held;
+use crate::collection::list::{Listing, Names, years};
+use crate::disk::{Dir, Kind, PathError};
+use crate::identity::{RepositoryName, is_suffix_leaf};
+use crate::item::State;
+use crate::layout;
+
+/// So many items that nothing had recorded are handed on at a time.
+const AT_A_TIME: usize = 1024;
+
+/// Where the inventory and what is there do not agree.
+#[derive(Debug)]
+pub enum Discrepancy {
+    /// There is no inventory, but there are items.
+    NoInventory,
+    /// Lines of a file, by its path, are not as they were written, and what they said is lost.
+    Rotten(PathBuf, u64),
+    /// A recorded item is gone; its state, where that was known.
+    Missing(RepositoryName, Option<State>),
+    /// Items that are there, and of which nothing is recorded, or only that they left.
+    Unrecorded(Vec<RepositoryName>),
+}
+
+/// Whether others may be changing the collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writers {
+    None,
+    Perhaps,
+}
+
+impl Collection {
+    /// Calls `visit` for every discrepancy among the names that are `wanted`.
+    ///
+    /// What looks like one is looked at again, since others may be at work: an item that is just being
+    /// put in place is not reported, nor is one that is being swapped for another. Nothing is known of a
+    /// directory that cannot be listed.
+    pub fn visit_discrepancies(
+        &self,
+        wanted: &Names,
+        visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, PathError> {
+        self.discrepancies(wanted, Writers::Perhaps, visit)
+    }
+
+    /// Records what a killed process had put in place. Nobody else writes.
+    pub(in crate::collection) fn record_what_is_there(
+        &self,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        let mut recorded = Ok(());
+        let flow = self.discrepancies(&Names::default(), Writers::None, |found| {
+            if let Discrepancy::Unrecorded(names) = found {
+                recorded = self.record_found(&names, clock);
+            }
+            if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        flow.and(recorded)
+    }
+
+    fn discrepancies(
+        &self,
+        wanted: &Names,
+        writers: Writers,
+        mut visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, PathError> {
+        let (years, listing) = years(self.root(), wanted);
+        let Some(dir) = self.inventory()? else {
+            let mut items = years.iter().flatten().map(|year| self.has_items(year));
+            let is_lost = items.try_fold(false, |any, has| Ok::<_, PathError>(any || has?))?;
+            return Ok(if is_lost {
+                visit(Discrepancy::NoInventory)
+            } else {
+                ControlFlow::Continue(())
+            });
+        };
+        let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        for year in years.into_iter().flatten() {
+            let file = file_of_directory(&year);
+            places.entry(file).or_default().push(year);
+        }
+        if listing == Listing::Complete {
+            for entry in dir.entries()? {
+                let entry = entry?;
+                if let (Kind::File, Some(name)) = (entry.kind, entry.name.to_str()) {
+                    places.entry(name.to_owned()).or_default();
+                }
+            }
+        }
+        for (file, directories) in places {
+            let directories = &directories;
+            let year = Year { collection: self, dir: &dir, file: &file, directories, writers };
+            if year.visit(wanted, &mut visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether anything in the directory of a year has a sidecar.
+    fn has_items(&self, year: &Path) -> Result<bool, PathError> {
+        let Some(dir) = self.root().open_dir_if_there(year)? else { return Ok(false) };
+        for entry in dir.entries()? {
+            if dir.stamp(Path::new(&entry?.name).join(layout::SIDECAR))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether somebody is changing the collection, or was killed and nobody has cleared up since.
+    fn has_writers(&self) -> Result<bool, PathError> {
+        let staging = self.own().open_dir_if_there(layout::STAGING)?;
+        staging.map_or(Ok(false), |staging| Ok(staging.entries()?.next().is_some()))
+    }
+
+    /// The items that are set aside while others take their places.
+    fn items_aside(&self) -> Result<HashSet<RepositoryName>, PathError> {
+        let mut aside = HashSet::new();
+        self.visit_trash(|trashed| {
+            let held = trashed.and_then(|trashed| Ok((self.held(&trashed)?, trashed.name)));
+            match held {
+                Ok((Held::SetAside, name)) => drop(aside.insert(name)),
+                Ok(_) => {}
+                // Purged since it was listed, or of another user who keeps it closed.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::NotFound | ErrorKind::PermissionDenied
+                    ) => {}
+                Err(error) => return Err(error),
+            }
+            Ok(())
+        })?;
+        Ok(aside)
+    }
+}
+
+fn file_of_directory(year: &Path) -> String {
+    let mut levels = year.iter().map(|level| level.to_string_lossy());
+    let mut level = || levels.next().unwrap_or_default();
+    file_of(&level(), &level(), &level())
+}
+
+/// A year of a prefix: its file in the inventory, and its directories, one for each spelling.
+struct Year<'a> {
+    collection: &'a Collection,
+    dir: &'a Dir,
+    file: &'a str,
+    directories: &'a [PathBuf],
+    writers: Writers,
+}
+
+impl Year<'_> {
+    fn visit(
+        &self,
+        wanted: &Names,
+        visit: &mut impl FnMut(Discrepancy) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, PathError> {
+        let Some(mut look) = self.look()? else { return Ok(ControlFlow::Continue(())) };
+        let mut aside = HashSet::new();
+        if look.is_odd() {
+            let is_quiet = self.writers == Writers::None || !self.collection.has_writers()?;
+            aside = self.collection.items_aside()?;
+            let Some(later) = self.look()? else { return Ok(ControlFlow::Continue(())) };
+            look = look.confirmed_by(later);
+            if !is_quiet {
+                // A new item is recorded a moment after it is in its place.
+                look.unrecorded.clear();
+            }
+        }
+        if look.recorded.rotten > 0 {
+            let path = Path::new(layout::OWN).join(layout::INVENTORY).join(self.file);
+            if visit(Discrepancy::Rotten(path, look.recorded.rotten)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        let is_wanted = |name: &RepositoryName| {
+            wanted.prefix.as_ref().is_none_or(|wanted| name.prefix().folded() == wanted.folded())
+        };
+        for (name, state) in look.missing() {
+            if is_wanted(&name)
+                && !aside.contains(&name)
+                && visit(Discrepancy::Missing(name, state)).is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        for found in &look.unrecorded {
+            for begin in (0..found.len()).step_by(AT_A_TIME) {
+                let some = begin..found.len().min(begin + AT_A_TIME);
+                let names = some.filter_map(|at| Some(found.item(at)?.0)).collect();
+                if visit(Discrepancy::Unrecorded(names)).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Reads the inventory, then lists the directories; nothing if one cannot be listed.
+    fn look(&self) -> Result<Option<Look>, PathError> {
+        let recorded = YearInventory::read(self.dir, self.file)?;
+        let is_there = vec![false; recorded.len()];
+        let mut look = Look { recorded, is_there, unrecorded: Vec::new() };
+        for path in self.directories {
+            // It is for the listing to report what cannot be listed.
+            if look.list(self.collection.root(), path).is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(look))
+    }
+}
+
+/// A look at one year: what is recorded, and what is there.
+struct Look {
+    recorded: YearInventory,
+    /// Which of the recorded items are there.
+    is_there: Vec<bool>,
+    /// What else is there, by directory.
+    unrecorded: Vec<YearInventory>,
+}
+
+impl Look {
+    /// Looks for what is in the directory `path`.
+    fn list(&mut self, root: &Dir, path: &Path) -> Result<(), PathError> {
+        let Some(dir) = root.open_dir_if_there(path)? else { return Ok(()) };
+        let year = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut unrecorded = YearInventory::of(path);
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let Some(leaf) = entry.name.to_str() else { continue };
+            if entry.kind != Kind::Directory || !is_suffix_leaf(&year, leaf) {
+                continue;
+            }
+            match self.recorded.find(leaf.as_bytes()) {
+                Some((at, Known::Here(_))) => self.is_there[at] = true,
+                // A directory without a sidecar was never an item; `verify` says what it lacks.
+                Some((_, Known::Left)) | None => {
+                    if dir.stamp(Path::new(leaf).join(layout::SIDECAR))?.is_some() {
+                        unrecorded.push(leaf.as_bytes(), Known::Here(None));
+                    }
+                }
+            }
+        }
+        unrecorded.sort();
+        self.unrecorded.push(unrecorded);
+        Ok(())
+    }
+
+    /// Whether there is a discrepancy.
+    fn is_odd(&self) -> bool {
+        self.missing().next().is_some() || self.unrecorded.iter().any(|found| found.len() > 0)
+    }
+
+    /// The recorded items that are not there, with their states.
+    fn missing(&self) -> impl Iterator<Item = (RepositoryName, Option<State>)> + '_ {
+        let absent = (0..self.recorded.len()).filter(|at| !self.is_there[*at]);
+        absent.filter_map(|at| match self.recorded.item(at)? {
+            (name, Known::Here(state)) => Some((name, state)),
+            (_, Known::Left) => None,
+        })
+    }
+
+    /// Takes a look at the same year a moment later, and keeps the discrepancies that both have.
+    fn confirmed_by(&self, mut later: Look) -> Look {
+        for at in 0..later.recorded.len() {
+            let was_missing = later.recorded.leaf(at).and_then(|leaf| self.recorded.find(leaf));
+            later.is_there[at] |=
+                !was_missing.is_some_and(|(at, known)| known != Known::Left && !self.is_there[at]);
+        }
+        for (found, before) in later.unrecorded.iter_mut().zip(&self.unrecorded) {
+            found.retain(|leaf| before.find(leaf).is_some());
+        }
+        later
+    }
+}

@@ -1,0 +1,164 @@
+//! The inventory: what a collection should hold, and where what left it has gone [protocol: P11].
+//!
+//! `.urepo/inventory` has one text file for each year of a prefix, to which lines are only appended
+//! (`line`); the last line of an item counts. Nothing else knows that an item vanished: everything
+//! else is derived from the items that are there.
+//!
+//! # Order
+//!
+//! - What comes is recorded once it is durable in its place, before it is reported. A crash between the
+//!   two leaves an item that is there and not recorded, which `verify` notices and records.
+//! - What leaves is recorded before it goes. A crash between the two leaves an item that is there though
+//!   it is said to have left, which is the same.
+//!
+//! So no crash makes an item look missing that is not; and whoever clears up after a killed process
+//! records what that had put in place. [`Collection::record`] is durable when it returns:
+//! one sync for each year that a group of items touches.
+//!
+//! # When it is damaged or lost
+//!
+//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). A line that
+//! has no end was being written when the process or the machine stopped; nobody had relied on it, and
+//! the next writer marks it as torn. Where the directory is missing, all of it is lost: the next
+//! [`writer`](super::Writer) builds it from what is there.
+
+mod compare;
+mod line;
+mod rebuild;
+mod year;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Collection;
+use crate::clock::Clock;
+use crate::digest::Digest;
+use crate::disk::{Dir, Lock, PathError};
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::layout;
+use crate::wait::{Waited, Waiter};
+
+pub use compare::Discrepancy;
+use line::TORN;
+pub use line::{Departure, Destination, InventoryChange, InventoryLine};
+pub use rebuild::Rebuilt;
+
+/// Others hold a file for the time it takes to append to it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A longer name of a file is replaced by its digest.
+const LONGEST_NAME: usize = 230;
+
+/// The name of the file about the year of `name`, in each directory that has one for each year.
+pub(crate) fn year_file(name: &RepositoryName) -> String {
+    let [subdomain, word, year, _] = name.components();
+    file_of(subdomain, word, year)
+}
+
+/// The same of a directory of a year. `+` occurs in no name.
+fn file_of(subdomain: &str, word: &str, year: &str) -> String {
+    let bare = |text: &str| text.trim_end_matches('.').to_ascii_lowercase();
+    let text = format!("{}+{}+{year}", bare(subdomain), word.to_ascii_lowercase());
+    if text.len() > LONGEST_NAME { Digest::of(text.as_bytes()).to_string() } else { text }
+}
+
+impl Collection {
+    /// Appends to the inventory what happened to items, now, and syncs it.
+    ///
+    /// Whoever changes what a collection holds calls this: with [`InventoryChange::Entered`] or
+    /// [`InventoryChange::Became`] when that is durable and before it is reported, with
+    /// [`InventoryChange::Left`] before the item goes. A lost inventory stays lost until it is rebuilt.
+    pub(crate) fn record(
+        &self,
+        changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        let date = clock.now();
+        self.append_lines(
+            changes.into_iter().map(|(name, change)| InventoryLine { date, name, change }),
+            clock,
+        )
+    }
+
+    /// This collection, as a place that an item of another one goes to.
+    pub(crate) fn as_destination(&self) -> Destination {
+        Destination { id: self.id().to_owned(), name: self.settings().name.clone() }
+    }
+
+    fn append_lines(
+        &self,
+        lines: impl Iterator<Item = InventoryLine>,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        for line in lines {
+            files.entry(year_file(&line.name)).or_default().push_str(&line.to_text());
+        }
+        if files.is_empty() {
+            return Ok(());
+        }
+        let Some(dir) = self.inventory()? else { return Ok(()) };
+        files.into_iter().try_for_each(|(file, text)| append(&dir, &file, text, clock))
+    }
+
+    /// The directory of the inventory, unless it is lost.
+    pub(crate) fn inventory(&self) -> Result<Option<Dir>, PathError> {
+        self.own().open_dir_if_there(layout::INVENTORY)
+    }
+
+    /// What the inventory last recorded of the item `name`.
+    pub fn last_record(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
+        let Some(dir) = self.inventory()? else { return Ok(None) };
+        let Some(file) = dir.open_file_if_there(year_file(name))? else { return Ok(None) };
+        let leaf = name.components()[3].as_bytes();
+        let mut last = None;
+        year::visit_lines(file, |text| {
+            // Most lines are of other items; to look for the leaf is cheaper than to add up.
+            if text.windows(leaf.len()).any(|window| window == leaf)
+                && let Some(line) = InventoryLine::parse(text)
+                && line.name == *name
+            {
+                last = Some(line);
+            }
+        })?;
+        Ok(last)
+    }
+}
+
+fn append(dir: &Dir, name: &str, mut text: String, clock: &dyn Clock) -> Result<(), PathError> {
+    let mut lock = lock(dir, name, clock)?;
+    let file = lock.file();
+    let end = file.stamp()?.bytes;
+    if end == 0 {
+        // So a file with something in it has its name on the disk.
+        dir.sync()?;
+    } else if !file.ends_with(b'\n')? {
+        text.insert_str(0, TORN);
+    }
+    file.write_all_at(text.as_bytes(), end)?;
+    file.sync_data()
+}
+
+/// Locks the file that is called `name` now: whoever mends one puts another in its place.
+fn lock(dir: &Dir, name: &str, clock: &dyn Clock) -> Result<Lock, PathError> {
+    // An item that is in its place is recorded even when a stop was requested meanwhile.
+    let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
+    let locked = waiter.poll(|| {
+        let file = match dir.open_to_append_if_there(Path::new(name))? {
+            Some(file) => file,
+            None => dir.open_lock_file(name)?,
+        };
+        let Some(mut lock) = Lock::of_file(file)? else { return Ok(None) };
+        let held = lock.file().stamp()?.identity;
+        let is_current = dir.stamp(name)?.is_some_and(|stamp| stamp.identity == held);
+        Ok(is_current.then_some(lock))
+    })?;
+    match locked {
+        Waited::Ready(lock) => Ok(lock),
+        Waited::TimedOut | Waited::Interrupted => {
+            let held = std::io::Error::other("another process has held it for half a minute");
+            Err(PathError::new("lock", dir.path_of(name), held))
+        }
+    }
+}

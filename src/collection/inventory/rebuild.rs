@@ -1,0 +1,139 @@
+//! Building the inventory from the items that are there, when it is lost or has never been.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::{Collection, InventoryChange, InventoryLine, year_file};
+use crate::clock::Clock;
+use crate::collection::list::{Listed, Names};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::layout;
+use crate::wait::{Waited, Waiter};
+
+/// The inventory in the making.
+const STAGED: &str = "inventory.new";
+/// The state stands in the second line of a sidecar.
+const HEAD: usize = 256;
+
+/// An inventory that was built from what is there: nothing is known of items that vanished before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// How many items it has.
+    pub items: u64,
+}
+
+impl Collection {
+    /// Builds the inventory if there is none, waiting for another process that does.
+    ///
+    /// It appears in one step. Nothing is reported where another process built it meanwhile.
+    pub(crate) fn ensure_inventory(
+        &self,
+        waiter: &Waiter<'_>,
+    ) -> Result<Option<Rebuilt>, PathError> {
+        if self.inventory()?.is_some() {
+            return Ok(None);
+        }
+        let Waited::Ready(_lock) = waiter.poll(|| self.own().try_lock())? else {
+            let error = std::io::Error::other("another process is building the inventory");
+            return Err(PathError::new("lock", self.own().path(), error));
+        };
+        if self.inventory()?.is_some() {
+            return Ok(None);
+        }
+        self.own().remove_tree(Path::new(STAGED))?;
+        let staged = self.own().ensure_dir(STAGED)?;
+        let mut building = Building { dir: &staged, file: String::new(), text: String::new() };
+        let mut items = 0;
+        let _whole = self.visit_all(&Names::default(), |listed| {
+            // What cannot be listed now is recorded when it is found.
+            if let Listed::Item(name) = listed
+                && let Some(change) = self.found(&name)?
+            {
+                building.add(&InventoryLine { date: waiter.clock.now(), name, change })?;
+                items += 1;
+            }
+            Ok::<_, PathError>(ControlFlow::Continue(()))
+        })?;
+        building.flush()?;
+        staged.sync()?;
+        self.own().rename_new(Path::new(STAGED), self.own(), Path::new(layout::INVENTORY))?;
+        self.own().sync()?;
+        Ok(Some(Rebuilt { items }))
+    }
+
+    /// Records items that nothing had recorded, as they are found now.
+    pub(crate) fn record_found(
+        &self,
+        names: &[RepositoryName],
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        let mut changes = Vec::new();
+        for name in names {
+            if let Some(found) = self.found(name)? {
+                changes.push((name.clone(), found));
+            }
+        }
+        self.record(changes, clock)
+    }
+
+    /// What is recorded of an item that nothing had recorded, with its state if the second line of its
+    /// sidecar says that; nothing where there is no sidecar.
+    fn found(&self, name: &RepositoryName) -> Result<Option<InventoryChange>, PathError> {
+        let item = match self.root().open_dir_if_there(layout::item_directory(name)) {
+            Ok(Some(item)) => item,
+            Ok(None) => return Ok(None),
+            // Nothing that `verify` would call an item.
+            Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if item.stamp(layout::SIDECAR)?.is_none() {
+            return Ok(None);
+        }
+        let mut head = [0; HEAD];
+        // An item whose sidecar cannot be read is here all the same.
+        let read = item.open_file(layout::SIDECAR).and_then(|file| file.read_at(&mut head, 0));
+        Ok(Some(InventoryChange::Found(state_in(&head[..read.unwrap_or(0)]))))
+    }
+}
+
+fn state_in(head: &[u8]) -> Option<State> {
+    let head = String::from_utf8_lossy(head);
+    let line = head.lines().nth(1)?;
+    line.strip_prefix("state = \"")?.strip_suffix('"')?.parse().ok()
+}
+
+/// A file in the making: names come in the order of the listing, year by year.
+struct Building<'a> {
+    dir: &'a Dir,
+    file: String,
+    text: String,
+}
+
+impl Building<'_> {
+    fn add(&mut self, line: &InventoryLine) -> Result<(), PathError> {
+        let file = year_file(&line.name);
+        if file != self.file || self.text.len() > 1 << 20 {
+            self.flush()?;
+            self.file = file;
+        }
+        self.text.push_str(&line.to_text());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), PathError> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let file = self.dir.open_lock_file(&self.file)?;
+        let end = file.stamp()?.bytes;
+        file.write_all_at(self.text.as_bytes(), end)?;
+        file.sync_data()?;
+        self.text.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! What the inventory says of one year of a prefix: a few bytes for each item.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::file_of;
+use super::line::Fields;
+use crate::disk::{Dir, PathError, StoredFile};
+use crate::identity::{RepositoryName, is_suffix_leaf};
+use crate::item::State;
+
+/// No line is longer: a name has at most some 600 bytes, and a collection's is short.
+const MAX_LINE_BYTES: u64 = 1 << 16;
+/// Lines of items that have one already are cleared away when there are so many, at least.
+const FEWEST_TO_CLEAR: usize = 1 << 16;
+
+/// Whether an item should be in the collection, and as what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It should, in this state if that is known.
+    Here(Option<State>),
+    /// It left.
+    Left,
+}
+
+/// The last thing recorded of each item of one year of a prefix, in order.
+#[derive(Debug, Default)]
+pub(super) struct YearInventory {
+    /// The path of the year, as the last line spells it.
+    year: String,
+    /// The last levels of names, one after another.
+    leaves: Vec<u8>,
+    spans: Vec<Span>,
+    /// How many lines are not as they were written.
+    pub rotten: u64,
+}
+
+/// Where a leaf is, and what is known of its item.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    length: u16,
+    known: Known,
+}
+
+impl YearInventory {
+    /// Nothing yet of the year whose directory is `path`.
+    pub(super) fn of(path: &Path) -> YearInventory {
+        YearInventory { year: path.to_string_lossy().into_owned(), ..YearInventory::default() }
+    }
+
+    /// What the file `name` in `dir` says; nothing where there is none.
+    pub(super) fn read(dir: &Dir, name: &str) -> Result<YearInventory, PathError> {
+        let mut inventory = YearInventory::default();
+        let Some(file) = dir.open_file_if_there(name)? else { return Ok(inventory) };
+        let mut clear_at = FEWEST_TO_CLEAR;
+        visit_lines(file, |text| {
+            if inventory.take(name, text).is_none() {
+                inventory.rotten += 1;
+            } else if inventory.spans.len() >= clear_at {
+                inventory.clear();
+                clear_at = FEWEST_TO_CLEAR.max(2 * inventory.spans.len());
+            }
+        })?;
+        inventory.clear();
+        Ok(inventory)
+    }
+
+    /// Takes in one line, if it is one of the file called `file`.
+    fn take(&mut self, file: &str, text: &[u8]) -> Option<()> {
+        let Fields { what, name, details, .. } = Fields::of(text)?;
+        let known = match what {
+            "left" => Known::Left,
+            "entered" | "found" | "became" => Known::Here(details.parse().ok()),
+            _ => return None,
+        };
+        let (year, leaf) = name.rsplit_once('/')?;
+        if self.year != year {
+            // A line of another file has no business here, whatever its checksum says.
+            let [subdomain, word, digits] = *year.split('/').collect::<Vec<_>>() else {
+                return None;
+            };
+            if file_of(subdomain, word, digits) != file {
+                return None;
+            }
+            year.clone_into(&mut self.year);
+        }
+        let digits = year.rsplit_once('/')?.1;
+        if !is_suffix_leaf(digits, leaf) {
+            return None;
+        }
+        self.push(leaf.as_bytes(), known);
+        Some(())
+    }
+
+    /// Adds an item at the end, whatever its order.
+    pub(super) fn push(&mut self, leaf: &[u8], known: Known) {
+        // Four GiB of names of one year are more than any file system lists.
+        let (Ok(start), Ok(length)) = (self.leaves.len().try_into(), leaf.len().try_into()) else {
+            return;
+        };
+        self.leaves.extend_from_slice(leaf);
+        self.spans.push(Span { start, length, known });
+    }
+
+    /// Puts the items in order; what was recorded last of one stays last.
+    pub(super) fn sort(&mut self) {
+        let YearInventory { leaves, spans, .. } = self;
+        spans.sort_by(|a, b| leaf(leaves, a).cmp(leaf(leaves, b)));
+    }
+
+    /// Forgets the items that `keep` refuses.
+    pub(super) fn retain(&mut self, keep: impl Fn(&[u8]) -> bool) {
+        let YearInventory { leaves, spans, .. } = self;
+        spans.retain(|span| keep(leaf(leaves, span)));
+    }
+
+    /// Keeps the last line of each item, in order.
+    fn clear(&mut self) {
+        self.sort();
+        let YearInventory { leaves, spans, .. } = self;
+        let mut kept = YearInventory::default();
+        for (at, span) in spans.iter().enumerate() {
+            let next = spans.get(at + 1);
+            if next.is_none_or(|next| leaf(leaves, next) != leaf(leaves, span)) {
+                kept.push(leaf(leaves, span), span.known);
+            }
+        }
+        (self.leaves, self.spans) = (kept.leaves, kept.spans);
+    }
+
+    /// What is known of the item called `leaf` in this year, and its number.
+    pub(super) fn find(&self, wanted: &[u8]) -> Option<(usize, Known)> {
+        let at = self.spans.binary_search_by(|span| leaf(&self.leaves, span).cmp(wanted)).ok()?;
+        Some((at, self.spans[at].known))
+    }
+
+    /// How many items are known.
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The last level of the name of the item of this number.
+    pub(super) fn leaf(&self, at: usize) -> Option<&[u8]> {
+        self.spans.get(at).map(|span| leaf(&self.leaves, span))
+    }
+
+    /// The item of this number, with what is known of it.
+    pub(super) fn item(&self, at: usize) -> Option<(RepositoryName, Known)> {
+        let span = self.spans.get(at)?;
+        let leaf = std::str::from_utf8(leaf(&self.leaves, span)).ok()?;
+        let (name, _) =
+            RepositoryName::parse_as_found(&Path::new(&self.year).join(leaf).to_string_lossy())
+                .ok()?;
+        Some((name, span.known))
+    }
+}
+
+fn leaf<'a>(leaves: &'a [u8], span: &Span) -> &'a [u8] {
+    let start = span.start as usize;
+    &leaves[start..start + usize::from(span.length)]
+}
+
+/// Calls `visit` for every line that has an end, and was not torn.
+pub(super) fn visit_lines(file: StoredFile, mut visit: impl FnMut(&[u8])) -> Result<(), PathError> {
+    let path = file.path().to_path_buf();
+    let mut lines = BufReader::with_capacity(1 << 16, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
+        if read.map_err(|error| PathError::new("read", &path, error))? == 0 {
+            return Ok(());
+        }
+        match line.strip_suffix(b"\n") {
+            Some(_) if line.ends_with(super::TORN.as_bytes()) => {}
+            Some(text) => visit(text),
+            // Too long for one of ours, or the end of what is being written.
+            None if line.len() as u64 == MAX_LINE_BYTES => visit(&line),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What the inventory says beside what is there: items that vanished, and items that nothing recorded.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::finding::{Finding, Place};
+use super::{Code, ItemReport, Report};
+use crate::clock::Clock;
+use crate::collection::{Collection, Discrepancy, InventoryChange, Names};
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::layout;
+use crate::wait::Waiter;
+
+/// How long another process that builds the inventory is waited for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Compares the inventory with the tree. With a clock, what was not recorded is reported, and recorded
+/// where that can be done.
+pub(super) struct Comparison<'a> {
+    pub collection: &'a Collection,
+    pub recording: Option<&'a dyn Clock>,
+}
+
+impl Comparison<'_> {
+    /// Calls `tell` for each discrepancy among `names`.
+    pub(super) fn run(
+        &self,
+        names: &Names,
+        mut tell: impl FnMut(Report) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let visited = self.collection.visit_discrepancies(names, |found| match found {
+            Discrepancy::NoInventory => {
+                self.recording.map_or(ControlFlow::Continue(()), |clock| tell(self.build(clock)))
+            }
+            Discrepancy::Rotten(path, lines) => {
+                let detail = format!("{lines} lines are not as they were written");
+                tell(Report::Tree(Finding::new(Code::InventoryRotten, Place::Tree(path), detail)))
+            }
+            Discrepancy::Missing(name, state) => tell(Report::Item(missing(name, state))),
+            Discrepancy::Unrecorded(names) => {
+                let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
+                let detail = match self.collection.record_found(&names, clock) {
+                    Ok(()) => "nothing had recorded that it came; it is recorded now",
+                    Err(_) => "nothing has recorded that it came",
+                };
+                names.iter().try_for_each(|name| tell(unrecorded(name, detail)))
+            }
+        });
+        match visited {
+            Ok(flow) => flow,
+            Err(error) => {
+                let path = error.path().strip_prefix(self.collection.path());
+                let path = path.unwrap_or(error.path()).to_path_buf();
+                tell(Report::Tree(Finding::of_error(Place::Tree(path), &error)))
+            }
+        }
+    }
+
+    fn build(&self, clock: &dyn Clock) -> Report {
+        let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
+        let detail = match self.collection.ensure_inventory(&waiter) {
+            Ok(Some(rebuilt)) => {
+                format!("it was missing, and was built from the {} items there are", rebuilt.items)
+            }
+            // Another process has built it.
+            Ok(None) => "it was missing, and was built".to_owned(),
+            Err(_) => "it is missing: items that vanished are not noticed".to_owned(),
+        };
+        let path = Path::new(layout::OWN).join(layout::INVENTORY);
+        Report::Tree(Finding::new(Code::Unrecorded, Place::Tree(path), detail))
+    }
+}
+
+/// The report of an item that is recorded and gone.
+fn missing(name: RepositoryName, state: Option<State>) -> ItemReport {
+    let what = match state {
+        Some(State::Original) => "the Original",
+        Some(State::Copy) => "the Copy",
+        Some(State::Deleted) => "the tombstone",
+        None => "the item",
+    };
+    let detail = format!("{what} was here and was not removed by urepo");
+    ItemReport::of_one(name, Finding::new(Code::ItemVanished, Place::Item, detail))
+}
+
+fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
+    let place = Place::Tree(PathBuf::from(name.as_str()));
+    Report::Tree(Finding::new(Code::Unrecorded, place, detail))
+}
+
+/// The report of an item that was asked for and is not there: where it went, if that is recorded.
+pub(super) fn absent(collection: &Collection, name: &RepositoryName) -> ItemReport {
+    let (code, detail) = match collection.last_record(name) {
+        Ok(Some(line)) => match &line.change {
+            InventoryChange::Left(departure) => {
+                (Code::ItemMissing, format!("it was {departure} on {}", line.date))
+            }
+            _ => return missing(name.clone(), line.state()),
+        },
+        _ => (Code::ItemMissing, "no directory has this name".to_owned()),
+    };
+    ItemReport::of_one(name.clone(), Finding::new(code, Place::Item, detail))
+}
