@@ -3,7 +3,10 @@
 use toml::Value;
 
 use super::{Change, PromotionError, Registrar, date};
-use crate::collection::{Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem};
+use crate::collection::{
+    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ReadSidecar,
+    StoredItem,
+};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
@@ -38,7 +41,7 @@ impl Registrar<'_> {
         let (item, read) = self.read(name)?;
         let name = item.name();
         if !may_be_demoted(&item, &read, original)? {
-            return Ok(Change::Nothing);
+            return self.done_before(name, State::Copy);
         }
         let (their_item, theirs) = their_original(name, original)?;
         let change = match (is_same(&read.sidecar, &theirs.sidecar), rule) {
@@ -63,6 +66,8 @@ impl Registrar<'_> {
         } else {
             let _changing = writer.changing(self.collection, vec![name.clone()]);
             let (year, leaf) = self.collection.year_of(item.name())?;
+            let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
+            self.collection.record([(item.name().clone(), left)], self.clock)?;
             self.collection.throw_away_copy(item.name(), &year, &leaf)?;
         }
         let event = self.event(EventKind::Demotion, item.name());

@@ -31,11 +31,12 @@ use toml::Value;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
-    lock_items,
+    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, ReadSidecar,
+    StoredItem, Writer, lock_items,
 };
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
+use crate::item::State;
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
 use crate::verify::{self, Depth, ProofError};
@@ -125,7 +126,7 @@ impl Registrar<'_> {
         PromotionError::Changed { name: name.clone(), path: self.collection.path().to_path_buf() }
     }
 
-    /// Replaces the sidecar that was `read`, durably.
+    /// Replaces the sidecar that was `read`, durably, and records the new state.
     fn replace(
         &self,
         writer: &Writer,
@@ -138,7 +139,22 @@ impl Registrar<'_> {
             .rewritten(&read.text, &read.sidecar)
             .map_err(|cause| PromotionError::Sidecar { name: name.clone(), cause })?;
         let _changing = writer.changing(self.collection, vec![name.clone()]);
-        Ok(writer.replace_sidecar(item, &text)?)
+        writer.replace_sidecar(item, &text)?;
+        self.record_state(name, after.state)
+    }
+
+    /// Records the state that an item has now.
+    fn record_state(&self, name: &RepositoryName, state: State) -> Result<(), PromotionError> {
+        let became = InventoryChange::Became(state);
+        Ok(self.collection.record([(name.clone(), became)], self.clock)?)
+    }
+
+    /// An earlier run has changed the item, but may have been killed before it recorded that.
+    fn done_before(&self, name: &RepositoryName, state: State) -> Result<Change, PromotionError> {
+        if self.writer.is_some() {
+            self.record_state(name, state)?;
+        }
+        Ok(Change::Nothing)
     }
 
     fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {

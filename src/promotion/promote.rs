@@ -32,7 +32,7 @@ impl Registrar<'_> {
         let (item, read) = self.read(name)?;
         let found = holdings(name, loss.others);
         if !self.may_be_promoted(&item, &read, loss, &found)? {
-            return Ok(Change::Nothing);
+            return self.done_before(item.name(), State::Original);
         }
         self.prove(self.collection, &item)?;
         let Some(writer) = self.writer else { return Ok(Change::Promoted) };
@@ -40,7 +40,7 @@ impl Registrar<'_> {
         let _locks = self.lock(name, holders)?;
         let (item, now) = self.read(name)?;
         if !self.may_be_promoted(&item, &now, loss, &holdings(name, loss.others))? {
-            return Ok(Change::Nothing);
+            return self.done_before(item.name(), State::Original);
         }
         if now.text != read.text {
             return Err(self.changed(name));

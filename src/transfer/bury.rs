@@ -8,7 +8,7 @@ use super::publish::{Group, Items};
 use super::reading::sealed;
 use super::run::Shared;
 use super::{TransferError, paper};
-use crate::collection::ReadSidecar;
+use crate::collection::{InventoryChange, ReadSidecar};
 use crate::item::State;
 use crate::layout;
 
@@ -51,6 +51,9 @@ impl Shared<'_> {
             let text = paper::text(item.name(), &read, &buried)?;
             self.writer().replace_sidecar(&item, &text)?;
         }
+        // A run that was cut short may not have come to that.
+        let became = InventoryChange::Became(State::Deleted);
+        self.to.record([(item.name().clone(), became)], self.clock)?;
         let payload = Path::new(layout::PAYLOAD);
         if item.dir().stamp(payload)?.is_some() {
             self.to.throw_away(item.name(), item.dir(), payload)?;

@@ -294,12 +294,20 @@ impl Shared<'_> {
         }
     }
 
-    /// Enters what is new at the destination into its inventory: every item arrives as a Copy.
+    /// Enters what has come to the destination into its inventory.
     fn record_arrivals(&self, placed: &Items) -> Result<(), PathError> {
-        let is_new = |step| !matches!(step, Step::Copy(Over::Copy) | Step::HandOver(Over::Copy));
-        let new = placed.iter().filter(|(_, staged)| is_new(staged.step));
-        let entered = InventoryChange::Entered(State::Copy);
-        self.to.record(new.map(|(_, it)| (it.name.clone(), entered.clone())), self.clock)
+        let entered = placed.iter().filter_map(|(_, staged)| {
+            let state = match staged.step {
+                // It was a Copy before.
+                Step::Copy(Over::Copy) | Step::HandOver(Over::Copy) | Step::Skip => return None,
+                Step::Revive => State::Original,
+                Step::Bury(_) => State::Deleted,
+                // What is handed over is a Copy until the hand-over is settled.
+                Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
+            };
+            Some((staged.name.clone(), InventoryChange::Entered(state)))
+        });
+        self.to.record(entered, self.clock)
     }
 
     /// Puts one item in place.

@@ -134,7 +134,7 @@ fn records_name_the_collection() {
     let (world, name) = two();
     mirror(&world, &name, "Original");
     // What was put there by hand is reported once.
-    assert!(world.run("verify mirror").stdout.starts_with("U109  notice "));
+    assert!(world.run("-v verify mirror").stdout.starts_with("U109  notice "));
     let ran = world.run("verify archive mirror --json");
     assert_eq!(ran.code, 20);
     let told = records(&ran);

@@ -79,6 +79,12 @@ impl Mirrors {
         assert_eq!(seal, urepo::sidecar::Seal::Intact);
         sidecar.state
     }
+
+    /// The state by the inventory.
+    fn recorded(&self, root: &str) -> Option<State> {
+        let collection = Collection::open(&self.world.path(root), &Watcher::default()).unwrap();
+        collection.last_record(&self.name.parse().unwrap()).unwrap().unwrap().state()
+    }
 }
 
 #[test]
@@ -92,6 +98,7 @@ fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
             let again = mirrors.promote("a", &Watcher::default()).unwrap();
             assert!(matches!(again, Change::Promoted | Change::Nothing), "{mode:?} at {at}");
             assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Original, State::Copy));
+            assert_eq!(mirrors.recorded("a"), Some(State::Original), "{mode:?} at {at}");
             if faults.struck().is_none() {
                 break;
             }
@@ -108,6 +115,7 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
         let _ = mirrors.demote("archive", &Watcher::new(Arc::clone(&faults) as _));
         mirrors.demote("archive", &Watcher::default()).unwrap();
         assert_eq!((mirrors.state("a"), mirrors.state("archive")), (State::Original, State::Copy));
+        assert_eq!(mirrors.recorded("archive"), Some(State::Copy), "at {at}");
         if faults.struck().is_none() {
             return;
         }

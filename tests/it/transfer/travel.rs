@@ -34,6 +34,11 @@ fn held(collection: &Collection, name: &RepositoryName) -> Sidecar {
     collection.item(name).unwrap().sidecar().unwrap().0
 }
 
+/// The state by the inventory.
+fn recorded(collection: &Collection, name: &RepositoryName) -> Option<State> {
+    collection.last_record(name).unwrap().unwrap().state()
+}
+
 #[test]
 fn a_copy_of_what_was_deleted_becomes_a_tombstone() {
     let pair = Pair::new();
@@ -49,6 +54,7 @@ fn a_copy_of_what_was_deleted_becomes_a_tombstone() {
     assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(Over::Copy));
     let there = held(&pair.to(), &name);
     assert_eq!(there.state, State::Deleted);
+    assert_eq!(recorded(&pair.to(), &name), Some(State::Deleted));
     assert_eq!(there.timestamp, held(&pair.from(), &name).timestamp);
     assert_eq!(there.origin["collection"].as_str(), Some(pair.from().id()));
     let removal = there.removal.unwrap();
@@ -80,6 +86,8 @@ fn a_site_rebuilt_from_its_mirror_knows_what_was_deleted() {
     assert_eq!(step(&outcomes[1]), Step::Bury(Over::Nothing));
     assert_eq!(held(&rebuilt, &kept).state, State::Copy);
     assert_eq!(held(&rebuilt, &deleted).state, State::Deleted);
+    assert_eq!(recorded(&rebuilt, &kept), Some(State::Copy));
+    assert_eq!(recorded(&rebuilt, &deleted), Some(State::Deleted));
     // Neither the late mirror nor anybody who revives makes a Copy of nothing.
     for (rules, expected) in [
         (Rules::default(), Refusal::Tombstone),
