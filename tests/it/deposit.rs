@@ -19,6 +19,7 @@ use crate::support::{
 mod attributes;
 mod moving;
 mod streams;
+mod walking;
 
 struct Place {
     scratch: tempfile::TempDir,
