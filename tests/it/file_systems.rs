@@ -13,6 +13,7 @@ use crate::support::{
 };
 
 const EXT4: i128 = 0xef53;
+const XFS: i128 = 0x5846_5342;
 const FAT: i128 = 0x4d44;
 const EXFAT: i128 = 0x2011_bab0;
 const FUSE: i128 = 0x6573_5546;
@@ -60,7 +61,7 @@ fn names_are_not_issued_from_a_network_file_system_unasked() {
             outcome => panic!("{name}: {outcome:?}"),
         }
     }
-    issue(&root, EXT4).unwrap();
+    issue(&root, XFS).unwrap();
     let settings = trusted.join("urepo.toml");
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, format!("network = \"trusted\"\n{text}")).unwrap();
