@@ -6,7 +6,7 @@ mod tell;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::Names;
+use urepo::collection::{Discrepancy, Names};
 use urepo::holdings::{Holdings, Report, Survey, Weight};
 use urepo::identity::Prefix;
 
@@ -26,7 +26,7 @@ use tally::Tally;
 /// path, how many items it holds in which state, and their bytes. An Original should have as many
 /// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
 /// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
-/// was deleted.
+/// was deleted, and so is an item that a collection should hold by its inventory and does not.
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory,
 /// and those of --with. Sidecars are compared and no file is read: that is for `urepo verify`. The
@@ -81,7 +81,10 @@ impl Status {
             return Err(failure);
         }
         let ended = match ended {
-            ControlFlow::Continue(()) => tally.judge(),
+            ControlFlow::Continue(()) => {
+                compare_inventories(context, &known, &names, &mut tally)?;
+                tally.judge()
+            }
             ControlFlow::Break(()) => {
                 let items = human::count(tally.items, "item");
                 let message = format!("interrupted; {items} compared before it");
@@ -103,6 +106,31 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
         } else if concern.weight() > Weight::Notice || context.printer.verbosity > Verbosity::Quiet
         {
             context.printer.line(&tell::line(known, holdings, concern))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reports the items that the inventory of a collection lists and that are gone.
+fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &mut Tally) -> Done {
+    for (at, collection) in known.collections.iter().enumerate() {
+        let mut written = Ok(());
+        let visited = collection.visit_discrepancies(names, |found| {
+            if let Discrepancy::Missing(name, _) = found {
+                tally.vanished(known, at, &name);
+                written = if context.printer.json {
+                    context.printer.record(&tell::vanished_record(known, at, &name))
+                } else {
+                    context.printer.line(&tell::vanished_line(known, at, &name))
+                };
+            }
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        written?;
+        if let Err(error) = visited {
+            let reason = Failure::from(error).in_one_line();
+            context.printer.error(&reason);
+            tally.unlisted(known, at, reason);
         }
     }
     Ok(())

@@ -243,18 +243,19 @@ fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
         str![[r#"
 copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
 copy in `backup`, no original anywhere: example.org/archive/2026/11.21.02.13
+vanished from `archive`: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive         0 Original         0 Copy         1 Deleted        0 B
 backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
 
 "#]],
         str![[r#"
-error: not all is as it should be: 1 Copy without an Original
+error: not all is as it should be: 1 Copy without an Original, 1 item that vanished
 hint: `--with ROOT` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost
 
 "#]],
     );
     let quiet = world.run("status -q");
-    assert_eq!((quiet.code, quiet.stdout.lines().count()), (3, 1), "{}", quiet.stdout);
+    assert_eq!((quiet.code, quiet.stdout.lines().count()), (3, 2), "{}", quiet.stdout);
     tells(
         &world.run(&format!("whereis {NAME} {OTHER}")),
         0,

@@ -296,3 +296,19 @@ fn single_items_have_no_rounds() {
         assert_eq!(world.run(&format!("-c archive verify {flags}")).code, 2, "{flags}");
     }
 }
+
+/// `--quiet` hides no damage.
+#[test]
+fn items_that_vanished_are_counted() {
+    let (world, name) = two();
+    world.run("-c archive status").succeeded();
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    for verify in ["-q verify archive", "-q verify --quick archive"] {
+        let ran = world.run(verify);
+        assert!(ran.stdout.starts_with("U108  damage "), "{}", ran.stdout);
+        assert_eq!(ran.code, 20, "{verify}");
+    }
+    let ran = world.run("-q -c archive status");
+    assert_eq!((ran.code, ran.stdout), (3, format!("vanished from `archive`: {name}\n")));
+    assert!(ran.stderr.contains("1 item that vanished"), "{}", ran.stderr);
+}

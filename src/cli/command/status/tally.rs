@@ -1,6 +1,7 @@
 //! What was seen in all collections, counted.
 
 use urepo::holdings::{Concern, Holding, Holdings};
+use urepo::identity::RepositoryName;
 use urepo::item::State;
 
 use crate::cli::Done;
@@ -16,7 +17,7 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and what became of them.
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
-    pub(super) concerns: [(Kind, u64); 8],
+    pub(super) concerns: [(Kind, u64); 9],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -46,7 +47,7 @@ pub(super) struct Kind {
 }
 
 /// In order of urgency.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind {
         name: "two-originals",
         one: "item with two Originals",
@@ -95,6 +96,12 @@ const KINDS: [Kind; 8] = [
         many: "Copies without an Original",
         hint: "`--with ROOT` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost",
     },
+    Kind {
+        name: "vanished",
+        one: "item that vanished",
+        many: "items that vanished",
+        hint: "`urepo -c PATH verify --quick` lists them; a backup or another collection may hold them",
+    },
 ];
 
 /// The place of a concern in [`KINDS`], unless it is only a notice.
@@ -114,6 +121,8 @@ fn rank(concern: &Concern) -> Option<usize> {
 
 /// The place of what excludes each other.
 const CONFLICT: usize = 0;
+/// The place of what should be there and is not.
+const VANISHED: usize = 8;
 
 impl Tally {
     pub(super) fn new(known: &Known) -> Tally {
@@ -141,14 +150,22 @@ impl Tally {
                 self.notices += 1;
                 continue;
             };
-            self.concerns[rank].1 += 1;
-            if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
-                let path = concern.collections().first().map_or_else(String::new, |at| {
-                    known.collections[*at].path().display().to_string()
-                });
-                let hint = KINDS[rank].hint.replace("NAME", holdings.name.as_str());
-                self.first = Some((rank, hint.replace("PATH", &path)));
-            }
+            self.add(known, rank, &holdings.name, concern.collections().first().copied());
+        }
+    }
+
+    /// Counts an item that vanished from `collection`.
+    pub(super) fn vanished(&mut self, known: &Known, collection: usize, name: &RepositoryName) {
+        self.add(known, VANISHED, name, Some(collection));
+    }
+
+    fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, at: Option<usize>) {
+        self.concerns[rank].1 += 1;
+        if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
+            let path = at
+                .map_or_else(String::new, |at| known.collections[at].path().display().to_string());
+            let hint = KINDS[rank].hint.replace("NAME", name.as_str());
+            self.first = Some((rank, hint.replace("PATH", &path)));
         }
     }
 

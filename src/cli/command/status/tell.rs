@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use urepo::holdings::{Concern, Holdings, Weight};
+use urepo::identity::RepositoryName;
 
 use super::tally::Tally;
 use crate::cli::exit::Exit;
@@ -37,6 +38,20 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
             format!("copy in {}, deleted in {}", place(*copy), place(*deleted))
         }
     }
+}
+
+/// An item that the inventory of a collection lists and that is gone.
+pub(super) fn vanished_line(known: &Known, at: usize, name: &RepositoryName) -> String {
+    format!("vanished from `{}`: {name}", escape::one_line(&known.collections[at].settings().name))
+}
+
+pub(super) fn vanished_record(known: &Known, at: usize, name: &RepositoryName) -> Value {
+    let settings = known.collections[at].settings();
+    json!({
+        "type": "concern", "version": 1, "id": name.as_str(), "kind": "vanished", "weight": "lack",
+        "collections": [&settings.name], "collection_ids": [&settings.id],
+        "message": format!("vanished from `{}`", escape::one_line(&settings.name)),
+    })
 }
 
 /// Why a holding can not be read.
