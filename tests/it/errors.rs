@@ -736,12 +736,13 @@ caused by: Not a directory (os error 20)
                 name,
                 LockMode::Exclusive,
                 &holder,
-                &waiter(&clock).up_to(Duration::ZERO),
+                // A process that another test is just starting may have a lock that was let go here for
+                // a moment longer.
+                &waiter(&SystemClock).up_to(Duration::from_secs(30)),
             )
             .unwrap()
         };
-        // Each lock in a world of its own: a process that another test is just starting may have a
-        // lock that was let go here for a moment longer.
+        // Each lock in a world of its own, for the same reason.
         let world = world_with_file();
         let _lock = take(&world, "archive/.urepo", "lock");
         refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"

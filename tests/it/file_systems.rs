@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use urepo::collection::{Collection, CollectionError, Issuer};
+use urepo::collection::{Collection, CollectionError, Issuer, Subsystem};
 use urepo::disk::{Dir, Watcher};
 
 use crate::support::{
-    Faults, Mode, System, TestClock, agent, issue_options, make_collection, scratch,
+    Faults, Mode, System, TestClock, agent, init, issue_options, make_collection, scratch,
 };
 
 const EXT4: i128 = 0xef53;
@@ -46,8 +46,10 @@ fn names_are_not_issued_from_a_network_file_system_unasked() {
     ];
     let scratch = scratch();
     let [root, trusted] = ["archive", "trusted"].map(|name| scratch.path().join(name));
-    make_collection(&root);
-    make_collection(&trusted);
+    let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+    // A memory belongs to the file system that it was made on.
+    init(&root, "archive", subsystem.clone(), &mounted(EXT4)).unwrap();
+    init(&trusted, "archive", subsystem, &mounted(FUSE)).unwrap();
     let clock = TestClock::at("2026-11-21T02:13:20Z");
     let issue = |root: &Path, magic| {
         let collection = Collection::open(root, &mounted(magic)).unwrap();

@@ -26,7 +26,11 @@ impl Shared {
             return None;
         }
         let world = World::new();
-        std::fs::copy(env!("CARGO_BIN_EXE_urepo"), world.path("urepo")).unwrap();
+        // Copied by another process: one that this process starts meanwhile would inherit a descriptor
+        // open for writing, and the copy could not be executed.
+        let copy =
+            Command::new("cp").arg(env!("CARGO_BIN_EXE_urepo")).arg(world.path("urepo")).status();
+        assert!(copy.unwrap().success());
         world.write("a.txt", "bytes");
         let large = world.write("large.bin", "");
         std::fs::File::options().write(true).open(large).unwrap().set_len(65 << 20).unwrap();
