@@ -46,9 +46,9 @@ fn names_are_not_issued_from_a_network_file_system_unasked() {
     ];
     let scratch = scratch();
     let [root, trusted] = ["archive", "trusted"].map(|name| scratch.path().join(name));
-    let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+    make_collection(&root);
     // A memory belongs to the file system that it was made on.
-    init(&root, "archive", subsystem.clone(), &mounted(EXT4)).unwrap();
+    let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
     init(&trusted, "archive", subsystem, &mounted(FUSE)).unwrap();
     let clock = TestClock::at("2026-11-21T02:13:20Z");
     let issue = |root: &Path, magic| {
