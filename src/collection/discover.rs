@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::CollectionError;
-use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, resolved};
+use crate::disk::{IoContext, PathError, resolved};
 use crate::layout;
 
-/// How deep below a new root other collections are looked for: as deep as its own years lie.
-const LOOKED_BELOW: usize = 3;
+/// How deep below a new root other collections are looked for: as deep as its own items lie.
+const LOOKED_BELOW: usize = 4;
 
 /// The collection that `start` lies in: the nearest directory upwards with a `urepo.toml`.
 pub fn enclosing(start: &Path) -> Result<PathBuf, CollectionError> {
@@ -38,37 +38,23 @@ pub(super) fn enclosing_or_enclosed(root: &Path) -> Result<Option<PathBuf>, Path
         }
         break;
     }
-    match Dir::open(root, Watcher::default()).and_then(|root| enclosed(&root, LOOKED_BELOW)) {
-        Err(error) if is_not_ours(error.kind()) => Ok(None),
-        found => found,
-    }
-}
-
-/// A collection in `dir`, at most `levels` below it, links not followed.
-fn enclosed(dir: &Dir, levels: usize) -> Result<Option<PathBuf>, PathError> {
-    for entry in dir.entries()? {
-        let entry = entry?;
-        if entry.kind != Kind::Directory {
-            continue;
-        }
-        let looked = dir.open_dir(&entry.name).and_then(|below| {
-            if below.stamp(layout::SETTINGS)?.is_some() {
-                return Ok(Some(below.path().to_path_buf()));
+    for entry in walkdir::WalkDir::new(root).min_depth(2).max_depth(LOOKED_BELOW) {
+        match entry {
+            Ok(entry) if entry.file_name() == layout::SETTINGS => {
+                return Ok(entry.path().parent().map(Path::to_path_buf));
             }
-            if levels > 1 { enclosed(&below, levels - 1) } else { Ok(None) }
-        });
-        match looked {
-            Ok(None) => {}
-            Err(error) if is_not_ours(error.kind()) => {}
-            found => return found,
+            Ok(_) => {}
+            Err(error) => {
+                let path = error.path().unwrap_or(root).to_path_buf();
+                let cause = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
+                // What this user may not look into, such as `lost+found`, is not theirs.
+                if !is_absent(cause.kind()) && cause.kind() != io::ErrorKind::PermissionDenied {
+                    return Err(PathError::new("look for collections in", path, cause));
+                }
+            }
         }
     }
     Ok(None)
-}
-
-/// What this user may not look into, such as `lost+found`, is not theirs.
-fn is_not_ours(kind: io::ErrorKind) -> bool {
-    is_absent(kind) || kind == io::ErrorKind::PermissionDenied
 }
 
 fn is_absent(kind: io::ErrorKind) -> bool {

@@ -124,10 +124,9 @@ impl Plan {
         let stamp = source.stamp(options.links)?;
         match stamp.kind {
             Kind::Directory => {
-                let walk = source.walk(options.links, place.collection.root().watcher())?;
                 // Before the walk: what has no room need not be looked at any closer.
-                let (_, bytes) = walk.root().measure_tree(Path::new(""))?;
-                place.check_room(path, bytes, 0)?;
+                place.check_room(path, source.bytes()?, 0)?;
+                let walk = source.walk(options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push(payload_path(Path::new(name)), kind, root, PathBuf::new());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Beneath;
 use crate::disk::{Dir, Links, PathError, SourceWalk, Stamp, StoredFile, Watcher};
-use crate::disk::{split, stamp_of};
+use crate::disk::{size_of_tree, split, stamp_of};
 
 /// A source as it was named. It is opened only while it is used: many plans wait at a time.
 #[derive(Clone, Debug)]
@@ -34,6 +34,14 @@ impl Named<'_> {
                 std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name");
             PathError::new("inspect", self.path, absent)
         })
+    }
+
+    /// The bytes of everything in it, a directory.
+    pub(super) fn bytes(&self) -> Result<u64, PathError> {
+        match self.beneath {
+            Some(Beneath { root, relative }) => Ok(root.measure_tree(relative)?.1),
+            None => size_of_tree(self.path),
+        }
     }
 
     /// The walk of it, a directory.

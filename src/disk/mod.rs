@@ -41,7 +41,7 @@ pub use paths::{NoPath, Paths};
 pub(crate) use random::random_hex;
 pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
-pub use space::Room;
+pub use space::{Room, size_of_tree};
 pub use stream::{Stream, was_closed};
 pub(crate) use wake::{Wake, WriteBack, descriptor_limit, open_at_most};
 pub use watch::{Feature, Operation, Watch, Watcher};

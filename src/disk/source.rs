@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Dir, DirEntry, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
-use crate::identity::Instant;
+use super::space::listed;
+use super::{Dir, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
+use crate::identity::{Instant, SECOND};
 
 /// What is done with symbolic links of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct SourceEntry {
     pub changed: Option<Instant>,
 }
 
-/// A source directory and how it is walked: parents before what is in them, in no other order.
+/// A source directory and how it is walked: parents before what is in them, order of the disk.
 #[derive(Debug)]
 pub struct SourceWalk {
     root: Dir,
@@ -63,76 +64,67 @@ impl SourceWalk {
 
     /// Everything below the directory.
     pub fn entries(&self) -> impl Iterator<Item = Result<SourceEntry, PathError>> + '_ {
-        let mut unlisted = vec![PathBuf::new()];
-        let mut listed = Vec::new().into_iter();
+        let mut entries = walkdir::WalkDir::new(self.root.path())
+            .min_depth(1)
+            .follow_links(self.links == Links::Follow)
+            .into_iter();
+        let mut is_over = false;
         std::iter::from_fn(move || {
-            loop {
-                if let Some(entry) = listed.next() {
-                    let SourceEntry { kind, relative, .. } = &entry;
-                    if *kind == Kind::Directory {
-                        unlisted.push(relative.clone());
-                    }
-                    return Some(Ok(entry));
-                }
-                match self.list(&unlisted.pop()?) {
-                    Ok(entries) => listed = entries.into_iter(),
-                    Err(error) => return Some(Err(error)),
+            if is_over {
+                return None;
+            }
+            match listed(self.root.path(), || entries.next()) {
+                Ok(entry) => Some(self.entry(entry?)),
+                Err(error) => {
+                    is_over = true;
+                    Some(Err(error))
                 }
             }
         })
     }
 
-    fn list(&self, directory: &Path) -> Result<Vec<SourceEntry>, PathError> {
-        let opened;
-        let dir = if directory.as_os_str().is_empty() {
-            &self.root
-        } else {
-            opened = self.open_dir(directory)?;
-            &opened
+    fn entry(
+        &self,
+        entry: Result<walkdir::DirEntry, walkdir::Error>,
+    ) -> Result<SourceEntry, PathError> {
+        let entry = entry.map_err(|error| self.error(error))?;
+        let relative = entry
+            .path()
+            .strip_prefix(self.root.path())
+            .expect("because walkdir prefixes every path with the root it was given")
+            .to_path_buf();
+        let kind = self.kind(&relative, entry.file_type())?;
+        let (bytes, modified, changed) = match kind {
+            Kind::File => {
+                let metadata = entry.metadata().map_err(|error| self.error(error))?;
+                let (modified, changed) = times(&metadata);
+                (metadata.len(), Some(modified), Some(changed))
+            }
+            _ => (0, None, None),
         };
-        dir.entries()?.map(|found| self.entry(dir, directory, &found?)).collect()
+        Ok(SourceEntry { relative, kind, bytes, modified, changed })
     }
 
-    /// What was found in `dir`, which is `above` below the source.
-    fn entry(&self, dir: &Dir, above: &Path, found: &DirEntry) -> Result<SourceEntry, PathError> {
-        let relative = above.join(&found.name);
-        let stamp = match (found.kind, self.links) {
-            (Kind::Link, Links::Follow) => Some(self.followed(&relative)?),
-            (Kind::File, _) => {
-                let gone = || std::io::ErrorKind::NotFound.into();
-                let stamp = dir.stamp(&found.name)?;
-                let path = self.root.path_of(&relative);
-                Some(stamp.ok_or_else(|| PathError::new("inspect", path, gone()))?)
-            }
-            _ => None,
-        };
-        let kind = stamp.map_or(found.kind, |stamp| stamp.kind);
-        let of_file = stamp.filter(|_| kind == Kind::File);
-        Ok(SourceEntry {
-            relative,
-            kind,
-            bytes: of_file.map_or(0, |stamp| stamp.bytes),
-            modified: of_file.map(|stamp| stamp.modified),
-            changed: of_file.map(|stamp| stamp.changed),
-        })
-    }
-
-    /// What a link leads to: not to a directory that it lies in, or the walk would have no end.
-    fn followed(&self, link: &Path) -> Result<Stamp, PathError> {
-        let path = self.root.path_of(link);
-        let stamp = stamp_of(&path, Links::Follow)?;
-        let mut above = path.ancestors().skip(1).take(link.components().count());
-        let is_same = |above: &Path| Ok(stamp_of(above, Links::Follow)?.identity == stamp.identity);
-        while stamp.kind == Kind::Directory
-            && let Some(above) = above.next()
-        {
-            if is_same(above)? {
-                let above = above.display();
-                let cause = std::io::Error::other(format!("a loop: it leads back to `{above}`"));
-                return Err(PathError::new("walk", path, cause));
-            }
+    fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {
+        if file_type.is_file() {
+            return Ok(Kind::File);
         }
-        Ok(stamp)
+        if file_type.is_dir() {
+            return Ok(Kind::Directory);
+        }
+        if file_type.is_symlink() {
+            return Ok(Kind::Link);
+        }
+        let stamp = self.root.stamp(relative)?;
+        Ok(stamp.map_or(Kind::Special("file that has just gone"), |stamp| stamp.kind))
+    }
+
+    fn error(&self, error: walkdir::Error) -> PathError {
+        let path = error.path().unwrap_or(self.root.path()).to_path_buf();
+        // A loop has no cause of its own; walkdir names both ends of it.
+        let text = error.to_string();
+        let cause = error.into_io_error().unwrap_or_else(|| std::io::Error::other(text));
+        PathError::new("walk", path, cause)
     }
 
     /// Opens the file of an entry. Unless links are followed, none is passed on the way.
@@ -172,6 +164,18 @@ impl SourceWalk {
             Links::Keep | Links::Refuse => self.root.open_dir(relative),
         }
     }
+}
+
+/// When the content was changed, and when content or attributes were.
+fn times(metadata: &std::fs::Metadata) -> (Instant, Instant) {
+    use std::os::unix::fs::MetadataExt;
+    let instant = |seconds: i64, nanoseconds: i64| {
+        Instant::from_nanoseconds(i128::from(seconds) * SECOND + i128::from(nanoseconds))
+    };
+    (
+        instant(metadata.mtime(), metadata.mtime_nsec()),
+        instant(metadata.ctime(), metadata.ctime_nsec()),
+    )
 }
 
 /// The directory of a path, and its last name.

@@ -1,5 +1,7 @@
 //! What a file system has room for, and what it is.
 
+use std::path::Path;
+
 use rustix::io::retry_on_intr;
 
 use super::{Dir, IoContext, PathError, Stamp};
@@ -102,9 +104,48 @@ const WITHOUT_MODES: [i128; 4] = [0x4d44, 0x2011_bab0, 0x5346_544e, 0x7366_746e]
 /// File systems that keep mode bits or not, depending on what is behind them: FUSE, SMB.
 const OFTEN_WITHOUT_MODES: [i128; 4] = [0x6573_5546, 0xff53_4d42, 0xfe53_4d42, 0x517b];
 
+/// Bytes of a file or of everything below a directory, links not followed.
+pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {
+    use fs_extra::error::ErrorKind;
+    listed(path, || fs_extra::dir::get_size(path))?.map_err(|error| {
+        let cause = match error.kind {
+            ErrorKind::Io(cause) => cause,
+            ErrorKind::NotFound => {
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name")
+            }
+            ErrorKind::PermissionDenied => std::io::ErrorKind::PermissionDenied.into(),
+            _ => std::io::Error::other(error.to_string()),
+        };
+        PathError::new("measure", path, cause)
+    })
+}
+
+/// Does what lists directories with `std`, which panics when closing one of them fails, as it may on a
+/// network file system: here that is an error as well.
+pub(super) fn listed<T>(path: &Path, list: impl FnOnce() -> T) -> Result<T, PathError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(list)).map_err(|panic| {
+        let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+            (Some(text), _) => text.clone(),
+            (None, Some(text)) => (*text).to_owned(),
+            (None, None) => "closing a directory failed".to_owned(),
+        };
+        PathError::new("list", path, std::io::Error::other(text))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_closed_is_an_error() {
+        let failing = || panic!("unexpected error during closedir: {}", "EIO");
+        let error = listed::<()>(Path::new("source"), failing).unwrap_err();
+        assert_eq!(error.to_string(), "cannot list `source`");
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(cause, "unexpected error during closedir: EIO");
+        assert_eq!(listed(Path::new("source"), || 1).unwrap(), 1);
+    }
 
     #[test]
     fn file_systems_behind_a_network_are_known_by_their_numbers() {

@@ -19,7 +19,6 @@ use crate::support::{
 mod attributes;
 mod moving;
 mod streams;
-mod walking;
 
 struct Place {
     scratch: tempfile::TempDir,

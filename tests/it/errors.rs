@@ -942,8 +942,8 @@ hint: `namei -l dir/b.txt` shows who may do what on the way
 
 "#]]);
         refuses_command(world, user.command("-c archive new closed"), 1).tells(str![[r#"
-error: cannot open the directory `closed`
-caused by: Permission denied (os error 13)
+error: cannot measure `closed`
+caused by: permission denied
 hint: `namei -l closed` shows who may do what on the way
 
 "#]]);
@@ -953,9 +953,9 @@ hint: `namei -l closed` shows who may do what on the way
         user.owns_everything();
         user.closes("above/closed");
         refuses_command(world, user.command("-c archive new above"), 1).tells(str![[r#"
-error: cannot open the directory `above/closed`
-caused by: Permission denied (os error 13)
-hint: `namei -l above/closed` shows who may do what on the way
+error: cannot measure `above`
+caused by: permission denied
+hint: `namei -l above` shows who may do what on the way
 
 "#]]);
         world.write("c.txt", "c");
@@ -1129,7 +1129,7 @@ hint: `--links follow` deposits what it points to
 "#]]);
         link("nowhere", "dangling");
         refuses(&world, "-c archive new --links follow dangling", 1).tells(str![[r#"
-error: cannot inspect `dangling/link`
+error: cannot walk `dangling/link`
 caused by: No such file or directory (os error 2)
 
 "#]]);
@@ -1141,7 +1141,7 @@ hint: `--links follow` deposits what it points to
         link(".", "loop");
         refuses(&world, "-c archive new --links follow loop", 1).tells(str![[r#"
 error: cannot walk `loop/link`
-caused by: a loop: it leads back to `loop`
+caused by: File system loop found: loop/link points to an ancestor loop
 
 "#]]);
         link("\u{1b}[2J/../../x", "hostile");

@@ -140,14 +140,9 @@ const HOLDINGS_AND_BELOW: &[&str] = &[
 const RESERVED: &[(&str, &[&str], &[&str])] = &[
     (
         "the file system is `disk`'s, so that every error names its path",
-        &["std::fs", "rustix::fs"],
+        &["std::fs", "rustix::fs", "walkdir::"],
         // It looks for `urepo.toml` above and below a directory that need not exist.
         &["src/disk/", "src/collection/discover.rs"],
-    ),
-    (
-        "`std` panics when it cannot close a directory, as on NFS; `Dir::entries` lists one",
-        &["read_dir", "walkdir::", "fs_extra::"],
-        &[],
     ),
     (
         "environment, arguments, input and exit are the command line's",
