@@ -100,6 +100,12 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
+    /// A run was killed between taking the item away and putting another one in its place.
+    #[error("`{name}` was displaced by an interrupted swap")]
+    Displaced {
+        /// The item.
+        name: RepositoryName,
+    },
     /// A sidecar can not be used.
     #[error("cannot read the sidecar of `{name}`")]
     Sidecar {

@@ -150,6 +150,9 @@ impl Collection {
                 return Ok(StoredItem { name, dir });
             }
         }
+        if self.is_displaced(name)? {
+            return Err(CollectionError::Displaced { name: name.clone() });
+        }
         Err(no_such_item())
     }
 
@@ -175,10 +178,19 @@ impl Collection {
         match (found.pop(), read) {
             (Some(item), _) => Ok(item),
             (None, Err(error)) if !may_end_a_name(text) => Err(CollectionError::from(error).into()),
-            (None, _) => Err(FindError::Collection(CollectionError::NoSuchItem {
-                name: text.to_owned(),
-                path: self.path().to_path_buf(),
-            })),
+            (None, _) => {
+                let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
+                let displaced =
+                    self.displaced(&super::Names::default()).map_err(CollectionError::from)?;
+                let meant = displaced.into_iter().find(|name| name.folded().ends_with(&end));
+                Err(FindError::Collection(match meant {
+                    Some(name) => CollectionError::Displaced { name },
+                    None => CollectionError::NoSuchItem {
+                        name: text.to_owned(),
+                        path: self.path().to_path_buf(),
+                    },
+                }))
+            }
         }
     }
 

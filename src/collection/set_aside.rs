@@ -1,9 +1,13 @@
 //! Items that are set aside in the trash for a moment, and put back if nothing takes their place.
+//!
+//! A reader that finds one whose writer was killed says so: such an item is not gone.
 
+use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::path::Path;
 
+use super::list::listing_order;
 use super::trash::{ITEM, REPLACED};
-use super::{Collection, CollectionError, Held, Trashed};
+use super::{Collection, CollectionError, Held, Names, Recall, Trashed};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -49,6 +53,50 @@ impl Collection {
         });
         failed.extend(visited.err());
         failed
+    }
+
+    /// The items of these `names` that a killed run has displaced: they are in the trash, and nothing
+    /// has taken their place.
+    pub fn displaced(&self, names: &Names) -> Result<Vec<RepositoryName>, PathError> {
+        let mut found = Vec::new();
+        self.visit_trash(|trashed| {
+            if let Ok(trashed) = trashed
+                && names.prefix.as_ref().is_none_or(|prefix| trashed.name.prefix() == *prefix)
+                && self.is_set_aside_by_killed(&trashed)?
+            {
+                found.push(trashed.name);
+            }
+            Ok::<_, PathError>(())
+        })?;
+        found.sort_by(listing_order);
+        Ok(found)
+    }
+
+    /// Whether the item `name`, which is not in its place, is displaced.
+    pub(super) fn is_displaced(&self, name: &RepositoryName) -> Result<bool, PathError> {
+        for trashed in self.trashed_of(name, Recall::Listed)? {
+            if self.is_set_aside_by_killed(&trashed)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_set_aside_by_killed(&self, trashed: &Trashed) -> Result<bool, PathError> {
+        // Looked at again: whoever had set it aside at first, and has let go of it by now, is done.
+        Ok(self.is_set_aside(trashed)?
+            && self.is_unlocked(&trashed.name)?
+            && self.is_set_aside(trashed)?)
+    }
+
+    fn is_set_aside(&self, trashed: &Trashed) -> Result<bool, PathError> {
+        let held = match self.held(trashed) {
+            // Gone by now, or another user's who keeps it closed.
+            Err(error) if matches!(error.kind(), NotFound | PermissionDenied) => return Ok(false),
+            outcome => outcome?,
+        };
+        Ok(held == Held::SetAside
+            && self.root().stamp(layout::item_directory(&trashed.name))?.is_none())
     }
 
     fn restore(&self, trashed: &Trashed) -> Result<(), PathError> {

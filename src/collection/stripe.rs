@@ -4,10 +4,13 @@
 //! take none: an item is changed in one step, so they find it as it was or as it is. Nor do those who
 //! make new items, because a name can be taken only once.
 
+use std::path::Path;
+use std::time::Duration;
+
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::digest::Digest;
-use crate::disk::{Lock, LockError, LockMode};
+use crate::disk::{Lock, LockError, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
@@ -47,6 +50,20 @@ pub fn lock_items<'a>(
         })?);
     }
     Ok(ItemLocks { _locks: locks })
+}
+
+impl Collection {
+    /// Whether no process holds the lock of the item `name` at this moment.
+    pub(super) fn is_unlocked(&self, name: &RepositoryName) -> Result<bool, PathError> {
+        let path = Path::new(layout::ITEM_LOCKS).join(format!("{:02x}", stripe(name)));
+        let Some(file) = self.own().open_file_if_there(path)? else { return Ok(true) };
+        match Lock::wait_for_file(file, LockMode::Shared, &Waiter::default().up_to(Duration::ZERO))
+        {
+            Ok(_) => Ok(true),
+            Err(LockError::Disk(error)) => Err(error),
+            Err(LockError::Held { .. } | LockError::Interrupted { .. }) => Ok(false),
+        }
+    }
 }
 
 /// The stripe of an item: the same for every spelling of its name.

@@ -17,6 +17,10 @@ use crate::clock::Clock;
 use crate::collection::{Listed, Names};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
+use crate::layout;
+
+/// Where a displaced item is.
+pub(super) const IN_TRASH: &str = "it is whole in the trash; `urepo recover` puts it back";
 
 /// So many items are handed to a thread at a time.
 const BATCH: usize = 16;
@@ -76,6 +80,7 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
 
     fn feed_all(&mut self, names: &Names) -> ControlFlow<()> {
         self.links_in_root()?;
+        self.displaced(names)?;
         let Ok(fed) = self.work.collection.visit_all(names, |listed| {
             Ok::<_, Infallible>(match listed {
                 Listed::Item(name) => self.item(name, Origin::Listed),
@@ -177,6 +182,20 @@ impl Feed<'_, '_, '_> {
             self.send(Answer::Found(finding))?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Reports items that a killed run has displaced: no list has them.
+    fn displaced(&mut self, names: &Names) -> ControlFlow<()> {
+        match self.work.collection.displaced(names) {
+            Ok(names) => names.into_iter().try_for_each(|name| {
+                let place = Place::Tree(layout::item_directory(&name));
+                self.send(Answer::Found(Finding::new(Code::ItemDisplaced, place, IN_TRASH)))
+            }),
+            Err(error) => {
+                let place = Place::Tree(self.relative(error.path()));
+                self.send(Answer::Found(Finding::of_error(place, &error)))
+            }
+        }
     }
 
     /// Tells of links in the root where a subsystem of this collection has its items.

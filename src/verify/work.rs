@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::feed::{kind_at, stray};
+use super::feed::{IN_TRASH, kind_at, stray};
 use super::finding::{Finding, Place};
 use super::inventory::absent;
 use super::item::Inspection;
@@ -177,6 +177,9 @@ impl Work<'_> {
                 },
                 Err(CollectionError::Disk(error)) => {
                     Err(item(Finding::of_error(Place::Item, &error)))
+                }
+                Err(CollectionError::Displaced { .. }) => {
+                    Err(item(Finding::new(Code::ItemDisplaced, Place::Item, IN_TRASH)))
                 }
                 Err(_) => Err(Box::new(Report::Item(absent(self.collection, name)))),
             },

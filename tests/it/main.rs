@@ -7,6 +7,7 @@ mod cli;
 mod concurrency;
 mod deposit;
 mod disk;
+mod displaced;
 mod distributor;
 mod errors;
 mod export;

@@ -216,6 +216,11 @@ impl Listing<'_> {
             1 => failed.push("1 directory cannot be listed".to_owned()),
             count => failed.push(format!("{count} directories cannot be listed")),
         }
+        let wanted = Names { prefix: self.list.prefix.clone() };
+        let displaced = self.collection.displaced(&wanted)?.len() as u64;
+        if displaced > 0 {
+            failed.push(format!("interrupted swaps displaced {}", human::count(displaced, "item")));
+        }
         let exit = if failed.is_empty() { Exit::Success } else { Exit::Partial };
         if self.context.printer.json {
             let record = serde_json::json!({
@@ -228,7 +233,10 @@ impl Listing<'_> {
         if failed.is_empty() {
             return Ok(());
         }
-        Err(Failure::new(exit, failed.join(", and "))
-            .hint("`urepo verify --quick` lists what is wrong with them"))
+        Err(Failure::new(exit, failed.join(", and ")).hint(if displaced > 0 {
+            "`urepo recover` puts displaced items back; `urepo verify --quick` lists what is wrong"
+        } else {
+            "`urepo verify --quick` lists what is wrong with them"
+        }))
     }
 }

@@ -6,7 +6,7 @@ mod tell;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::{Discrepancy, Names};
+use urepo::collection::{CollectionError, Discrepancy, Names};
 use urepo::holdings::{Holdings, Report, Survey, Weight};
 use urepo::identity::Prefix;
 
@@ -79,6 +79,13 @@ impl Status {
         })?;
         if let Some(failure) = unwritten {
             return Err(failure);
+        }
+        for (at, collection) in known.collections.iter().enumerate() {
+            for name in collection.displaced(&names)? {
+                let reason = Failure::from(CollectionError::Displaced { name }).in_one_line();
+                context.printer.error(&reason);
+                tally.unlisted(&known, at, reason);
+            }
         }
         let ended = match ended {
             ControlFlow::Continue(()) => {

@@ -126,7 +126,8 @@ fn exit_of(error: &CollectionError) -> Exit {
         CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => Exit::Locked,
         CollectionError::Interrupted { .. } => Exit::Interrupted,
         CollectionError::NoSuchItem { .. } => Exit::NoItem,
-        CollectionError::Sidecar { .. }
+        CollectionError::Displaced { .. }
+        | CollectionError::Sidecar { .. }
         | CollectionError::NoSidecar { .. }
         | CollectionError::OtherSidecar { .. } => Exit::Damage,
         _ => Exit::Failure,
@@ -177,6 +178,7 @@ fn hint_for(error: &CollectionError) -> Option<String> {
             "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
         }
         CollectionError::NoSuchItem { .. } => "`urepo list` shows the names there are".to_owned(),
+        CollectionError::Displaced { .. } => "`urepo recover` puts it back".to_owned(),
         CollectionError::Sidecar { name, .. }
         | CollectionError::OtherSidecar { name, .. }
         | CollectionError::NoSidecar { name } => {

@@ -1,0 +1,84 @@
+//! An item that a killed run took away, where two names cannot be swapped in one step: every reader says
+//! so, and the next writer puts it back.
+
+use std::fs;
+use std::path::PathBuf;
+
+use urepo::collection::{Collection, Names, lock_items};
+use urepo::disk::Watcher;
+
+use crate::support::{TestClock, World, agent, waiter};
+
+/// The program's view of an archive from which an item was displaced by a run that was killed.
+struct Displaced {
+    world: World,
+    name: String,
+    item: PathBuf,
+}
+
+impl Displaced {
+    fn new() -> Displaced {
+        let world = World::with_collection();
+        world.write("a.txt", "bytes");
+        let name = world.run("-c archive new a.txt").line();
+        let item = world.path("archive").join(&name);
+        let entry = format!("archive/.urepo/trash/{}~0123456789abcdef", name.replace('/', "+"));
+        fs::create_dir_all(world.path(&entry)).unwrap();
+        fs::rename(&item, world.path(&entry).join("item")).unwrap();
+        // Its stage.
+        fs::create_dir_all(world.path("archive/.urepo/staging/7-0123456789abcdef")).unwrap();
+        Displaced { world, name, item }
+    }
+
+    fn says(&self, line: &str, code: i32, text: &str) {
+        let ran = self.world.run(line);
+        assert_eq!(ran.code, code, "{line}: {}{}", ran.stdout, ran.stderr);
+        assert!((ran.stdout + &ran.stderr).contains(text), "{line}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn every_reader_says_so() {
+    let displaced = Displaced::new();
+    let (name, leaf) = (&displaced.name, displaced.name.rsplit('/').next().unwrap());
+    displaced.says("-c archive verify", 20, "U110");
+    displaced.says(&format!("-c archive verify {name}"), 20, "urepo recover");
+    for name in [name, leaf] {
+        displaced.says(&format!("-c archive show {name}"), 20, "urepo recover");
+    }
+    displaced.says(&format!("-c archive whereis {name}"), 3, "was displaced");
+    displaced.says("-c archive list", 3, "urepo recover");
+    displaced.says("-c archive status", 3, "was displaced");
+}
+
+#[test]
+fn a_run_that_is_at_work_has_displaced_nothing() {
+    let displaced = Displaced::new();
+    let collection =
+        Collection::open(&displaced.world.path("archive"), &Watcher::default()).unwrap();
+    let names = Names::default();
+    assert_eq!(collection.displaced(&names).unwrap().len(), 1);
+    let name = displaced.name.parse().unwrap();
+    let clock = TestClock::at("2026-11-22T00:00:00Z");
+    let lock = lock_items([(&collection, &name)], &agent(), &waiter(&clock)).unwrap();
+    assert_eq!(collection.displaced(&names).unwrap(), []);
+    drop(lock);
+}
+
+/// A bad entry of the trash does not keep the others from being put back, nor does a missing year.
+#[test]
+fn recovery_puts_it_back_whatever_else_is_there() {
+    for command in ["recover", "new a.txt"] {
+        let displaced = Displaced::new();
+        let trash = displaced.world.path("archive/.urepo/trash");
+        let year = displaced.item.parent().unwrap();
+        fs::remove_dir(year).unwrap();
+        // Nothing can be put where a file is on the way.
+        let blocked = trash.join("example.org+blocked+2019+01.02.03.04~0123456789abcdef/item");
+        fs::create_dir_all(blocked).unwrap();
+        displaced.world.write("archive/example.org/blocked", "a file");
+        displaced.world.run(&format!("-c archive {command}"));
+        assert!(displaced.item.join("item.toml").is_file(), "{command}");
+        displaced.world.run(&format!("-c archive show {}", displaced.name)).succeeded();
+    }
+}
