@@ -123,7 +123,10 @@ impl Shared<'_> {
     ) -> Result<Decision, TransferError> {
         let may_pass = match &error {
             TransferError::Changed { .. } | TransferError::Damaged { .. } => true,
-            TransferError::Refused { refusal, .. } => *refusal == Refusal::HandoverPending,
+            // Both say Original where it migrated between the two looks.
+            TransferError::Refused { refusal, .. } => {
+                matches!(refusal, Refusal::HandoverPending | Refusal::TwoOriginals)
+            }
             TransferError::Collection(cause) => {
                 let is_gone = matches!(**cause, CollectionError::NoSuchItem { .. });
                 is_gone && self.options.verb == Verb::Migrate
@@ -131,8 +134,11 @@ impl Shared<'_> {
             TransferError::Disk(cause) => cause.kind() == std::io::ErrorKind::NotFound,
             _ => false,
         };
-        if !may_pass || self.options.depth == Depth::Plan {
+        if !may_pass {
             return Err(error);
+        }
+        if self.options.depth == Depth::Plan {
+            return self.decide_on(name);
         }
         // A copy only reads its source, so it does not lock it either.
         let source = self.source_writer.map(|_| (self.from, name));
