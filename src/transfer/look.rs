@@ -83,7 +83,15 @@ impl Shared<'_> {
         };
         let step =
             step.and_then(|step| step.map(|step| check_burial(step, to.as_ref())).transpose());
-        let step = step.map_err(|refusal| refused(&from, to.as_ref(), refusal))?;
+        let step = match step {
+            // The deletion has not travelled to this Copy yet: no failure of a copy of everything.
+            Err(Refusal::Tombstone)
+                if state == State::Copy && self.options.tombstones == Tombstones::Bring =>
+            {
+                None
+            }
+            step => step.map_err(|refusal| refused(&from, to.as_ref(), refusal))?,
+        };
         let Some(step) = step else { return Ok(Decision::Ready(Ready::Passed)) };
         let place = match &to {
             Some((item, _)) => split(item.name()),

@@ -128,13 +128,15 @@ impl Promote {
         if let Some(id) = self.lost.to_str().filter(is_id) {
             return Ok(id.to_owned());
         }
-        let mut ids = BTreeSet::new();
         let is_reachable = |id: &str| known.collections.iter().any(|known| known.id() == id);
         let chosen = run.choose(|_| true)?;
-        let origins = chosen.names.iter().filter_map(|name| {
-            made_of(run.collection, name).or_else(|| was_lost(run.collection, name))
-        });
-        ids.extend(origins.filter(|id| !is_reachable(id)));
+        let ids = |origin: fn(&Collection, &RepositoryName) -> Option<String>| -> BTreeSet<_> {
+            let origins = chosen.names.iter().filter_map(|name| origin(run.collection, name));
+            origins.filter(|id| !is_reachable(id)).collect()
+        };
+        let copies = ids(made_of);
+        // Originals count where nothing is left to promote: the same run is repeated.
+        let ids = if copies.is_empty() { ids(was_lost) } else { copies };
         let ids: Vec<_> = ids.into_iter().collect();
         match &ids[..] {
             [id] => Ok(id.clone()),

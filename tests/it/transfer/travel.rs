@@ -45,6 +45,8 @@ fn a_copy_of_what_was_deleted_becomes_a_tombstone() {
     let name = pair.deposit_tree();
     pair.run(Verb::Copy, Rules::default());
     delete(&pair.from(), &name);
+    // A Copy that has not heard of it yet brings nothing back, and is no failure either.
+    assert!(bring(&pair, &pair.to(), &pair.from()).is_empty());
     // The plan changes nothing.
     pair.plans.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(Over::Copy));
