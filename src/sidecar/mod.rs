@@ -6,7 +6,7 @@
 //! sidecar and keeps what others have written into it.
 //!
 //! A sidecar may come from anybody, and may have hundreds of thousands of files. So its tables are read one
-//! at a time, and of a long one no text is held ([`SidecarText`]).
+//! at a time, and of a long one no text is held (`SidecarText`).
 //!
 //! # The seal is a table
 //!
