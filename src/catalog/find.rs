@@ -72,7 +72,7 @@ impl Catalog<'_> {
                         }
                     }
                     Ok(false) => changed.push(name),
-                    // Neither what is kept of it nor what it says now can be told.
+                    // Neither the index nor the sidecar can answer for it.
                     Err(error) => self.news.can_not_read(error),
                 }
             }

@@ -50,7 +50,7 @@ fn one<'n>(
     }
     let Some(place) = places.get(path).copied().flatten() else { return Ok(None) };
     let Some(kept) = tables.kept(place, leaf)? else { return Ok(None) };
-    // Whoever reads the sidecar instead learns of an error.
+    // The caller reads the sidecar instead, and meets the error there.
     let current = kept.state.is_some() && is_as_kept(years, name, &kept).unwrap_or(false);
     Ok(current.then(|| Found::of(name.clone(), kept)))
 }

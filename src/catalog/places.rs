@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use crate::index::Seen;
 
-/// What is known of the places, by path.
+/// The indexed directories, by path.
 pub(super) type Marks = BTreeMap<String, Seen>;
 
 /// The places right below `path` that are known.

@@ -228,7 +228,7 @@ impl Refresh<'_> {
     ) -> Result<u64, CatalogError> {
         let (mut start, mut bytes, mut there) = (0, 0, 0);
         for (at, leaf) in leaves.iter().enumerate() {
-            // An error is told by whoever reads it.
+            // The reader of the sidecar reports the error.
             let stamp = year.dir.stamp(Path::new(leaf).join(layout::SIDECAR)).unwrap_or(None);
             let size = stamp.map_or(0, |stamp| stamp.bytes);
             if bytes > 0 && bytes + size > BYTES_AT_A_TIME {

@@ -174,7 +174,7 @@ impl Printer {
             && let Err(error) = self.write(bytes)
         {
             let reader_left = error.kind() == io::ErrorKind::BrokenPipe;
-            // Whoever failed first has said why.
+            // The first failure has been reported.
             let _ = self.lost.set(Lost { reader_left, reason: error.to_string() });
         }
         match (self.lost.get(), self.purpose) {

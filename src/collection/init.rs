@@ -71,7 +71,7 @@ pub fn init(
     let Founder { agent, clock, patience, register, .. } = *founder;
     // Held until the collection is there: of two that are made at once, one gets the prefix.
     let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
-        // A machine may have no place for a register, which is told in the end.
+        // A machine may have no place for a register; a notice at the end says so.
         Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
         claim => Ok(claim?),
     };

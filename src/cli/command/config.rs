@@ -64,7 +64,7 @@ impl Config {
             let path = found.value.display().to_string();
             rows.push((format!("collections.{name}"), path, found.origin.to_string()));
         }
-        // Whoever asks because a collection does not work sees the other settings, and why.
+        // The settings of a broken collection are often asked for: show the others, and the reason.
         let broken = match context.collection() {
             Ok(collection) => {
                 rows.extend(of_collection(&collection)?);

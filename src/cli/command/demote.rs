@@ -64,7 +64,7 @@ impl Demote {
         };
         let is_original = |collection: &Collection, name: &RepositoryName| {
             let read = collection.item(name).and_then(|item| item.sidecar());
-            // What cannot be read is told, not passed over.
+            // An unreadable item is reported, not skipped.
             read.map_or_else(
                 |error| !matches!(error, urepo::collection::CollectionError::NoSuchItem { .. }),
                 |(sidecar, _)| sidecar.state == State::Original,

@@ -15,7 +15,7 @@ use crate::identity::{RepositoryName, is_suffix_leaf};
 use crate::item::State;
 use crate::layout;
 
-/// So many items that nothing had recorded are handed on at a time.
+/// Limit on unrecorded items reported in one batch.
 const AT_A_TIME: usize = 1024;
 
 /// Where the inventory and what is there do not agree.

@@ -66,7 +66,7 @@ fn file_of(subdomain: &str, word: &str, year: &str) -> String {
 impl Collection {
     /// Appends to the inventory what happened to items, now, and syncs it.
     ///
-    /// Whoever changes what a collection holds calls this: with [`InventoryChange::Entered`] or
+    /// Every change of the holdings of a collection calls this: with [`InventoryChange::Entered`] or
     /// [`InventoryChange::Became`] when that is durable and before it is reported, with
     /// [`InventoryChange::Left`] before the item goes. A lost inventory stays lost until it is rebuilt.
     pub(crate) fn record(
@@ -140,7 +140,7 @@ fn append(dir: &Dir, name: &str, mut text: String, clock: &dyn Clock) -> Result<
     file.sync_data()
 }
 
-/// Locks the file that is called `name` now: whoever mends one puts another in its place.
+/// Locks the file that is called `name` now: a repair puts another file in its place.
 fn lock(dir: &Dir, name: &str, clock: &dyn Clock) -> Result<Lock, PathError> {
     // An item that is in its place is recorded even when a stop was requested meanwhile.
     let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);

@@ -11,7 +11,7 @@ use crate::item::State;
 
 /// No line is longer: a name has at most some 600 bytes, and a collection's is short.
 const MAX_LINE_BYTES: u64 = 1 << 16;
-/// Lines of items that have one already are cleared away when there are so many, at least.
+/// Minimum number of superseded lines before they are compacted.
 const FEWEST_TO_CLEAR: usize = 1 << 16;
 
 /// Whether an item should be in the collection, and as what.
