@@ -175,6 +175,7 @@ mod tests {
     fn holdings(standings: &[Standing]) -> Holdings {
         let holding = |(collection, standing): (usize, &Standing)| Holding {
             collection,
+            name: NAME.parse().unwrap(),
             path: NAME.into(),
             record: match standing {
                 Standing::Unreadable => {
@@ -183,6 +184,7 @@ mod tests {
                 _ => Ok(record()),
             },
             standing: *standing,
+            against: None,
         };
         let all = standings.iter().enumerate().map(holding).collect();
         Holdings { name: NAME.parse().unwrap(), all }

@@ -1,17 +1,19 @@
-//! Where the Original is, and how the Copies stand to it. Pure.
+//! Who has the Original, and how the Copies stand to it: the one judge of what several collections hold.
+//! Pure.
 
 use std::fmt;
 
 use super::Record;
 use crate::item::State;
-use crate::sidecar::Party;
+use crate::sidecar::Handover;
 
 /// How what one collection holds of an item stands to what the others hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// The Original, by the reader rule.
     Original,
-    /// A Copy with the content and the description of the Original, and not behind it.
+    /// A Copy with the content and the description of the Original, and not behind it. What the giver of
+    /// the Original still has past the commit point is one too, until the hand-over is finished.
     Current,
     /// A Copy that the Original has left behind.
     Stale,
@@ -19,7 +21,8 @@ pub enum Standing {
     Different,
     /// A Copy of an Original that none of these collections holds.
     Orphan,
-    /// A Copy, while two collections say that they hold the Original.
+    /// A Copy without a single Original to compare it with: two collections say that they hold it, or
+    /// only a clone of its own collection does.
     Disputed,
     /// A tombstone.
     Deleted,
@@ -51,55 +54,103 @@ pub(super) struct Seen<'a> {
     pub record: Option<&'a Record>,
 }
 
+/// What the judge says of one holding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub standing: Standing,
+    /// The holding it was compared with, and lost, by its place among those seen: the Original of a Copy
+    /// that is stale or different, the first of two Originals, and of orphans of one date and content an
+    /// earlier one with another description.
+    pub against: Option<usize>,
+}
+
 /// How each of the holdings of one item stands to the others.
-pub(super) fn judge(seen: &[Seen<'_>]) -> Vec<Standing> {
-    let mut originals = seen.iter().filter(|holding| holding.is_original(seen));
-    let (original, second) = (originals.next(), originals.next());
-    let original = original.and_then(|holding| holding.record);
-    seen.iter()
-        .map(|holding| match holding.record {
-            None => Standing::Unreadable,
-            Some(Record { state: State::Deleted, .. }) => Standing::Deleted,
-            Some(_) if holding.is_original(seen) => Standing::Original,
-            Some(_) if second.is_some() => Standing::Disputed,
-            Some(copy) => original.map_or(Standing::Orphan, |original| compare(copy, original)),
-        })
-        .collect()
+///
+/// Collections with one id are clones of each other, and are not compared.
+pub(super) fn judge(seen: &[Seen<'_>]) -> Vec<Verdict> {
+    let originals: Vec<_> =
+        seen.iter().enumerate().filter(|(_, it)| it.is_original(seen)).collect();
+    let verdict_on = |(at, holding): (usize, &Seen<'_>)| {
+        let is_elsewhere = |other: &Seen<'_>| other.collection != holding.collection;
+        let (standing, against) = match holding.record {
+            None => (Standing::Unreadable, None),
+            Some(Record { state: State::Deleted, .. }) => (Standing::Deleted, None),
+            Some(_) if originals.iter().any(|(original, _)| *original == at) => {
+                let mut before = originals.iter().take_while(|(original, _)| *original < at);
+                (
+                    Standing::Original,
+                    before.find(|(_, it)| is_elsewhere(it)).map(|(first, _)| *first),
+                )
+            }
+            Some(_) if seen.iter().any(|it| holding.has_handed_over_to(it)) => {
+                (Standing::Current, None)
+            }
+            Some(copy) if originals.is_empty() => {
+                let mut before = seen[..at].iter();
+                let is_twin =
+                    |it: &Seen<'_>| is_elsewhere(it) && it.differs_only_in_description(copy);
+                (Standing::Orphan, before.position(is_twin))
+            }
+            Some(copy) => {
+                let mut theirs = originals.iter().filter(|(_, it)| is_elsewhere(it));
+                match theirs.next() {
+                    Some((first, original))
+                        if theirs.all(|(_, it)| it.collection == original.collection) =>
+                    {
+                        let standing = original.compare(copy);
+                        (standing, Some(*first).filter(|_| standing != Standing::Current))
+                    }
+                    _ => (Standing::Disputed, None),
+                }
+            }
+        };
+        Verdict { standing, against }
+    };
+    seen.iter().enumerate().map(verdict_on).collect()
 }
 
 impl Seen<'_> {
-    /// The reader rule: an Original is a sidecar that says so, or a Copy that was handed the Original,
-    /// if the one who gave it has the same token and says Copy by now.
+    /// The reader rule: an Original is a sidecar that says so, or the receiver's Copy whose token stands
+    /// in the sidecar of the giver, who has a Copy only.
     fn is_original(&self, others: &[Seen<'_>]) -> bool {
         let Some(record) = self.record else { return false };
-        match (record.state, &record.handover) {
-            (State::Original, _) => true,
-            (State::Copy, Some(handover)) => {
-                let Party::From(giver) = &handover.party else { return false };
-                let gave = |other: &Seen<'_>| {
-                    other.collection == giver
-                        && other.record.is_some_and(|giver| {
-                            giver.state == State::Copy
-                                && giver.handover.as_ref().is_some_and(|given| {
-                                    given.token == handover.token
-                                        && given.party == Party::To(self.collection.to_owned())
-                                })
-                        })
-                };
-                others.iter().any(gave)
-            }
-            (State::Copy | State::Deleted, _) => false,
+        match record.state {
+            State::Original => true,
+            State::Copy => others.iter().any(|giver| giver.has_handed_over_to(self)),
+            State::Deleted => false,
         }
     }
-}
 
-fn compare(copy: &Record, original: &Record) -> Standing {
-    if copy.timestamp < original.timestamp {
-        Standing::Stale
-    } else if (copy.content, copy.description) == (original.content, original.description) {
-        Standing::Current
-    } else {
-        Standing::Different
+    /// Whether this is what a giver has past the commit point, and the Original is `receiver`'s.
+    fn has_handed_over_to(&self, receiver: &Seen<'_>) -> bool {
+        let given = self.mark().and_then(|mark| mark.given_to(receiver.collection));
+        given.is_some()
+            && given == receiver.mark().and_then(|mark| mark.received_from(self.collection))
+    }
+
+    /// The mark of a hand-over on a Copy: nobody else's counts.
+    fn mark(&self) -> Option<&Handover> {
+        self.record?.handover.as_ref().filter(|_| self.record.is_some_and(Record::is_copy))
+    }
+
+    /// How `copy` stands to this Original.
+    fn compare(&self, copy: &Record) -> Standing {
+        let Some(original) = self.record else { return Standing::Orphan };
+        if copy.timestamp < original.timestamp {
+            Standing::Stale
+        } else if (copy.content, copy.description) == (original.content, original.description) {
+            Standing::Current
+        } else {
+            Standing::Different
+        }
+    }
+
+    fn differs_only_in_description(&self, copy: &Record) -> bool {
+        self.record.is_some_and(|other| {
+            other.is_copy()
+                && (other.timestamp, other.content) == (copy.timestamp, copy.content)
+                && other.description != copy.description
+        })
     }
 }
 
@@ -108,7 +159,7 @@ mod tests {
     use super::*;
     use crate::digest::Digest;
     use crate::item::Totals;
-    use crate::sidecar::{Handover, Seal};
+    use crate::sidecar::{Party, Seal};
 
     const EARLY: &str = "2026-11-21T02:13:05Z";
     const LATE: &str = "2026-11-22T00:00:00Z";
@@ -140,14 +191,28 @@ mod tests {
         record
     }
 
+    fn described(title: &str, record: Record) -> Record {
+        Record { description: Digest::of(title.as_bytes()), ..record }
+    }
+
     /// The standings of records in collections `A`, `B`, `C`, as words.
     fn standings(records: &[Option<Record>]) -> String {
-        let seen: Vec<_> = ["A", "B", "C"]
+        standings_in(["A", "B", "C"], records)
+    }
+
+    /// The same, in collections of these ids.
+    fn standings_in(ids: [&str; 3], records: &[Option<Record>]) -> String {
+        let words = verdicts(ids, records).into_iter().map(|(standing, _)| standing.to_string());
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn verdicts(ids: [&str; 3], records: &[Option<Record>]) -> Vec<(Standing, Option<usize>)> {
+        let seen: Vec<_> = ids
             .into_iter()
             .zip(records)
             .map(|(collection, record)| Seen { collection, record: record.as_ref() })
             .collect();
-        judge(&seen).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        judge(&seen).into_iter().map(|it| (it.standing, it.against)).collect()
     }
 
     #[test]
@@ -173,7 +238,7 @@ mod tests {
         }
         assert_eq!(standings(&[None, Some(copy())]), "unreadable orphan");
         assert_eq!(standings(&[]), "");
-        let described = Record { description: Digest::of(b"another title"), ..copy() };
+        let described = described("another title", copy());
         assert_eq!(standings(&[Some(original()), Some(described)]), "original different");
     }
 
@@ -186,6 +251,13 @@ mod tests {
             (original(), handed(copy(), "t", from("A")), "original current"),
             (handed(copy(), "t", to("B")), handed(copy(), "t", from("A")), "current original"),
             (handed(copy(), "t", to("B")), original(), "current original"),
+            (handed(copy(), "t", to("B")), handed(original(), "t", from("A")), "current original"),
+            // What the giver still has is about to go, whatever it is.
+            (
+                handed(record(State::Copy, EARLY, b"old"), "t", to("B")),
+                handed(record(State::Copy, LATE, b"a"), "t", from("A")),
+                "current original",
+            ),
             // Anything that does not go together hands nothing over.
             (handed(copy(), "t", to("B")), handed(copy(), "u", from("A")), "orphan orphan"),
             (handed(copy(), "t", to("C")), handed(copy(), "t", from("A")), "orphan orphan"),
@@ -201,5 +273,53 @@ mod tests {
             assert_eq!(standings(&[Some(giver), Some(receiver)]), expected);
         }
         assert_eq!(standings(&[None, Some(handed(copy(), "t", from("A")))]), "unreadable orphan");
+        // For everyone else the receiver has it.
+        let (giver, receiver) = (handed(copy(), "t", to("B")), handed(copy(), "t", from("A")));
+        let of = |third| [Some(giver.clone()), Some(receiver.clone()), Some(third)];
+        assert_eq!(standings(&of(copy())), "current original current");
+        assert_eq!(standings(&of(record(State::Copy, EARLY, b"b"))), "current original different");
+        let two = verdicts(["A", "B", "C"], &of(original()));
+        assert_eq!(two[1..], [(Standing::Original, None), (Standing::Original, Some(1))]);
+    }
+
+    #[test]
+    fn what_lost_says_to_what() {
+        use Standing::{Different, Disputed, Original, Orphan, Stale};
+        let newer = || record(State::Original, LATE, b"a");
+        let of = |records: [Record; 3]| verdicts(["A", "B", "C"], &records.map(Some));
+        assert_eq!(
+            of([original(), original(), newer()]),
+            [(Original, None), (Original, Some(0)), (Original, Some(0))]
+        );
+        assert_eq!(
+            of([copy(), newer(), record(State::Copy, LATE, b"b")]),
+            [(Stale, Some(1)), (Original, None), (Different, Some(1))]
+        );
+        // With two Originals there is no telling which one it copies.
+        assert_eq!(
+            of([original(), record(State::Copy, EARLY, b"c"), original()]),
+            [(Original, None), (Disputed, None), (Original, Some(0))]
+        );
+        // Nobody says which of two descriptions is right.
+        assert_eq!(
+            of([copy(), described("another title", copy()), record(State::Copy, LATE, b"a")]),
+            [(Orphan, None), (Orphan, Some(0)), (Orphan, None)]
+        );
+        let later = described("another title", newer());
+        assert_eq!(of([copy(), later, copy()])[0], (Stale, Some(1)));
+    }
+
+    #[test]
+    fn clones_are_not_compared_with_each_other() {
+        let clones = |records: [Option<Record>; 3]| standings_in(["A", "A", "B"], &records);
+        let old = || Some(record(State::Copy, EARLY, b"old"));
+        let newer = || Some(record(State::Original, LATE, b"a"));
+        assert_eq!(clones([newer(), newer(), None]), "original original unreadable");
+        assert_eq!(clones([newer(), old(), None]), "original disputed unreadable");
+        // Each of them is compared with the others.
+        assert_eq!(clones([newer(), newer(), old()]), "original original stale");
+        let three = [newer(), newer(), newer()];
+        let against = verdicts(["A", "A", "B"], &three).into_iter().map(|(_, against)| against);
+        assert_eq!(against.collect::<Vec<_>>(), [None, None, Some(0)]);
     }
 }

@@ -1,7 +1,8 @@
 //! Holdings: which collections hold an item, and how what they hold goes together.
 //!
 //! [`holdings`] looks one item up in several collections and judges what is found: where the Original
-//! is, which Copies are current, which are behind it. [`Survey`] does so for every item of all of
+//! is, which Copies are current, which are behind it. Everyone who asks across collections has the answer
+//! from this one judge. [`Survey`] does so for every item of all of
 //! them. [`Holdings::concerns`] says what is not as it should be. Nothing is ever written.
 //!
 //! # Files, in reading order
@@ -38,6 +39,7 @@ use crate::sidecar::{Handover, Seal};
 pub use concern::{Concern, Weight};
 pub use judge::Standing;
 pub use reading::holdings;
+pub(crate) use reading::{judge_all, read};
 pub use survey::{Report, Survey};
 
 /// What several collections hold of one item.
@@ -54,12 +56,18 @@ pub struct Holdings {
 pub struct Holding {
     /// Which collection, counted from 0 in the order in which they were given.
     pub collection: usize,
+    /// The name, as it is spelt there.
+    pub name: RepositoryName,
     /// The item's directory; where it would be, if that could not be looked at.
     pub path: PathBuf,
     /// What the sidecar says, or why that is not known.
     pub record: Result<Record, CollectionError>,
     /// How it stands to what the other collections hold.
     pub standing: Standing,
+    /// The collection whose holding it was compared with, and lost: the Original of a Copy that is stale
+    /// or different, the first of two Originals, and of orphans of one date and content an earlier one
+    /// with another description.
+    pub against: Option<usize>,
 }
 
 /// What a sidecar says of its item, as far as other collections are concerned.

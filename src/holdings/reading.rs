@@ -1,11 +1,13 @@
 //! What one collection holds of an item, read from its sidecar.
 
+use std::borrow::Borrow;
+
 use super::judge::{Seen, judge};
 use super::{Holding, Holdings, Record, Standing};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::Stamp;
 use crate::identity::RepositoryName;
-use crate::item::manifest;
+use crate::item::{State, manifest};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
 
@@ -17,70 +19,87 @@ const ATTEMPTS: usize = 8;
 /// The collections are read one after the other, perhaps while the item moves between them. What looks
 /// amiss counts only if a second reading finds every sidecar unchanged: then all of them were so at one
 /// time.
-pub fn holdings(name: &RepositoryName, collections: &[Collection]) -> Holdings {
-    let mut reading = read_all(name, collections);
+pub fn holdings<C: Borrow<Collection>>(name: &RepositoryName, collections: &[C]) -> Holdings {
+    let collections: Vec<&Collection> = collections.iter().map(Borrow::borrow).collect();
+    let mut reading = Reading::of(name, &collections);
     let mut repeated = 0;
     for _ in 1..ATTEMPTS {
         // Nothing about an item that is nowhere shows that it did not move, but that it is still nowhere.
-        let needed = if reading.is_empty() { 2 } else { 1 };
-        if repeated == needed || is_settled(&reading) {
+        let needed = if reading.all.is_empty() { 2 } else { 1 };
+        if repeated == needed || reading.is_settled() {
             break;
         }
-        let again = read_all(name, collections);
-        repeated = if stamps(&again) == stamps(&reading) { repeated + 1 } else { 0 };
+        let again = Reading::of(name, &collections);
+        repeated = if again.stamps == reading.stamps { repeated + 1 } else { 0 };
         reading = again;
     }
-    let all = reading.into_iter().map(|read| read.holding).collect();
-    Holdings { name: name.clone(), all }
+    Holdings { name: name.clone(), all: reading.all }
 }
 
-/// What one collection holds, and what tells whether that was replaced since.
-struct Read {
-    holding: Holding,
-    sidecar: Option<Stamp>,
+/// What all collections hold, read once.
+struct Reading {
+    all: Vec<Holding>,
+    /// Of which collection each sidecar is, and what tells whether it was replaced since.
+    stamps: Vec<(usize, Option<Stamp>)>,
 }
 
-fn stamps(reading: &[Read]) -> Vec<(usize, Option<Stamp>)> {
-    reading.iter().map(|read| (read.holding.collection, read.sidecar)).collect()
+impl Reading {
+    fn of(name: &RepositoryName, collections: &[&Collection]) -> Reading {
+        let found = collections.iter().enumerate().filter_map(|(at, it)| read(name, at, it));
+        let (mut all, stamps): (Vec<_>, Vec<_>) = found.unzip();
+        judge_all(&mut all, collections);
+        let stamps = all.iter().map(|holding| holding.collection).zip(stamps).collect();
+        Reading { all, stamps }
+    }
+
+    /// Whether there is one Original and nothing that disagrees with it.
+    fn is_settled(&self) -> bool {
+        let originals = self.all.iter().filter(|it| it.standing == Standing::Original).count();
+        let in_accord = |holding: &Holding| {
+            matches!(holding.standing, Standing::Original | Standing::Current)
+                && holding.record.as_ref().is_ok_and(|record| record.handover.is_none())
+        };
+        originals == 1 && self.all.iter().all(in_accord)
+    }
 }
 
-/// Whether there is one Original and nothing that disagrees with it.
-fn is_settled(reading: &[Read]) -> bool {
-    let originals = reading.iter().filter(|it| it.holding.standing == Standing::Original).count();
-    let in_accord = |read: &Read| {
-        matches!(read.holding.standing, Standing::Original | Standing::Current)
-            && read.holding.record.as_ref().is_ok_and(|record| record.handover.is_none())
-    };
-    originals == 1 && reading.iter().all(in_accord)
-}
-
-fn read_all(name: &RepositoryName, collections: &[Collection]) -> Vec<Read> {
-    let mut all: Vec<_> = collections
-        .iter()
-        .enumerate()
-        .filter_map(|(at, collection)| read(name, at, collection))
-        .collect();
+/// Says of each of the holdings of one item how it stands to the others.
+pub(crate) fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
     let seen: Vec<_> = all
         .iter()
-        .map(|read| Seen {
-            collection: &collections[read.holding.collection].settings().id,
-            record: read.holding.record.as_ref().ok(),
+        .map(|holding| Seen {
+            collection: collections[holding.collection].id(),
+            record: holding.record.as_ref().ok(),
         })
         .collect();
-    let standings = judge(&seen);
-    for (read, standing) in all.iter_mut().zip(standings) {
-        read.holding.standing = standing;
+    let verdicts = judge(&seen);
+    let at: Vec<_> = all.iter().map(|holding| holding.collection).collect();
+    for (holding, verdict) in all.iter_mut().zip(verdicts) {
+        holding.standing = verdict.standing;
+        holding.against = verdict.against.map(|other| at[other]);
     }
-    all
 }
 
-/// What `collection` holds; nothing only if it is certain that there is nothing.
-fn read(name: &RepositoryName, at: usize, collection: &Collection) -> Option<Read> {
-    let mut path = collection.path().join(layout::item_directory(name));
+/// What `collection` holds, not yet judged, and what tells whether its sidecar was replaced since;
+/// nothing only if it is certain that there is nothing.
+pub(crate) fn read(
+    name: &RepositoryName,
+    at: usize,
+    collection: &Collection,
+) -> Option<(Holding, Option<Stamp>)> {
+    let mut holding = Holding {
+        collection: at,
+        name: name.clone(),
+        path: collection.path().join(layout::item_directory(name)),
+        record: Err(CollectionError::NoSidecar { name: name.clone() }),
+        standing: Standing::Unreadable,
+        against: None,
+    };
     let mut stamp = None;
-    let record = match collection.item(name) {
+    holding.record = match collection.item(name) {
         Ok(item) => {
-            item.dir().path().clone_into(&mut path);
+            item.dir().path().clone_into(&mut holding.path);
+            item.name().clone_into(&mut holding.name);
             item.read_sidecar().map(|read| {
                 stamp = Some(read.stamp);
                 Record::of(&read.sidecar, read.seal)
@@ -89,8 +108,7 @@ fn read(name: &RepositoryName, at: usize, collection: &Collection) -> Option<Rea
         Err(CollectionError::NoSuchItem { .. }) => return None,
         Err(error) => Err(error),
     };
-    let holding = Holding { collection: at, path, record, standing: Standing::Unreadable };
-    Some(Read { holding, sidecar: stamp })
+    Some((holding, stamp))
 }
 
 impl Record {
@@ -106,5 +124,8 @@ impl Record {
             handover: sidecar.handover.clone(),
             seal,
         }
+    }
+    pub(super) fn is_copy(&self) -> bool {
+        self.state == State::Copy
     }
 }

@@ -77,6 +77,16 @@ impl RawRemoval {
 }
 
 impl Handover {
+    /// The token, if this is the giver's side and the collection with the id `receiver` is the other.
+    pub fn given_to(&self, receiver: &str) -> Option<&str> {
+        matches!(&self.party, Party::To(id) if id == receiver).then_some(&self.token)
+    }
+
+    /// The token, if this is the receiver's side and the collection with the id `giver` is the other.
+    pub fn received_from(&self, giver: &str) -> Option<&str> {
+        matches!(&self.party, Party::From(id) if id == giver).then_some(&self.token)
+    }
+
     /// The keys and texts of the table.
     pub(super) fn pairs(&self) -> [(&'static str, &str); 2] {
         let party = match &self.party {

@@ -59,6 +59,7 @@ pub(super) fn decide(
     if state == State::Deleted {
         return Err(Refusal::SourceDeleted);
     }
+    // Without a mark of a hand-over on either side, the reader rule asks for the state alone.
     if from.handover.is_some() || to.is_some_and(|to| to.handover.is_some()) {
         return Err(Refusal::HandoverPending);
     }

@@ -15,7 +15,7 @@ use crate::collection::{
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Handover, NewText, Party, Sidecar};
+use crate::sidecar::{Handover, NewText, Sidecar};
 use crate::wait::Waiter;
 
 /// Both sides of a hand-over, with the right to write on each.
@@ -155,15 +155,12 @@ fn next(
     at_giver: Held,
     at_receiver: Held,
 ) -> Result<Next, TransferError> {
-    let marked = |sidecar: &Sidecar, party: Party| {
-        sidecar.handover == Some(Handover { token: record.token.clone(), party })
-    };
+    let token = Some(record.token.as_str());
     let is_received = |sidecar: &Sidecar| {
-        sidecar.state == State::Copy && marked(sidecar, Party::From(sides.from.id().to_owned()))
+        sidecar.mark().is_some_and(|it| it.received_from(sides.from.id()) == token)
     };
-    let is_given = |sidecar: &Sidecar| {
-        sidecar.state == State::Copy && marked(sidecar, Party::To(sides.to.id().to_owned()))
-    };
+    let is_given =
+        |sidecar: &Sidecar| sidecar.mark().is_some_and(|it| it.given_to(sides.to.id()) == token);
     let is_original =
         |held: &Held| held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original);
     Ok(match (at_giver, at_receiver) {
@@ -195,6 +192,13 @@ fn next(
         (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
         _ => Next::Nothing(Settled::Withdrawn),
     })
+}
+
+impl Sidecar {
+    /// The mark of a hand-over on a Copy: nobody else's counts.
+    fn mark(&self) -> Option<&Handover> {
+        self.handover.as_ref().filter(|_| self.state == State::Copy)
+    }
 }
 
 /// Adds what is to be written to the lists, and says how it will have ended.

@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 
 use super::finding::{Finding, Place};
-use super::holdings::{Absence, Head, Holding, Verdict, What, judge};
 use super::merge::Merge;
 use super::{Code, Severity};
-use crate::collection::{Collection, CollectionError, Listed, Names, listing_order};
+use crate::collection::{Collection, Listed, Names, listing_order};
 use crate::disk::{IoContext, PathError};
+use crate::holdings::{Holding, Record, Standing, holdings, judge_all, read};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::sidecar::Party;
 
 /// So many sidecars of each root are read ahead.
 const AHEAD: usize = 64;
-/// How often an item that changes meanwhile is looked at.
-const ATTEMPTS: usize = 3;
 
 /// Something that two or more roots do not agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,19 +75,13 @@ pub fn compare(
                 .on("start threads to read", root.path())?;
             streams.push(stream.into_iter());
         }
-        let order = |a: &Held, b: &Held| listing_order(&a.name, &b.name);
+        let order = |a: &Holding, b: &Holding| listing_order(&a.name, &b.name);
         let merged = Merge::new(streams, order);
         if comparer.compare(merged).is_break() {
             comparer.summary.interrupted = true;
         }
         Ok(comparer.summary)
     })
-}
-
-/// What a root holds of an item, and how it spells its name.
-struct Held {
-    name: RepositoryName,
-    head: Option<Head>,
 }
 
 struct Roots<'a> {
@@ -105,7 +99,7 @@ struct Comparer<'a, R> {
 }
 
 impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
-    fn compare(&mut self, merged: impl Iterator<Item = Vec<(usize, Held)>>) -> ControlFlow<()> {
+    fn compare(&mut self, merged: impl Iterator<Item = Vec<(usize, Holding)>>) -> ControlFlow<()> {
         for (root, finding) in self.roots.same_collections() {
             self.tell(Disagreement { root, name: None, finding })?;
         }
@@ -120,28 +114,21 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
         if self.interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn compare_item(&mut self, mut held: Vec<(usize, Held)>) -> ControlFlow<()> {
-        // As the listing spells them.
-        let mut names: Vec<_> = held.iter().map(|(root, it)| (*root, it.name.clone())).collect();
-        let mut holdings = holdings(&held);
-        let mut verdicts = judge(&self.roots.ids, &holdings);
+    fn compare_item(&mut self, held: Vec<(usize, Holding)>) -> ControlFlow<()> {
+        let mut all: Vec<_> = held.into_iter().map(|(_, holding)| holding).collect();
+        judge_all(&mut all, self.roots.collections);
         // The sidecars were read one after the other, perhaps while the item went from one
         // collection to another.
-        for _ in 1..ATTEMPTS {
-            let Some((_, any)) = held.first().filter(|_| !verdicts.is_empty()) else { break };
-            held = self.roots.read_all(&any.name);
-            let before = std::mem::replace(&mut holdings, self::holdings(&held));
-            if before == holdings {
-                break;
-            }
-            verdicts = judge(&self.roots.ids, &holdings);
+        if let Some(any) = all.first()
+            && all.iter().any(|holding| !self.roots.findings(holding, &all).is_empty())
+        {
+            all = holdings(&any.name, self.roots.collections).all;
         }
-        names.extend(held.into_iter().map(|(root, held)| (root, held.name)));
-        for verdict in verdicts {
-            let name = names.iter().find(|(root, _)| *root == verdict.root);
-            let name = name.map(|(_, name)| name.clone());
-            let finding = self.roots.finding(&verdict);
-            self.tell(Disagreement { root: verdict.root, name, finding })?;
+        for holding in &all {
+            for finding in self.roots.findings(holding, &all) {
+                let name = Some(holding.name.clone());
+                self.tell(Disagreement { root: holding.collection, name, finding })?;
+            }
         }
         ControlFlow::Continue(())
     }
@@ -155,21 +142,22 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
     }
 }
 
-fn holdings(held: &[(usize, Held)]) -> Vec<Holding> {
-    held.iter().map(|(root, held)| Holding { root: *root, head: held.head.clone() }).collect()
-}
-
 impl Roots<'_> {
     /// Sends what a root holds, in the order of its listing.
-    fn stream(&self, root: usize, names: &Names, queue: &SyncSender<Held>, interrupt: &Interrupt) {
+    fn stream(
+        &self,
+        root: usize,
+        names: &Names,
+        queue: &SyncSender<Holding>,
+        interrupt: &Interrupt,
+    ) {
         let Ok(_) = self.collections[root].visit_all(names, |listed| {
             if interrupt.requested() {
                 return Ok::<_, Infallible>(ControlFlow::Break(()));
             }
             let is_wanted = match listed {
-                Listed::Item(name) => {
-                    self.read(root, &name).is_none_or(|held| queue.send(held).is_ok())
-                }
+                Listed::Item(name) => read(&name, root, self.collections[root])
+                    .is_none_or(|(holding, _)| queue.send(holding).is_ok()),
                 Listed::Stray(_) => true,
                 Listed::Unreadable(_) => {
                     self.unlisted[root].store(true, Ordering::Release);
@@ -178,23 +166,6 @@ impl Roots<'_> {
             };
             Ok(if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         });
-    }
-
-    /// What a root holds of an item, if it does.
-    fn read(&self, root: usize, name: &RepositoryName) -> Option<Held> {
-        let item = match self.collections[root].item(name) {
-            Ok(item) => item,
-            Err(CollectionError::NoSuchItem { .. }) => return None,
-            Err(_) => return Some(Held { name: name.clone(), head: None }),
-        };
-        let head = item.sidecar().ok().map(|(sidecar, _)| Head::of(sidecar));
-        Some(Held { name: item.name().clone(), head })
-    }
-
-    /// What all roots hold of an item now.
-    fn read_all(&self, name: &RepositoryName) -> Vec<(usize, Held)> {
-        let held = |root| Some((root, self.read(root, name)?));
-        (0..self.collections.len()).filter_map(held).collect()
     }
 
     /// Roots that have the id of one before them.
@@ -213,41 +184,54 @@ impl Roots<'_> {
         found
     }
 
-    fn finding(&self, verdict: &Verdict) -> Finding {
-        let (code, detail) = match &verdict.what {
-            What::TwoOriginals { other } => {
-                let (this, other) = (self.path(verdict.root), self.path(*other));
-                (Code::TwoOriginals, format!("one is in {other}, one in {this}"))
-            }
-            What::NoOriginal(absence) => (Code::NoOriginal, self.tell_absence(absence)),
-            What::Stale { original, copy, is } => {
-                let original = self.path(*original);
-                (Code::StaleCopy, format!("of {copy}, the Original in {original} of {is}"))
-            }
-            What::Differs { original, copy, is } => {
-                let original = self.path(*original);
-                let detail = format!(
-                    "its manifest has the digest {copy}, that of the Original in {original} {is}"
-                );
-                (Code::CopyDiffers, detail)
-            }
-            What::OtherDescription { other } => {
-                let detail = format!("its description is not that in {}", self.path(*other));
-                (Code::DescriptionDiffers, detail)
-            }
+    /// What is wrong with `holding`, one of `all`.
+    fn findings(&self, holding: &Holding, all: &[Holding]) -> Vec<Finding> {
+        let Ok(own) = &holding.record else { return Vec::new() };
+        let other = holding.against.and_then(|at| all.iter().find(|it| it.collection == at));
+        let other = other.and_then(|it| Some((self.path(it.collection), it.record.as_ref().ok()?)));
+        let other_description = |path: &str| {
+            (Code::DescriptionDiffers, format!("its description is not that in {path}"))
         };
-        Finding::new(code, Place::Item, detail)
+        let found = match (holding.standing, &other) {
+            (Standing::Original, Some((first, _))) => {
+                let this = self.path(holding.collection);
+                vec![(Code::TwoOriginals, format!("one is in {first}, one in {this}"))]
+            }
+            (Standing::Stale, Some((path, Record { timestamp, .. }))) => {
+                let detail = format!("of {}, the Original in {path} of {timestamp}", own.timestamp);
+                vec![(Code::StaleCopy, detail)]
+            }
+            (Standing::Different, Some((path, is))) if own.content != is.content => {
+                let detail = format!(
+                    "its manifest has the digest {}, that of the Original in {path} {}",
+                    own.content, is.content
+                );
+                vec![(Code::CopyDiffers, detail)]
+            }
+            (Standing::Different, Some((path, _))) => vec![other_description(path)],
+            (Standing::Orphan, other) => {
+                let mut found = vec![(Code::NoOriginal, self.tell_absence(own, all))];
+                found.extend(other.as_ref().map(|(path, _)| other_description(path)));
+                found
+            }
+            _ => Vec::new(),
+        };
+        let finding = |(code, detail)| Finding::new(code, Place::Item, detail);
+        found.into_iter().map(finding).collect()
     }
 
-    fn tell_absence(&self, absence: &Absence) -> String {
+    /// What is known of the Original of `copy`, which none of `all` is.
+    fn tell_absence(&self, copy: &Record, all: &[Holding]) -> String {
         let mut facts = Vec::new();
-        if let Some(root) = absence.deleted {
-            facts.push(format!("{} says that it was deleted", self.path(root)));
+        let is_deleted =
+            |it: &&Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Deleted);
+        if let Some(holding) = all.iter().find(is_deleted) {
+            facts.push(format!("{} says that it was deleted", self.path(holding.collection)));
         }
-        if let Some(root) = absence.unreadable {
-            facts.push(format!("its sidecar in {} can not be read", self.path(root)));
+        if let Some(holding) = all.iter().find(|it| it.record.is_err()) {
+            facts.push(format!("its sidecar in {} can not be read", self.path(holding.collection)));
         }
-        if let Some(id) = &absence.handed_to {
+        if let Some(Party::To(id)) = copy.handover.as_ref().map(|handover| &handover.party) {
             facts.push(format!("it was handed over to the collection {id}"));
         }
         let unlisted = self.unlisted.iter().position(|unlisted| unlisted.load(Ordering::Acquire));

@@ -21,7 +21,6 @@
 //! | `feed`, `spelling` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
 //! | `inventory` | what should be here, and is not; what is, and was not recorded |
-//! | `holdings` | what the states of one item in several collections mean: pure |
 //! | `compare`, `merge` | all items of several collections, name by name |
 //!
 //! # An item that changes meanwhile
@@ -44,7 +43,6 @@ mod compare;
 mod dates;
 mod feed;
 mod finding;
-mod holdings;
 mod ibips;
 mod inventory;
 mod item;

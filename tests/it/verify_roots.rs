@@ -1,5 +1,6 @@
 //! Several collections at once, and rounds over one: what is told, what is skipped, what is kept.
 
+mod agreeing;
 mod comparing;
 mod rounds;
 
