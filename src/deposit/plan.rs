@@ -37,9 +37,17 @@ pub struct Planned {
     pub path: PayloadPath,
     /// What it is.
     pub kind: PlannedKind,
-    /// Which of the plan's roots it comes from, and where below that one.
+    /// Which of the plan's roots it comes from.
     pub(super) root: usize,
-    pub(super) relative: PathBuf,
+    /// Where in `path` the part below that root starts: a plan of many entries holds each path once.
+    below: usize,
+}
+
+impl Planned {
+    /// Where it is below its root; empty for the root itself.
+    pub(super) fn relative(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.path.as_bytes().get(self.below..).unwrap_or_default()))
+    }
 }
 
 /// What an entry to be made is.
@@ -129,15 +137,14 @@ impl Plan {
                 let walk = source.walk(options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
-                    self.push(payload_path(Path::new(name)), kind, root, PathBuf::new());
+                    self.push_root(name, kind, root);
                 }
                 self.add_tree(&walk, name, root, options)?;
                 self.roots.push(source.root(options.links, RootKind::Directory));
             }
             Kind::File => {
-                let file_name = own_name(path)?;
                 let kind = PlannedKind::File { bytes: stamp.bytes };
-                self.push(payload_path(Path::new(file_name)), kind, root, PathBuf::new());
+                self.push_root(own_name(path)?, kind, root);
                 self.roots.push(source.root(options.links, RootKind::File));
             }
             Kind::Link => return Err(DepositError::Link { path: path.to_path_buf() }),
@@ -155,6 +162,7 @@ impl Plan {
         root: usize,
         options: &Options,
     ) -> Result<(), DepositError> {
+        let below = name.map_or(0, |name| name.len() + "/".len());
         for entry in walk.entries() {
             let entry = entry?;
             let full = || walk.root().path_of(&entry.relative);
@@ -176,16 +184,22 @@ impl Plan {
                 }
                 Kind::Special(kind) => return Err(DepositError::Special { kind, path: full() }),
             };
-            self.push(path, kind, root, entry.relative);
+            self.push(Planned { path, kind, root, below });
         }
         Ok(())
     }
 
-    fn push(&mut self, path: PayloadPath, kind: PlannedKind, root: usize, relative: PathBuf) {
-        if let PlannedKind::File { bytes } = kind {
+    /// Adds the entry of a root, under its own name.
+    fn push_root(&mut self, name: &OsStr, kind: PlannedKind, root: usize) {
+        let path = payload_path(Path::new(name));
+        self.push(Planned { path, kind, root, below: name.len() });
+    }
+
+    fn push(&mut self, entry: Planned) {
+        if let PlannedKind::File { bytes } = entry.kind {
             self.bytes += bytes;
         }
-        self.entries.push(Planned { path, kind, root, relative });
+        self.entries.push(entry);
     }
 
     /// Sorts the entries and finds out which directories are empty.
@@ -253,7 +267,7 @@ impl Plan {
     /// Whether the source is one directory, for which `doc` itself stands.
     pub(super) fn is_one_directory(&self) -> bool {
         matches!(self.roots.as_slice(), [Root { kind: RootKind::Directory, .. }])
-            && !self.entries.iter().any(|entry| entry.relative.as_os_str().is_empty())
+            && !self.entries.iter().any(|entry| entry.relative().as_os_str().is_empty())
     }
 
     /// Where the files come from.
@@ -307,7 +321,7 @@ mod tests {
             path: payload_path(Path::new(&format!("{name}{number}"))),
             kind: PlannedKind::File { bytes: 1 },
             root: 0,
-            relative: PathBuf::new(),
+            below: 0,
         };
         Plan { entries: (0..files).map(planned).collect(), bytes: 0, roots: Vec::new() }
     }

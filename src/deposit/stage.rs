@@ -128,7 +128,7 @@ impl Draft {
                 let text = std::ffi::OsStr::from_bytes(target);
                 staging.stage.make_link(text, &path)?;
                 if let OpenRoot::Directory(walk) = roots.open(planned.root)?
-                    && let Some(stamp) = walk.stamp(&planned.relative)?
+                    && let Some(stamp) = walk.stamp(planned.relative())?
                 {
                     staging.stage.set_link_time(&path, &stamp)?;
                 }
@@ -147,7 +147,7 @@ impl Draft {
         planned: &Planned,
     ) -> Result<(), DepositError> {
         let path = self.staged_path(&planned.path);
-        let open = || root.open_file(&planned.relative);
+        let open = || root.open_file(planned.relative());
         let checksums = self.checks.of(&planned.path)?;
         let copied = copy_unchanged(open, &path, checksums, staging)?;
         let Copied { stamp, measured, odd, copy, mismatch } = copied;
@@ -182,7 +182,7 @@ impl Draft {
         for planned in self.plan.entries.iter().rev() {
             let PlannedKind::Directory { empty } = planned.kind else { continue };
             let OpenRoot::Directory(walk) = roots.open(planned.root)? else { continue };
-            let stamp = walk.open_dir(&planned.relative)?.own_stamp()?;
+            let stamp = walk.open_dir(planned.relative())?.own_stamp()?;
             staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&stamp)?;
             check_time(&stamp, planned.path.as_path())?;
             let mut done = self.done();

@@ -1,6 +1,5 @@
 //! What of a payload is written: its entries, but that a bag has no links.
 
-use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -31,9 +30,9 @@ pub(super) struct File<'a> {
     pub mode: u32,
 }
 
-/// The parts of a payload by their paths, each directory before what is in it.
+/// The parts of a payload, sorted by their paths: each directory before what is in it.
 pub(super) struct Parts<'a> {
-    pub parts: BTreeMap<&'a Path, Part<'a>>,
+    pub parts: Vec<(&'a Path, Part<'a>)>,
     pub lost: Lost,
 }
 
@@ -102,7 +101,7 @@ impl<'a> Parts<'a> {
 
     /// Nothing of the payload.
     pub(super) fn none() -> Parts<'a> {
-        Parts { parts: BTreeMap::new(), lost: Lost::default() }
+        Parts { parts: Vec::new(), lost: Lost::default() }
     }
 
     fn of(
@@ -110,9 +109,10 @@ impl<'a> Parts<'a> {
         mut link: impl FnMut(&'a Entry, &'a [u8]) -> Result<Option<Part<'a>>, ExportError>,
     ) -> Result<Parts<'a>, ExportError> {
         let entries = &source.sidecar().files;
-        let mut parts = BTreeMap::new();
-        for directory in directories(entries) {
-            parts.insert(directory, Part::Directory(source.directory(directory)?));
+        let directories = directories(entries);
+        let mut parts = Vec::with_capacity(directories.len() + entries.len());
+        for directory in directories.into_iter().filter(|path| find(entries, path).is_none()) {
+            parts.push((directory, Part::Directory(source.directory(directory)?)));
         }
         for entry in entries {
             let part = match &entry.content {
@@ -128,9 +128,10 @@ impl<'a> Parts<'a> {
                 source.look_at(file)?;
             }
             if let Some(part) = part {
-                parts.insert(entry.path.as_path(), part);
+                parts.push((entry.path.as_path(), part));
             }
         }
+        parts.sort_unstable_by_key(|(path, _)| path.as_os_str().as_bytes());
         Ok(Parts { parts, lost: Lost::default() })
     }
 
