@@ -24,6 +24,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, Lines, Unit};
+use super::stalls::Stalls;
 
 /// The register of prefixes, in the directory of what urepo knows of this machine.
 const PREFIXES: &str = "prefixes";
@@ -37,6 +38,7 @@ pub(crate) struct Context {
     pub(crate) interrupt: Interrupt,
     pub(crate) agent: Agent,
     pub(crate) current: PathBuf,
+    stalls: Arc<Stalls>,
 }
 
 impl Context {
@@ -59,6 +61,7 @@ impl Context {
         })?;
         let machine_id = config.machine_id.as_ref().map(|found| found.value.clone());
         Ok(Context {
+            stalls: Stalls::watch(printer.clone()),
             printer,
             global,
             config,
@@ -94,7 +97,12 @@ impl Context {
 
     /// Opens the collection at `path`.
     pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
-        Ok(Collection::open(path, &Watcher::default())?.with_waiter(self.waiter()))
+        Ok(Collection::open(path, &self.watcher())?.with_waiter(self.waiter()))
+    }
+
+    /// Watches reads that may hang.
+    pub(crate) fn watcher(&self) -> Watcher {
+        Watcher::new(self.stalls.clone())
     }
 
     /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.
@@ -157,7 +165,7 @@ impl Context {
     /// The collections at `roots`, by path or name.
     pub(crate) fn opened(&self, roots: &[String]) -> Result<Vec<Collection>, Failure> {
         let open =
-            |root: &String| Ok(Collection::open(&self.collection_path(root), &Watcher::default())?);
+            |root: &String| Ok(Collection::open(&self.collection_path(root), &self.watcher())?);
         roots.iter().map(open).collect()
     }
 

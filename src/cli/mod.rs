@@ -20,6 +20,7 @@ mod progress;
 mod record;
 mod report;
 mod select;
+mod stalls;
 mod who;
 
 use std::process::ExitCode;

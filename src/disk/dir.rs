@@ -13,7 +13,7 @@ use rustix::io::retry_on_intr;
 use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::{Stamp, StoredFile};
-use super::watch::{Feature, Operation, Watcher};
+use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
 /// A directory opened once.
@@ -39,10 +39,11 @@ impl Dir {
     }
 
     fn open_with(path: &Path, extra: OFlags, watcher: Watcher) -> Result<Dir, PathError> {
-        watcher.before(Operation::Open, path).on("open the directory", path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | extra;
-        let fd = retry_on_intr(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))
-            .on("open the directory", path)?;
+        let opened = watcher.before(Operation::Open, path).and_then(|_under_way| {
+            Ok(retry_on_intr(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?)
+        });
+        let fd = opened.on("open the directory", path)?;
         Ok(Dir { fd, path: path.to_path_buf(), watcher })
     }
 
@@ -103,7 +104,7 @@ impl Dir {
         let path = self.path_of(relative);
         let flags = OFlags::RDWR | OFlags::NONBLOCK;
         let open = |operation, extra, mode| {
-            self.watcher.before(operation, &path)?;
+            let _under_way = self.watcher.before(operation, &path)?;
             Ok(self.open_beneath(relative, flags | extra, mode)?)
         };
         let fd = match open(Operation::Open, OFlags::empty(), 0) {
@@ -128,7 +129,7 @@ impl Dir {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let fd = self
             .step(Operation::CreateFile, relative)
-            .and_then(|()| Ok(self.open_beneath(relative, flags, mode)?))
+            .and_then(|_under_way| Ok(self.open_beneath(relative, flags, mode)?))
             .on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
@@ -146,7 +147,7 @@ impl Dir {
     }
 
     fn make_dir_raw(&self, relative: &Path, mode: u32) -> io::Result<()> {
-        self.step(Operation::MakeDirectory, relative)?;
+        let _under_way = self.step(Operation::MakeDirectory, relative)?;
         let (above, name) = self.above(relative)?;
         Ok(retry_on_intr(|| rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(mode)))?)
     }
@@ -175,7 +176,7 @@ impl Dir {
     /// Makes a symbolic link at `relative` that says `target`.
     pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
         self.step(Operation::MakeLink, relative)
-            .and_then(|()| {
+            .and_then(|_under_way| {
                 let (above, name) = self.above(relative)?;
                 Ok(retry_on_intr(|| rustix::fs::symlinkat(target, &above, name))?)
             })
@@ -186,7 +187,7 @@ impl Dir {
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
         let target = self
             .step(Operation::Inspect, relative)
-            .and_then(|()| {
+            .and_then(|_under_way| {
                 let (above, name) = self.above(relative)?;
                 Ok(retry_on_intr(|| rustix::fs::readlinkat(&above, name, Vec::new()))?)
             })
@@ -197,7 +198,7 @@ impl Dir {
     /// Kind, size and times of what is at `relative`, no link followed; `None` if nothing is.
     pub fn stamp(&self, relative: impl AsRef<Path>) -> Result<Option<Stamp>, PathError> {
         let relative = relative.as_ref();
-        let stat = self.step(Operation::Inspect, relative).and_then(|()| {
+        let stat = self.step(Operation::Inspect, relative).and_then(|_under_way| {
             let (above, name) = self.above(relative)?;
             Ok(retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))?)
         });
@@ -217,14 +218,14 @@ impl Dir {
     /// Sets mode bits and modification time of this directory itself.
     pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
-            .and_then(|()| super::file::set_attributes(&self.fd, stamp))
+            .and_then(|_under_way| super::file::set_attributes(&self.fd, stamp))
             .on("set mode and time of", &self.path)
     }
 
     /// Sets mode bits and modification time of the directory at `relative`.
     pub fn set_attributes_at(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, relative)
-            .and_then(|()| {
+            .and_then(|_under_way| {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
                 super::file::set_attributes(self.open_beneath(relative, flags, 0)?, stamp)
             })
@@ -234,7 +235,7 @@ impl Dir {
     /// Sets the modification time of the link at `relative`.
     pub fn set_link_time(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, relative)
-            .and_then(|()| {
+            .and_then(|_under_way| {
                 let times = super::file::timestamps(stamp);
                 let (above, name) = self.above(relative)?;
                 Ok(rustix::fs::utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
@@ -248,7 +249,7 @@ impl Dir {
             return Ok(());
         }
         self.step(Operation::SyncDirectory, Path::new(""))
-            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
+            .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
             .on("sync", &self.path)
     }
 
@@ -273,7 +274,7 @@ impl Dir {
     }
 
     fn remove(&self, relative: &Path, flags: AtFlags) -> io::Result<()> {
-        self.step(Operation::Remove, relative)?;
+        let _under_way = self.step(Operation::Remove, relative)?;
         let (above, name) = self.above(relative)?;
         Ok(retry_on_intr(|| rustix::fs::unlinkat(&above, name, flags))?)
     }
@@ -306,16 +307,16 @@ impl Dir {
         &self.fd
     }
 
-    /// Lets whoever watches see the operation.
-    pub(super) fn step(&self, operation: Operation, relative: &Path) -> io::Result<()> {
-        if self.watcher.is_watching() {
-            self.watcher.before(operation, &self.path_of(relative))?;
+    /// Announces an operation, which is under way until the answer is dropped.
+    pub(super) fn step(&self, operation: Operation, relative: &Path) -> io::Result<UnderWay<'_>> {
+        if !self.watcher.hears_of(operation) {
+            return Ok(UnderWay::unseen());
         }
-        Ok(())
+        self.watcher.before(operation, &self.path_of(relative))
     }
 
     pub(super) fn open_fd(&self, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-        self.step(Operation::Open, relative)?;
+        let _under_way = self.step(Operation::Open, relative)?;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         Ok(self.open_beneath(relative, flags, 0)?)
     }

@@ -103,7 +103,7 @@ impl Dir {
         let keeps_the_promise = SYNCED_AT_ONCE.contains(&self.file_system()?);
         if keeps_the_promise {
             self.step(Operation::SyncFileSystem, Path::new(""))
-                .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
+                .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
                 .on("sync the file system of", self.path())?;
         }
         Ok(keeps_the_promise)

@@ -38,7 +38,7 @@ impl Dir {
     ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
         let listing = self
             .step(Operation::List, Path::new(""))
-            .and_then(|()| Ok(rustix::fs::Dir::read_from(self.descriptor())?))
+            .and_then(|_under_way| Ok(rustix::fs::Dir::read_from(self.descriptor())?))
             .on("list", self.path())?;
         Ok(listing.filter_map(|entry| match entry {
             Err(error) => Some(Err(PathError::new("list", self.path(), error.into()))),

@@ -86,9 +86,11 @@ impl StoredFile {
         watcher: Watcher,
     ) -> Result<StoredFile, PathError> {
         use rustix::fs::OFlags;
-        watcher.before(Operation::Open, path).on("open", path)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | extra;
-        let fd = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())).on("open", path)?;
+        let opened = watcher.before(Operation::Open, path).and_then(|_under_way| {
+            Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
+        });
+        let fd = opened.on("open", path)?;
         Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
     }
 
@@ -99,14 +101,15 @@ impl StoredFile {
 
     /// What the file system says of it now.
     pub fn stamp(&self) -> Result<Stamp, PathError> {
-        self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;
+        let _under_way =
+            self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;
         let stat = retry_on_intr(|| rustix::fs::fstat(&self.file)).on("inspect", &self.path)?;
         Ok(Stamp::of(&stat))
     }
 
     /// Reads the next bytes; 0 at the end.
     pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize, PathError> {
-        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         loop {
             match self.file.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -117,7 +120,7 @@ impl StoredFile {
 
     /// Reads the whole file, refusing one of more than `limit` bytes before it is held.
     pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, PathError> {
-        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         let size = rustix::fs::fstat(&self.file).map_or(0, |stat| Stamp::of(&stat).bytes);
         let expected = usize::try_from(size.min(limit)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(expected + 1);
@@ -132,7 +135,7 @@ impl StoredFile {
 
     /// Reads the bytes at `offset`, fewer only at the end of the file.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, PathError> {
-        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         let mut filled = 0;
         while filled < buffer.len() {
             match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
@@ -147,20 +150,22 @@ impl StoredFile {
 
     /// Writes all of `bytes` at the end of what was written before.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), PathError> {
-        if let Err(error) = self.watcher.before(Operation::Write, &self.path) {
+        let under_way = self.watcher.before(Operation::Write, &self.path);
+        if under_way.is_err() {
             // A refused write leaves half of its bytes, as a full disk or a torn write does.
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
-            return Err(error).on("write", &self.path);
         }
+        let _under_way = under_way.on("write", &self.path)?;
         self.file.write_all(bytes).on("write", &self.path)
     }
 
     /// Writes all of `bytes` at `offset`.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), PathError> {
-        if let Err(error) = self.watcher.before(Operation::Write, &self.path) {
+        let under_way = self.watcher.before(Operation::Write, &self.path);
+        if under_way.is_err() {
             let _ = self.file.write_all_at(&bytes[..bytes.len() / 2], offset);
-            return Err(error).on("write", &self.path);
         }
+        let _under_way = under_way.on("write", &self.path)?;
         self.file.write_all_at(bytes, offset).on("write", &self.path)
     }
 
@@ -168,15 +173,17 @@ impl StoredFile {
     pub fn ends_with(&self, byte: u8) -> Result<bool, PathError> {
         let Some(last) = self.stamp()?.bytes.checked_sub(1) else { return Ok(false) };
         let mut found = [0];
-        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         self.file.read_exact_at(&mut found, last).on("read", &self.path)?;
         Ok(found == [byte])
     }
 
     /// Goes back to the start and forgets what was written.
     pub fn restart(&mut self) -> Result<(), PathError> {
-        self.watcher.before(Operation::Write, &self.path).on("write", &self.path)?;
-        self.file.set_len(0).on("write", &self.path)?;
+        self.watcher
+            .before(Operation::Write, &self.path)
+            .and_then(|_under_way| self.file.set_len(0))
+            .on("write", &self.path)?;
         self.rewind()
     }
 
@@ -189,7 +196,7 @@ impl StoredFile {
     /// file system can not do that.
     pub fn share_bytes_of(&self, source: &StoredFile) -> Result<bool, PathError> {
         use rustix::io::Errno;
-        let shared = self.watcher.before(Operation::Write, &self.path).and_then(|()| {
+        let shared = self.watcher.before(Operation::Write, &self.path).and_then(|_under_way| {
             match retry_on_intr(|| rustix::fs::ioctl_ficlone(&self.file, &source.file)) {
                 Err(
                     Errno::OPNOTSUPP | Errno::XDEV | Errno::INVAL | Errno::NOTTY | Errno::NOSYS,
@@ -204,7 +211,7 @@ impl StoredFile {
     pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
         self.watcher
             .before(Operation::SetAttributes, &self.path)
-            .and_then(|()| set_attributes(&self.file, stamp))
+            .and_then(|_under_way| set_attributes(&self.file, stamp))
             .on("set mode and time of", &self.path)
     }
 
@@ -215,7 +222,7 @@ impl StoredFile {
         }
         self.watcher
             .before(Operation::SyncFile, &self.path)
-            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.file))?))
+            .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::fsync(&self.file))?))
             .on("sync", &self.path)
     }
 
@@ -226,7 +233,7 @@ impl StoredFile {
         }
         self.watcher
             .before(Operation::SyncFile, &self.path)
-            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.file))?))
+            .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.file))?))
             .on("sync", &self.path)
     }
 
@@ -244,7 +251,7 @@ impl StoredFile {
     pub fn has_extended_attributes(&self) -> Result<bool, PathError> {
         self.watcher
             .before(Operation::Inspect, &self.path)
-            .and_then(|()| Ok(has_extended_attributes(&self.file)?))
+            .and_then(|_under_way| Ok(has_extended_attributes(&self.file)?))
             .on("list the extended attributes of", &self.path)
     }
 
@@ -260,7 +267,7 @@ impl StoredFile {
 /// For readers of lines and lists; errors come without the path.
 impl Read for StoredFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.watcher.before(Operation::Read, &self.path)?;
+        let _under_way = self.watcher.before(Operation::Read, &self.path)?;
         self.file.read(buffer)
     }
 }

@@ -128,7 +128,8 @@ impl Lock {
         waiter: &Waiter<'_>,
     ) -> Result<Lock, LockError> {
         let waited = waiter.poll(|| {
-            file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
+            let _under_way =
+                file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
             let attempt = match mode {
                 LockMode::Shared => file.as_std().try_lock_shared(),
                 LockMode::Exclusive => file.as_std().try_lock(),
@@ -151,8 +152,12 @@ impl Lock {
 
     /// Locks `file` alone if nobody else has it. Nothing is written: it has content of its own.
     pub(crate) fn of_file(file: StoredFile) -> Result<Option<Lock>, PathError> {
-        file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
-        match file.as_std().try_lock() {
+        let attempt = {
+            let announced = file.watcher().before(Operation::Lock, file.path());
+            let _under_way = announced.on("lock", file.path())?;
+            file.as_std().try_lock()
+        };
+        match attempt {
             Ok(()) => Ok(Some(Lock { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error).on("lock", file.path()),
@@ -192,7 +197,7 @@ pub struct DirLock {
 impl Dir {
     /// Takes a lock on this directory itself, unless another process has it.
     pub fn try_lock(&self) -> Result<Option<DirLock>, PathError> {
-        let locked = self.step(Operation::Lock, std::path::Path::new("")).and_then(|()| {
+        let locked = self.step(Operation::Lock, std::path::Path::new("")).and_then(|_under_way| {
             let exclusive = rustix::fs::FlockOperation::NonBlockingLockExclusive;
             match rustix::fs::flock(self.descriptor(), exclusive) {
                 Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),

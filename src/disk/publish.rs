@@ -31,7 +31,7 @@ impl Dir {
     /// Across file systems this is an error, never a copy.
     pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
-            .and_then(|()| self.rename_no_replace(from, to, name))
+            .and_then(|_under_way| self.rename_no_replace(from, to, name))
             .on("put in place", to.at(name))
     }
 
@@ -72,7 +72,7 @@ impl Dir {
     /// there. Only the caller's sync of `to` makes it last.
     pub fn rename_over(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
-            .and_then(|()| {
+            .and_then(|_under_way| {
                 let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
                 Ok(retry_on_intr(|| rustix::fs::renameat(&here, from, &there, name))?)
             })
@@ -82,7 +82,7 @@ impl Dir {
     /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds the one
     /// or the other. `false` where the file system can not do that.
     pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
-        let swapped = to.step(Operation::Rename, name).and_then(|()| {
+        let swapped = to.step(Operation::Rename, name).and_then(|_under_way| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
             let flags = RenameFlags::EXCHANGE;
             let swapped = to.supports(Feature::Exchange).and_then(|()| {
@@ -99,7 +99,7 @@ impl Dir {
     /// Gives the file `from` of this directory a second name, `name` beneath `to`: no byte is copied.
     /// `false` where the file system can not do that.
     pub fn link_file(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
-        let linked = to.step(Operation::MakeLink, name).and_then(|()| {
+        let linked = to.step(Operation::MakeLink, name).and_then(|_under_way| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
             let flags = AtFlags::empty();
             match retry_on_intr(|| rustix::fs::linkat(&here, from, &there, name, flags)) {

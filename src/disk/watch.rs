@@ -1,5 +1,5 @@
-//! Sees every file operation before it happens: how the tests make the n-th one fail, and how they stand
-//! on kernels and file systems that lack something.
+//! Sees file operations before they happen and when they have come back: how the tests make the n-th one
+//! fail and stand on kernels and file systems that lack something, and how the program names what hangs.
 
 use std::fmt;
 use std::io;
@@ -63,6 +63,15 @@ pub trait Watch: Send + Sync {
     /// Called before `operation` is done to `path`; an error is returned in its place.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 
+    /// Whether it wants to hear of such operations at all.
+    fn hears_of(&self, operation: Operation) -> bool {
+        let _ = operation;
+        true
+    }
+
+    /// Called when the operation that this thread has announced last has come back, well or not.
+    fn after(&self) {}
+
     /// The error of a kernel or file system without `feature`; `None` leaves the answer to the real one.
     fn lacks(&self, feature: Feature) -> Option<io::Error> {
         let _ = feature;
@@ -73,6 +82,25 @@ pub trait Watch: Send + Sync {
     /// the answer to the real one.
     fn file_system(&self) -> Option<i128> {
         None
+    }
+}
+
+/// An operation that has begun and not come back.
+#[must_use = "the operation lasts as long as this value"]
+pub(super) struct UnderWay<'a>(Option<&'a dyn Watch>);
+
+impl UnderWay<'_> {
+    /// An operation that nobody hears of.
+    pub(super) fn unseen() -> UnderWay<'static> {
+        UnderWay(None)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(watch) = self.0 {
+            watch.after();
+        }
     }
 }
 
@@ -103,11 +131,18 @@ impl Watcher {
         !self.without_sync
     }
 
-    pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        match &self.watch {
-            None => Ok(()),
-            Some(watch) => watch.before(operation, path),
-        }
+    /// Announces an operation, which is under way until the answer is dropped.
+    pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<UnderWay<'_>> {
+        let Some(watch) = self.watch.as_deref().filter(|watch| watch.hears_of(operation)) else {
+            return Ok(UnderWay::unseen());
+        };
+        watch.before(operation, path)?;
+        Ok(UnderWay(Some(watch)))
+    }
+
+    /// Whether an operation has to be announced.
+    pub(super) fn hears_of(&self, operation: Operation) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.hears_of(operation))
     }
 
     pub(super) fn lasting(&self) -> &Lasting {

@@ -8,7 +8,7 @@ use urepo::adopt::{Adopter, Mode, has_items};
 use urepo::collection::{
     Collection, CollectionError, OwnDirectoryError, check_place, init_without_names, restore_own,
 };
-use urepo::disk::{Dir, Watcher};
+use urepo::disk::Dir;
 use urepo::distributor::Setting;
 use urepo::item::State;
 
@@ -98,7 +98,7 @@ impl Adopt {
         if let Some(wanted) = &wanted {
             wanted.subsystem()?.prefix()?;
         }
-        let dir = Dir::open(&root, Watcher::default())?;
+        let dir = Dir::open(&root, context.watcher())?;
         let found = match context.open(&root) {
             Ok(collection) => Found::Collection(Box::new(collection)),
             Err(CollectionError::NotACollection { .. }) => Found::Tree,
@@ -147,7 +147,7 @@ impl Adopt {
         let collection = match (found, wanted) {
             (Found::Collection(collection), _) => return Ok(*collection),
             (Found::WithoutOwn, wanted) => {
-                restore_own(root, &Watcher::default())?;
+                restore_own(root, &context.watcher())?;
                 let collection = context.open(root)?;
                 if let Some(wanted) = wanted {
                     check_host(&collection, wanted, "--host")?;
@@ -159,7 +159,7 @@ impl Adopt {
             }
             (Found::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
-                init_without_names(root, &name, &Watcher::default())?
+                init_without_names(root, &name, &context.watcher())?
             }
         };
         let path = collection.path().display();

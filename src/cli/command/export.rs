@@ -4,7 +4,6 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
-use urepo::disk::Watcher;
 use urepo::export::{
     BagLinks, Depth, Destination, Exporter, Format, MetadataFormat, Options, Payload, Tombstones,
 };
@@ -124,7 +123,7 @@ impl Export {
             exporter.to_stream(&mut output, feed, &mut |outcomes| teller.tell_all(outcomes))
         } else {
             let path = context.absolute(&self.to);
-            let watcher = Watcher::default();
+            let watcher = context.watcher();
             let destination =
                 Destination { path: &path, format: self.format.into(), watcher: &watcher };
             exporter.to_directory(&destination, feed, &mut |outcomes| teller.tell_all(outcomes))

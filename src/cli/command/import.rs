@@ -6,7 +6,6 @@ use std::time::Duration;
 use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, OnError, SourceRule, TwinRule};
-use urepo::disk::Watcher;
 use urepo::distributor::{ClockTrust, Setting};
 use urepo::import::{
     After, Bags, Dedupe, DoneDirectory, FailedFile, Importer, Ledger, Options, Summary, plan,
@@ -169,7 +168,7 @@ impl Import {
         if context.global.dry_run {
             return self.rehearse(context, &collection, &sources);
         }
-        let failed = self.failed_file(&sources)?;
+        let failed = self.failed_file(context, &sources)?;
         let names = self.count(context, &collection, &sources)?;
         let issue =
             context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
@@ -255,7 +254,7 @@ impl Import {
     fn options(&self, context: &Context) -> Result<Options, Failure> {
         let after = match &self.drop.done_dir {
             Some(path) => {
-                After::Move(DoneDirectory::open(&context.absolute(path), &Watcher::default())?)
+                After::Move(DoneDirectory::open(&context.absolute(path), &context.watcher())?)
             }
             None if self.drop.remove => After::Remove,
             None => After::Keep,
@@ -282,9 +281,13 @@ impl Import {
         })
     }
 
-    fn failed_file(&self, sources: &sources::Sources<'_>) -> Result<Option<FailedFile>, Failure> {
+    fn failed_file(
+        &self,
+        context: &Context,
+        sources: &sources::Sources<'_>,
+    ) -> Result<Option<FailedFile>, Failure> {
         let Some(path) = &self.failed else { return Ok(None) };
-        match FailedFile::new(path, sources.header()?, &Watcher::default()) {
+        match FailedFile::new(path, sources.header()?, &context.watcher()) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(Failure::from(error).hint("name another file, or move that one away first"))
             }

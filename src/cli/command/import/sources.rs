@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::disk::{Dir, Links, Watcher, resolved};
+use urepo::disk::{Dir, Links, resolved};
 use urepo::import::{Columns, Format, Found, List, Manifest, Reading, Tree, Units};
 
 use super::{FormatName, Import};
@@ -63,7 +63,7 @@ impl<'a> Sources<'a> {
         }
         let mut all: Candidates = Box::new(std::iter::empty());
         for path in &self.trees {
-            let tree = Tree::open(path, self.units, self.links, &Watcher::default())?;
+            let tree = Tree::open(path, self.units, self.links, &self.context.watcher())?;
             all = Box::new(all.chain(tree));
         }
         if let Some(path) = &self.list {
@@ -114,7 +114,7 @@ impl Table {
             Some(root) => context.absolute(root),
             None => context.absolute(&path).parent().map(Path::to_path_buf).unwrap_or_default(),
         };
-        let root = Arc::new(Dir::open(&resolved(&root)?, Watcher::default())?);
+        let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
         let absolute = args.root.is_some();
         let reading = Reading { root, absolute, columns, links: import.links.links() };
         Ok(Some(Table { path, format, reading }))
