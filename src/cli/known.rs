@@ -112,7 +112,7 @@ impl Known {
             let names = match collection.find(text) {
                 Ok(item) => vec![item.name().clone()],
                 Err(FindError::Ambiguous { names, .. }) => names,
-                Err(FindError::Collection(CollectionError::NoSuchItem { .. })) => continue,
+                Err(FindError::Collection(error)) if error.is_absence() => continue,
                 Err(error) => {
                     failed = failed.or(Some(error));
                     continue;
@@ -138,6 +138,14 @@ impl Known {
         let searched = human::count(self.collections.len() as u64, "known collection");
         let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"))
             .hint("`urepo config` shows which are known; `--with ROOT` adds one");
+        let failure = self.collections.iter().fold(failure, |failure, collection| match collection
+            .find(text)
+        {
+            Err(FindError::Collection(
+                error @ (CollectionError::Left { .. } | CollectionError::Vanished { .. }),
+            )) => failure.caused_by(error.to_string()),
+            _ => failure,
+        });
         self.missing.iter().fold(failure, |failure, missing| {
             failure.caused_by(format!("`{}` is not opened and may hold it", missing.name))
         })

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use urepo::collection::{Collection, CollectionError, FindError, Names};
+use urepo::collection::{Collection, FindError, Names};
 use urepo::digest::Digest;
 use urepo::disk::PathError;
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
@@ -213,7 +213,7 @@ impl Selected<'_> {
             Err(error) => error,
         };
         match (self.elsewhere, &missing) {
-            (Some(other), FindError::Collection(CollectionError::NoSuchItem { .. })) => {
+            (Some(other), FindError::Collection(error)) if error.is_absence() => {
                 other.find(text).map(|item| item.name().clone()).map_err(|_| missing)
             }
             _ => Err(missing),

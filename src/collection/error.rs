@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::{InventoryLine, Recorded};
 use crate::disk::{LockError, PathError};
 use crate::distributor::DistributorError;
 use crate::identity::{ParseError, Prefix, RepositoryName};
@@ -100,6 +101,22 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
+    /// The item was here and left, as the inventory has it.
+    #[error("no item `{}` in `{}`: {line}", line.name, path.display())]
+    Left {
+        /// What was recorded when it left.
+        line: Box<InventoryLine>,
+        /// The root.
+        path: PathBuf,
+    },
+    /// The item should be here by the inventory, and is not.
+    #[error("no item `{}` in `{}`: {recorded}", recorded.line.name, path.display())]
+    Vanished {
+        /// What was recorded last.
+        recorded: Box<Recorded>,
+        /// The root.
+        path: PathBuf,
+    },
     /// A run was killed between taking the item away and putting another one in its place.
     #[error("`{name}` was displaced by an interrupted swap")]
     Displaced {
@@ -184,6 +201,16 @@ pub enum OwnDirectoryError {
 }
 
 impl CollectionError {
+    /// Whether it says that an item is not in the collection.
+    pub fn is_absence(&self) -> bool {
+        matches!(
+            self,
+            CollectionError::NoSuchItem { .. }
+                | CollectionError::Left { .. }
+                | CollectionError::Vanished { .. }
+        )
+    }
+
     pub(crate) fn locked(collection: &str, error: LockError) -> CollectionError {
         match error {
             LockError::Held { holder, .. } => {

@@ -156,11 +156,21 @@ impl Collection {
         Err(no_such_item())
     }
 
+    /// The item called `name`, which somebody asked for: the error says where it has gone.
+    pub(crate) fn named_item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
+        self.item(name).map_err(|error| match error {
+            CollectionError::NoSuchItem { .. } => self.absent(name),
+            error => error,
+        })
+    }
+
     /// The item that `text` means: any spelling of its identifier, a link or a path with one in it,
     /// or the end of its name where only one item has that.
     pub fn find(&self, text: &str) -> Result<StoredItem, FindError> {
         let read = match Identifier::read(text) {
-            Ok(Identifier::Repository(name)) => return Ok(self.item(&name)?),
+            Ok(Identifier::Repository(name)) => {
+                return Ok(self.named_item(&name)?);
+            }
             Ok(Identifier::Ibip(ibip)) => Ok((ibip.instant().ok(), ibip.to_string())),
             Ok(Identifier::Legacy(label)) => Ok((label.instant().ok(), label.to_string())),
             Err(error) => Err(error),
@@ -183,8 +193,14 @@ impl Collection {
                 let displaced =
                     self.displaced(&super::Names::default()).map_err(CollectionError::from)?;
                 let meant = displaced.into_iter().find(|name| name.folded().ends_with(&end));
+                if let Some(name) = meant {
+                    return Err(CollectionError::Displaced { name }.into());
+                }
+                let mut recorded =
+                    self.recorded_names_ending_in(&end).map_err(CollectionError::from)?;
+                let meant = recorded.pop_first().filter(|_| recorded.is_empty());
                 Err(FindError::Collection(match meant {
-                    Some(name) => CollectionError::Displaced { name },
+                    Some(name) => self.absent(&name),
                     None => CollectionError::NoSuchItem {
                         name: text.to_owned(),
                         path: self.path().to_path_buf(),

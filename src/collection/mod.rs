@@ -42,7 +42,10 @@ pub use error::{CollectionError, OwnDirectoryError, SettingsError};
 use indexed::OpenIndex;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names, restore_own};
 pub(crate) use inventory::year_file;
-pub use inventory::{Departure, Destination, Discrepancy, InventoryChange, InventoryLine, Rebuilt};
+pub use inventory::{
+    Certainty, Departure, Destination, Discrepancy, InventoryChange, InventoryLine, Rebuilt,
+    Recorded,
+};
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
@@ -72,6 +75,8 @@ pub struct Collection {
     log_given_up: AtomicBool,
     /// The trash as it was last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
+    /// The inventory, as far as it was asked.
+    inventory_reader: Mutex<inventory::InventoryReader>,
 }
 
 impl Collection {
@@ -111,6 +116,7 @@ impl Collection {
             settings,
             index: Box::default(),
             trash: Mutex::default(),
+            inventory_reader: Mutex::default(),
             waiter: Waiter::default(),
             log_given_up: AtomicBool::new(false),
         })

@@ -96,7 +96,7 @@ impl<'a> SourceRemover<'a> {
 
     /// Reads the item back from the disk and returns its entries.
     pub(crate) fn prove(&self, item: &RepositoryName) -> Result<Files, KeptError> {
-        let item = self.collection.item(item)?;
+        let item = self.collection.named_item(item)?;
         let (sidecar, seal) = item.sidecar()?;
         if seal != Seal::Intact {
             return Err(KeptError::NotProven);

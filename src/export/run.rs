@@ -8,7 +8,7 @@ use super::part::Parts;
 use super::sink::Sink;
 use super::source::Source;
 use super::{ExportError, Exported, Exporter, Format, Outcome, Payload, Summary, Tombstones};
-use crate::collection::{CollectionError, Lookup};
+use crate::collection::Lookup;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -28,8 +28,7 @@ impl Exporter<'_> {
         name: &RepositoryName,
     ) -> Result<Option<Source<'_>>, ExportError> {
         let Some(item) = items.item(name)? else {
-            let (name, path) = (name.to_string(), self.collection.path().to_path_buf());
-            return Err(CollectionError::NoSuchItem { name, path }.into());
+            return Err(self.collection.absent(name).into());
         };
         let source = Source::new(item, self.collection.path())?;
         let state = source.sidecar().state;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use super::bag::{self, Bag};
 use super::candidate::{Candidate, Keys, Place, path_of_key};
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
-use super::ledger::{Entry, Kind as LineKind};
+use super::ledger::{Entry, Imported, Kind as LineKind, Standing};
 use super::look::{Look, Looker};
 use super::{Bags, Dedupe, ImportError};
 use crate::clock::Clock;
-use crate::collection::{Collection, CollectionError, Lookup};
+use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
 use crate::deposit::removal::is_aside;
 use crate::deposit::{self, Checks, Given, Place as Target, Plan, Request};
 use crate::digest::{Algorithm, Checksum};
@@ -28,6 +28,8 @@ pub(super) enum Decision {
     Deposit(Box<Wanted>),
     /// It is this item already. The line is one that the ledger lacks.
     There(RepositoryName, Option<Entry>),
+    /// It became an item that has left since.
+    Left(Box<InventoryLine>),
     /// It was changed a moment ago.
     Unsettled,
     /// It is where sources go that are done with.
@@ -60,9 +62,10 @@ pub(super) struct Judge<'a> {
     pub rules: Rules,
 }
 
-/// The lines of the ledger about a source. It is asked for briefly, as the other side of the run writes into
+/// The line of the ledger about a source that fits. It is asked for briefly, as the other side of the run writes into
 /// it: not held while a source is looked at.
-pub(super) type OfSource<'a> = dyn Fn(&[u8]) -> Result<Vec<Entry>, ImportError> + 'a;
+pub(super) type OfSource<'a> =
+    dyn Fn(&[u8], &dyn Fn(&Entry) -> bool) -> Result<Option<Imported>, ImportError> + 'a;
 
 /// What decides.
 pub(super) struct Rules {
@@ -227,10 +230,12 @@ impl<'a> Judge<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             _ => return Ok(None),
         }
-        let is_it = |name: &RepositoryName| {
-            candidate.label.as_ref().is_none_or(|label| label.name == *name)
-        };
-        Ok(of_source(key)?.into_iter().map(|entry| entry.name).find(is_it))
+        let is_it =
+            |entry: &Entry| candidate.label.as_ref().is_none_or(|label| label.name == entry.name);
+        match of_source(key, &is_it)? {
+            Some(Imported { standing: Standing::Vanished(error), .. }) => Err((*error).into()),
+            imported => Ok(imported.map(|it| it.entry.name)),
+        }
     }
 
     fn is_unsettled(&self, look: &Look) -> bool {
@@ -258,8 +263,12 @@ impl<'a> Judge<'a> {
             let is_it = |entry: &Entry| {
                 entry.shape == look.shape && label.is_none_or(|label| label.name == entry.name)
             };
-            if let Some(entry) = of_source(key)?.into_iter().find(is_it) {
-                return Ok(Some(Decision::There(entry.name, None)));
+            if let Some(Imported { entry, standing }) = of_source(key, &is_it)? {
+                return match standing {
+                    Standing::Here => Ok(Some(Decision::There(entry.name, None))),
+                    Standing::Left(line) => Ok(Some(Decision::Left(line))),
+                    Standing::Vanished(error) => Err((*error).into()),
+                };
             }
         }
         let Some(label) = label else { return Ok(None) };

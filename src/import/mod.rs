@@ -26,6 +26,7 @@ mod tree;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::collection::InventoryLine;
 use crate::deposit::{self, Deposited};
 use crate::identity::RepositoryName;
 use crate::sidecar::Metadata;
@@ -126,6 +127,8 @@ pub enum Became {
     Item(Deposited),
     /// It was this item already.
     There(RepositoryName),
+    /// It became an item before, which has left since.
+    Left(Box<InventoryLine>),
     /// It is named twice, and counted once.
     Twice,
     /// It changed a moment ago; the next import takes it.

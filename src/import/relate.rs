@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::candidate::{Candidate, Found, Keys};
+use super::ledger::{Entry, Standing};
 use super::manifest::set_relation;
 use super::{Became, Event, ImportError, Ledger, Tell};
 use crate::agent::Agent;
@@ -57,9 +58,11 @@ fn named(
 ) -> Result<Option<RepositoryName>, ImportError> {
     let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
     let label = candidate.label.as_ref();
-    let mut entries = ledger.of_source(&key)?.into_iter();
-    let entry = entries.find(|entry| label.is_none_or(|label| label.name == entry.name));
-    Ok(entry.map(|entry| entry.name))
+    let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
+    let imported = ledger.of_source(&key, &is_it)?;
+    // What left has taken its relations along; that one vanished has been told.
+    let imported = imported.filter(|it| matches!(it.standing, Standing::Here));
+    Ok(imported.map(|it| it.entry.name))
 }
 
 fn relate_one(
@@ -102,6 +105,7 @@ fn relate_one(
 }
 
 fn target(ledger: &Ledger<'_>, path: &Path) -> Result<Option<RepositoryName>, ImportError> {
-    let entries = ledger.of_source(path.as_os_str().as_bytes())?;
-    Ok(entries.into_iter().next().map(|entry| entry.name))
+    // A name stays what it is, wherever its item is.
+    let imported = ledger.of_source(path.as_os_str().as_bytes(), &|_| true)?;
+    Ok(imported.map(|it| it.entry.name))
 }

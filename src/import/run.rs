@@ -172,7 +172,8 @@ pub fn plan(
             }
         };
         let decided = judge.key(&candidate).and_then(|key| {
-            let decision = judge.decide(&candidate, &key, &|key| ledger.of_source(key))?;
+            let decision =
+                judge.decide(&candidate, &key, &|key, fits| ledger.of_source(key, fits))?;
             if let Decision::Deposit(wanted) = &decision {
                 judge.rehearse(wanted)?;
                 // Each source once, however often it is named.
@@ -187,6 +188,7 @@ pub fn plan(
                 Became::Planned { files: wanted.files, bytes: wanted.bytes }
             }
             Ok(Some(Decision::There(name, _) | Decision::Taken(name))) => Became::There(name),
+            Ok(Some(Decision::Left(line))) => Became::Left(line),
             Ok(Some(Decision::Unsettled)) => Became::Unsettled,
             Ok(Some(Decision::Done | Decision::Aside)) => continue,
             Ok(None) => Became::Twice,

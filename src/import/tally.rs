@@ -12,7 +12,7 @@ pub struct Summary {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Sources that were items already, or are named twice.
+    /// Sources that were items already, wherever those are now, or are named twice.
     pub there: u64,
     /// Sources that changed a moment ago.
     pub unsettled: u64,
@@ -41,7 +41,7 @@ impl Summary {
                 self.files += deposited.payload.files;
                 self.bytes += deposited.payload.bytes;
             }
-            Became::There(_) | Became::Twice => self.there += 1,
+            Became::There(_) | Became::Left(_) | Became::Twice => self.there += 1,
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(_) => self.failed += 1,
         }

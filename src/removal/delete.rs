@@ -48,7 +48,7 @@ impl<'o> Deletion<'_, 'o> {
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        let item = collection.item(name)?;
+        let item = collection.named_item(name)?;
         let planned = Planned::of(collection, &item, self.order, progress, interrupt)?;
         let (item, _locks) = self.lock_as_planned(&planned)?;
         if planned.plan.step == Step::Bury && self.intent.is_none() {

@@ -82,7 +82,7 @@ pub fn plan<'a>(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Plan<'a>, RemovalError> {
-    let item = collection.item(name)?;
+    let item = collection.named_item(name)?;
     Planned::of(collection, &item, order, progress, interrupt).map(|planned| planned.plan)
 }
 

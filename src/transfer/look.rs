@@ -7,7 +7,7 @@ use super::draft::Staged;
 use super::reading::sealed;
 use super::run::{Ready, Shared};
 use super::{Depth, Options, Refusal, Tombstones, TransferError, Verb};
-use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use crate::collection::{ReadSidecar, StoredItem};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -50,8 +50,7 @@ impl Shared<'_> {
                 }
                 (Verb::Copy | Verb::Migrate, _) => {}
             }
-            let (name, path) = (name.to_string(), self.from.path().to_path_buf());
-            return Err(CollectionError::NoSuchItem { name, path }.into());
+            return Err(self.from.absent(name).into());
         };
         let root = self.from.path();
         let source = sealed(&from, from.read_sidecar(), root)?;
@@ -136,8 +135,7 @@ impl Shared<'_> {
                 matches!(refusal, Refusal::HandoverPending | Refusal::TwoOriginals)
             }
             TransferError::Collection(cause) => {
-                let is_gone = matches!(**cause, CollectionError::NoSuchItem { .. });
-                is_gone && self.options.verb == Verb::Migrate
+                cause.is_absence() && self.options.verb == Verb::Migrate
             }
             TransferError::Disk(cause) => cause.kind() == std::io::ErrorKind::NotFound,
             _ => false,

@@ -73,6 +73,7 @@ codes! {
     ItemVanished = 108, Damage, "an item that should be here is gone, and urepo did not remove it";
     Unrecorded = 109, Notice, "an item is here of which nothing had recorded that it came";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
+    PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "something is in the payload that is not in the sidecar";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::finding::{Finding, Place};
 use super::{Code, ItemReport, Report};
 use crate::clock::Clock;
-use crate::collection::{Collection, Discrepancy, InventoryChange, Names};
+use crate::collection::{Certainty, Collection, Discrepancy, InventoryChange, Names, Recorded};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -35,10 +35,15 @@ impl Comparison<'_> {
                 self.recording.map_or(ControlFlow::Continue(()), |clock| tell(self.build(clock)))
             }
             Discrepancy::Rotten(path, lines) => {
-                let detail = format!("{lines} lines are not as they were written");
+                let detail = match lines {
+                    1 => "1 line is not as it was written".to_owned(),
+                    _ => format!("{lines} lines are not as they were written"),
+                };
                 tell(Report::Tree(Finding::new(Code::InventoryRotten, Place::Tree(path), detail)))
             }
-            Discrepancy::Missing(name, state) => tell(Report::Item(missing(name, state))),
+            Discrepancy::Missing(name, state, certainty) => {
+                tell(Report::Item(missing(name, state, certainty)))
+            }
             Discrepancy::Unrecorded(names) => {
                 let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
                 let detail = match self.collection.record_found(&names, clock) {
@@ -74,15 +79,22 @@ impl Comparison<'_> {
 }
 
 /// The report of an item that is recorded and gone.
-fn missing(name: RepositoryName, state: Option<State>) -> ItemReport {
+fn missing(name: RepositoryName, state: Option<State>, certainty: Certainty) -> ItemReport {
     let what = match state {
         Some(State::Original) => "the Original",
         Some(State::Copy) => "the Copy",
         Some(State::Deleted) => "the tombstone",
         None => "the item",
     };
-    let detail = format!("{what} was here and was not removed by urepo");
-    ItemReport::of_one(name, Finding::new(Code::ItemVanished, Place::Item, detail))
+    let (code, detail) = match certainty {
+        Certainty::Certain => {
+            (Code::ItemVanished, format!("{what} was here and was not removed by urepo"))
+        }
+        Certainty::Doubtful => {
+            (Code::PerhapsVanished, format!("{what} was here; why it is not, cannot be read"))
+        }
+    };
+    ItemReport::of_one(name, Finding::new(code, Place::Item, detail))
 }
 
 fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
@@ -93,11 +105,9 @@ fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
 /// The report of an item that was asked for and is not there: where it went, if that is recorded.
 pub(super) fn absent(collection: &Collection, name: &RepositoryName) -> ItemReport {
     let (code, detail) = match collection.last_record(name) {
-        Ok(Some(line)) => match &line.change {
-            InventoryChange::Left(departure) => {
-                (Code::ItemMissing, format!("it was {departure} on {}", line.date))
-            }
-            _ => return missing(name.clone(), line.state()),
+        Ok(Some(Recorded { line, certainty })) => match &line.change {
+            InventoryChange::Left(_) => (Code::ItemMissing, line.to_string()),
+            _ => return missing(name.clone(), line.state(), certainty),
         },
         _ => (Code::ItemMissing, "no directory has this name".to_owned()),
     };

@@ -1,6 +1,7 @@
 //! The gallery of errors: what is told of each bad input, with which exit code, and that nothing is
 //! left behind. `SNAPSHOTS=overwrite cargo test` renews the texts.
 
+mod departed;
 mod exports;
 mod finding;
 mod transfer;

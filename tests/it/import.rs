@@ -1,6 +1,7 @@
 //! Imports: each source becomes one item, however often they are run, killed or run beside each other.
 
 mod bags;
+mod departures;
 mod drop_folder;
 mod faults;
 mod groups;
@@ -131,6 +132,7 @@ fn words(events: &[Event]) -> Vec<String> {
     let word = |event: &Event| match &event.became {
         Became::Planned { .. } | Became::Item(_) => format!("{} imported", last(&event.source)),
         Became::There(_) => format!("{} there", last(&event.source)),
+        Became::Left(line) => format!("{} left: {line}", last(&event.source)),
         Became::Twice => format!("{} twice", last(&event.source)),
         Became::Unsettled => format!("{} unsettled", last(&event.source)),
         Became::Failed(error) => match &event.row {

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use urepo::collection::{Collection, Discrepancy, InventoryChange, Names};
+use urepo::collection::{Certainty, Collection, Discrepancy, InventoryChange, Names};
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
 use crate::support::{
-    TestClock, agent, deposit, make_collection, options, request, scratch, waiter,
+    TestClock, agent, append, deposit, inventory_file, inventory_line, make_collection, options,
+    request, scratch, send_away, waiter,
 };
 
 const MINUTES: [&str; 4] = [
@@ -57,11 +58,13 @@ impl World {
     }
 }
 
-/// What does not agree: items that are gone, items that are not recorded, rotten lines.
+/// What does not agree: items that are gone, for certain or perhaps, items that are not recorded, rotten
+/// lines.
 #[derive(Debug, Default, PartialEq)]
 struct Told {
     missing: Vec<(RepositoryName, Option<State>)>,
     unrecorded: Vec<RepositoryName>,
+    doubtful: Vec<RepositoryName>,
     rotten: u64,
     is_lost: bool,
 }
@@ -73,7 +76,10 @@ fn told(root: &Path) -> Told {
         match found {
             Discrepancy::NoInventory => told.is_lost = true,
             Discrepancy::Rotten(_, lines) => told.rotten += lines,
-            Discrepancy::Missing(name, state) => told.missing.push((name, state)),
+            Discrepancy::Missing(name, state, Certainty::Certain) => {
+                told.missing.push((name, state));
+            }
+            Discrepancy::Missing(name, _, Certainty::Doubtful) => told.doubtful.push(name),
             Discrepancy::Unrecorded(names) => told.unrecorded.extend(names),
         }
         ControlFlow::Continue(())
@@ -85,7 +91,7 @@ fn told(root: &Path) -> Told {
 /// No item looks missing that is not, and every one of `names` is recorded, if it is there.
 pub(crate) fn check_inventory(root: &Path, names: &[RepositoryName], context: &str) {
     let told = told(root);
-    assert_eq!(told.missing, [], "{context}");
+    assert_eq!((told.missing, told.doubtful), (vec![], vec![]), "{context}");
     assert_eq!((told.rotten, told.is_lost), (0, false), "{context}");
     for name in names {
         assert!(!told.unrecorded.contains(name), "{name} is not recorded: {context}");
@@ -96,11 +102,31 @@ pub(crate) fn check_inventory(root: &Path, names: &[RepositoryName], context: &s
 fn what_is_there_is_recorded() {
     let world = World::new();
     check_inventory(&world.root, &world.names, "");
-    let line = world.collection().last_record(&world.names[0]).unwrap().unwrap();
+    let line = world.collection().last_record(&world.names[0]).unwrap().unwrap().line;
     assert_eq!(line.change, InventoryChange::Entered(State::Original));
     let text = std::fs::read_to_string(world.inventory().join("example.org+archive+2027")).unwrap();
     assert!(text.starts_with("2027-01-01T00:00:0"), "{text}");
     assert!(text.contains(&format!(" entered {} Original ", world.names[3])), "{text}");
+}
+
+/// A collection that stays open hears of what is added, and of what takes the place of the file.
+#[test]
+fn the_last_line_counts_whenever_it_was_written() {
+    let world = World::new();
+    let (collection, name) = (world.collection(), &world.names[0]);
+    let state = || collection.last_record(name).unwrap().unwrap().line.state();
+    assert_eq!(state(), Some(State::Original));
+    let file = inventory_file(&world.root, name.as_str());
+    let before = std::fs::read_to_string(&file).unwrap();
+    let became = inventory_line("2026-11-23T10:00:00Z", &format!("became {name} Copy"));
+    append(&file, &became[..9]);
+    assert_eq!(state(), Some(State::Original), "nobody relies on half a line");
+    append(&file, &became[9..]);
+    assert_eq!(state(), Some(State::Copy));
+    assert_eq!(collection.last_record(&world.names[1]).unwrap().unwrap().line.name, world.names[1]);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, before).unwrap();
+    assert_eq!(state(), Some(State::Original));
 }
 
 #[test]
@@ -150,7 +176,7 @@ fn a_lost_inventory_is_built_from_what_is_there() {
     assert_eq!(writer.rebuilt().unwrap().items, 4);
     writer.finish().unwrap();
     check_inventory(&world.root, &world.names, "");
-    let line = collection.last_record(&world.names[2]).unwrap().unwrap();
+    let line = collection.last_record(&world.names[2]).unwrap().unwrap().line;
     assert_eq!(line.change, InventoryChange::Found(Some(State::Original)));
     let writer = collection.writer(&agent(), &waiter(&clock)).unwrap();
     assert_eq!(writer.rebuilt(), None);
@@ -183,6 +209,34 @@ fn no_rot_is_believed() {
         let found = told(&world.root);
         assert_eq!((found.missing, found.rotten), (vec![], 0), "{length}");
     }
+}
+
+/// A damaged line may have said that an item left: such an item is not called vanished.
+#[test]
+fn a_departure_that_cannot_be_read_is_no_proof_of_a_loss() {
+    let world = World::new();
+    let file = world.inventory().join("example.org+archive+2026");
+    let before = std::fs::metadata(&file).unwrap().len();
+    let name = &world.names[0];
+    send_away(&world.root, name.as_str());
+    assert_eq!(told(&world.root), Told::default());
+    let whole = std::fs::read(&file).unwrap();
+    for at in usize::try_from(before).unwrap()..whole.len() {
+        let mut rotten = whole.clone();
+        rotten[at] ^= 1 << (at % 8);
+        std::fs::write(&file, &rotten).unwrap();
+        let doubtful = Told { doubtful: vec![name.clone()], rotten: 1, ..Told::default() };
+        // Of the last byte only the end of the line is lost.
+        let expected = if at + 1 < whole.len() { doubtful } else { Told::default() };
+        assert_eq!(told(&world.root), expected, "{at}");
+    }
+    // The damage is older than what is known of the others.
+    let mut rotten = whole.clone();
+    rotten[0] ^= 1;
+    std::fs::write(&file, &rotten).unwrap();
+    std::fs::remove_dir_all(world.item(1)).unwrap();
+    let gone = vec![(world.names[1].clone(), Some(State::Original))];
+    assert_eq!(told(&world.root), Told { missing: gone, rotten: 1, ..Told::default() });
 }
 
 /// A line that a power cut left without an end does not spoil the next one.

@@ -66,7 +66,7 @@ impl Demote {
             let read = collection.item(name).and_then(|item| item.sidecar());
             // An unreadable item is reported, not skipped.
             read.map_or_else(
-                |error| !matches!(error, urepo::collection::CollectionError::NoSuchItem { .. }),
+                |error| !error.is_absence(),
                 |(sidecar, _)| sidecar.state == State::Original,
             )
         };

@@ -32,6 +32,10 @@ mod tell;
 /// item; a source whose sizes or times have changed is read, and becomes another item if its content
 /// has changed too. One import at a time works on a collection.
 ///
+/// A source whose item has migrated away, or was removed, counts as imported. One whose item should be
+/// here and is missing is not imported and not removed: `urepo repair` brings the item back under its
+/// name; `--dedupe none` makes another item of the source.
+///
 /// A source that can not be imported does not stop the others: it is told with its reason, the exit code
 /// is 3, and --failed writes it into a file that can be imported when it is mended.
 ///

@@ -123,7 +123,7 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
     for (at, collection) in known.collections.iter().enumerate() {
         let mut written = Ok(());
         let visited = collection.visit_discrepancies(names, |found| {
-            if let Discrepancy::Missing(name, _) = found {
+            if let Discrepancy::Missing(name, ..) = found {
                 tally.vanished(known, at, &name);
                 written = if context.printer.json {
                     context.printer.record(&tell::vanished_record(known, at, &name))

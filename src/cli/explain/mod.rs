@@ -5,6 +5,7 @@ mod catalog;
 mod export;
 mod import;
 mod promotion;
+mod repair;
 mod transfer;
 
 use std::path::Path;
@@ -14,7 +15,6 @@ use urepo::deposit::DepositError;
 use urepo::disk::{LockError, PathError};
 use urepo::distributor::{DistributorError, Verdict};
 use urepo::identity::ParseError;
-use urepo::repair::RepairError;
 use urepo::sidecar::MetadataError;
 
 use crate::cli::exit::Exit;
@@ -125,7 +125,7 @@ fn exit_of(error: &CollectionError) -> Exit {
         | CollectionError::PrefixLost { .. } => Exit::Conflict,
         CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => Exit::Locked,
         CollectionError::Interrupted { .. } => Exit::Interrupted,
-        CollectionError::NoSuchItem { .. } => Exit::NoItem,
+        error if error.is_absence() => Exit::NoItem,
         CollectionError::Displaced { .. }
         | CollectionError::Sidecar { .. }
         | CollectionError::NoSidecar { .. }
@@ -178,6 +178,13 @@ fn hint_for(error: &CollectionError) -> Option<String> {
             "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
         }
         CollectionError::NoSuchItem { .. } => "`urepo list` shows the names there are".to_owned(),
+        CollectionError::Left { line, .. } => {
+            format!("`urepo whereis {}` looks for it in all known collections", line.name)
+        }
+        CollectionError::Vanished { recorded, .. } => format!(
+            "`urepo repair {} --from ROOT` brings it back from a collection that has it",
+            recorded.line.name
+        ),
         CollectionError::Displaced { .. } => "`urepo recover` puts it back".to_owned(),
         CollectionError::Sidecar { name, .. }
         | CollectionError::OtherSidecar { name, .. }
@@ -315,58 +322,6 @@ impl From<DepositError> for Failure {
             }
             DepositError::Stream { .. } | DepositError::Interrupted => {
                 return Failure::of(exit, &error);
-            }
-        };
-        Failure::of(exit, &error).hint(hint)
-    }
-}
-
-impl From<RepairError> for Failure {
-    fn from(error: RepairError) -> Failure {
-        let exit = match &error {
-            RepairError::SecondOriginal { .. } => Exit::Conflict,
-            RepairError::Interrupted => Exit::Interrupted,
-            error if error.is_damage() => Exit::Damage,
-            _ => Exit::Failure,
-        };
-        let hint = match &error {
-            RepairError::Lost { .. } => {
-                "`--from ROOT` names more collections; `--partial` mends the rest"
-            }
-            RepairError::NoRecord { .. } => "`--from ROOT` names a collection with a good copy",
-            RepairError::Disagreement { .. } => {
-                "name with `--from` only the collection whose copy is right"
-            }
-            RepairError::StateUnknown { .. } => {
-                "name the collection of the Original with `--from`, or say `--as original` or \
-                 `--as copy`"
-            }
-            RepairError::PerhapsDeleted { .. } => {
-                "if it was not deleted, say what it was: `--as original` or `--as copy`"
-            }
-            RepairError::Deleted { .. } => "bring `item.toml` back from a backup",
-            RepairError::Handover { .. } => "`urepo recover` finishes it; repair the item then",
-            RepairError::SecondOriginal { .. } => "repair it with `--as copy`",
-            RepairError::Unconfirmed { .. } => {
-                "name a copy with `--from`, or believe it as it is with `--reseal`"
-            }
-            RepairError::Unproven { .. } => {
-                "look at both with `urepo show`; `--reseal` keeps this one as it is, and makes the other \
-                 collection's differ from it"
-            }
-            RepairError::LaterFormat { .. } => "use that version, or a later one",
-            RepairError::Changed { .. } => "repeat the command when nobody writes to it",
-            RepairError::NotWholeInPlace { .. } => "check the disk; the old item is in the trash",
-            RepairError::NotWhole { .. } => "check the disk; the item is as it was",
-            RepairError::Sidecar { .. } | RepairError::Interrupted => {
-                return Failure::of(exit, &error);
-            }
-            RepairError::Collection(_) | RepairError::Disk(_) => {
-                return match error {
-                    RepairError::Collection(error) => error.into(),
-                    RepairError::Disk(error) => error.into(),
-                    error => Failure::of(exit, &error),
-                };
             }
         };
         Failure::of(exit, &error).hint(hint)

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::year::{Known, YearInventory};
-use super::{Collection, file_of};
+use super::{Certainty, Collection, file_of};
 use crate::clock::Clock;
 use crate::collection::Held;
 use crate::collection::list::{Listing, Names, years};
@@ -25,8 +25,8 @@ pub enum Discrepancy {
     NoInventory,
     /// Lines of a file, by its path, are not as they were written, and what they said is lost.
     Rotten(PathBuf, u64),
-    /// A recorded item is gone; its state, where that was known.
-    Missing(RepositoryName, Option<State>),
+    /// A recorded item is gone; its state, where that was known, and whether it may have left after all.
+    Missing(RepositoryName, Option<State>, Certainty),
     /// Items that are there, and of which nothing is recorded, or only that they left.
     Unrecorded(Vec<RepositoryName>),
 }
@@ -187,10 +187,10 @@ impl Year<'_> {
         let is_wanted = |name: &RepositoryName| {
             wanted.prefix.as_ref().is_none_or(|wanted| name.prefix().folded() == wanted.folded())
         };
-        for (name, state) in look.missing() {
+        for (name, state, certainty) in look.missing() {
             if is_wanted(&name)
                 && !aside.contains(&name)
-                && visit(Discrepancy::Missing(name, state)).is_break()
+                && visit(Discrepancy::Missing(name, state, certainty)).is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
@@ -248,7 +248,7 @@ impl Look {
                 // A directory without a sidecar was never an item; `verify` says what it lacks.
                 Some((_, Known::Left)) | None => {
                     if dir.stamp(Path::new(leaf).join(layout::SIDECAR))?.is_some() {
-                        unrecorded.push(leaf.as_bytes(), Known::Here(None));
+                        unrecorded.push(leaf.as_bytes(), Known::Here(None), 0);
                     }
                 }
             }
@@ -264,10 +264,10 @@ impl Look {
     }
 
     /// The recorded items that are not there, with their states.
-    fn missing(&self) -> impl Iterator<Item = (RepositoryName, Option<State>)> + '_ {
+    fn missing(&self) -> impl Iterator<Item = (RepositoryName, Option<State>, Certainty)> + '_ {
         let absent = (0..self.recorded.len()).filter(|at| !self.is_there[*at]);
         absent.filter_map(|at| match self.recorded.item(at)? {
-            (name, Known::Here(state)) => Some((name, state)),
+            (name, Known::Here(state)) => Some((name, state, self.recorded.certainty(at))),
             (_, Known::Left) => None,
         })
     }

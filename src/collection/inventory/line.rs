@@ -149,6 +149,19 @@ impl Departure {
     }
 }
 
+/// For people: what became of the item.
+impl fmt::Display for InventoryLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.date.floor(SECOND);
+        match &self.change {
+            InventoryChange::Left(departure) => write!(f, "it was {departure} on {date}"),
+            InventoryChange::Entered(_) => write!(f, "it came on {date}"),
+            InventoryChange::Found(_) => write!(f, "it was found on {date}"),
+            InventoryChange::Became(state) => write!(f, "it became {state} on {date}"),
+        }
+    }
+}
+
 /// For people.
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

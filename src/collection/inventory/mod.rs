@@ -17,14 +17,18 @@
 //!
 //! # When it is damaged or lost
 //!
-//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). A line that
-//! has no end was being written when the process or the machine stopped; nobody had relied on it, and
-//! the next writer marks it as torn. Where the directory is missing, all of it is lost: the next
+//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). It may have
+//! said of any item with an earlier line that it left: where such an item is not here, it is not called
+//! vanished, but [`Certainty::Doubtful`], which is damage as well, since nobody knows.
+//!
+//! A line that has no end was being written when the process or the machine stopped; nobody had relied on
+//! it, and the next writer marks it as torn. It counts only if nothing but its end is lost. Where the directory is missing, all of it is lost: the next
 //! [`writer`](super::Writer) builds it from what is there.
 
 mod compare;
 mod line;
 mod rebuild;
+mod recall;
 mod year;
 
 use std::collections::BTreeMap;
@@ -44,11 +48,15 @@ pub use compare::Discrepancy;
 use line::TORN;
 pub use line::{Departure, Destination, InventoryChange, InventoryLine};
 pub use rebuild::Rebuilt;
+pub(super) use recall::InventoryReader;
+pub use recall::{Certainty, Recorded};
 
 /// Others hold a file for the time it takes to append to it.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A longer name of a file is replaced by its digest.
 const LONGEST_NAME: usize = 230;
+/// No line is longer: a name has at most some 600 bytes, and a collection's is short.
+const MAX_LINE_BYTES: usize = 1 << 16;
 
 /// The name of the file about the year of `name`, in each directory that has one for each year.
 pub(crate) fn year_file(name: &RepositoryName) -> String {
@@ -105,24 +113,6 @@ impl Collection {
     /// The directory of the inventory, unless it is lost.
     pub(crate) fn inventory(&self) -> Result<Option<Dir>, PathError> {
         self.own().open_dir_if_there(layout::INVENTORY)
-    }
-
-    /// What the inventory last recorded of the item `name`.
-    pub fn last_record(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
-        let Some(dir) = self.inventory()? else { return Ok(None) };
-        let Some(file) = dir.open_file_if_there(year_file(name))? else { return Ok(None) };
-        let leaf = name.components()[3].as_bytes();
-        let mut last = None;
-        year::visit_lines(file, |text| {
-            // Most lines are of other items; to look for the leaf is cheaper than to add up.
-            if text.windows(leaf.len()).any(|window| window == leaf)
-                && let Some(line) = InventoryLine::parse(text)
-                && line.name == *name
-            {
-                last = Some(line);
-            }
-        })?;
-        Ok(last)
     }
 }
 

@@ -1,16 +1,13 @@
 //! What the inventory says of one year of a prefix: a few bytes for each item.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::file_of;
 use super::line::Fields;
+use super::{Certainty, MAX_LINE_BYTES, file_of};
 use crate::disk::{Dir, PathError, StoredFile};
 use crate::identity::{RepositoryName, is_suffix_leaf};
 use crate::item::State;
 
-/// No line is longer: a name has at most some 600 bytes, and a collection's is short.
-const MAX_LINE_BYTES: u64 = 1 << 16;
 /// Minimum number of superseded lines before they are compacted.
 const FEWEST_TO_CLEAR: usize = 1 << 16;
 
@@ -33,6 +30,10 @@ pub(super) struct YearInventory {
     spans: Vec<Span>,
     /// How many lines are not as they were written.
     pub rotten: u64,
+    /// Where the last of them begins.
+    pub last_rotten: Option<u64>,
+    /// Where the lines end that were read.
+    pub end: u64,
 }
 
 /// Where a leaf is, and what is known of its item.
@@ -41,6 +42,8 @@ struct Span {
     start: u32,
     length: u16,
     known: Known,
+    /// Where the line begins that says so.
+    line: u64,
 }
 
 impl YearInventory {
@@ -54,9 +57,10 @@ impl YearInventory {
         let mut inventory = YearInventory::default();
         let Some(file) = dir.open_file_if_there(name)? else { return Ok(inventory) };
         let mut clear_at = FEWEST_TO_CLEAR;
-        visit_lines(file, |text| {
-            if inventory.take(name, text).is_none() {
+        inventory.end = visit_lines(&file, 0, |line, text| {
+            if inventory.take(name, line, text).is_none() {
                 inventory.rotten += 1;
+                inventory.last_rotten = Some(line);
             } else if inventory.spans.len() >= clear_at {
                 inventory.clear();
                 clear_at = FEWEST_TO_CLEAR.max(2 * inventory.spans.len());
@@ -66,8 +70,8 @@ impl YearInventory {
         Ok(inventory)
     }
 
-    /// Takes in one line, if it is one of the file called `file`.
-    fn take(&mut self, file: &str, text: &[u8]) -> Option<()> {
+    /// Takes in the line that begins at `line`, if it is one of the file called `file`.
+    fn take(&mut self, file: &str, line: u64, text: &[u8]) -> Option<()> {
         let Fields { what, name, details, .. } = Fields::of(text)?;
         let known = match what {
             "left" => Known::Left,
@@ -89,18 +93,18 @@ impl YearInventory {
         if !is_suffix_leaf(digits, leaf) {
             return None;
         }
-        self.push(leaf.as_bytes(), known);
+        self.push(leaf.as_bytes(), known, line);
         Some(())
     }
 
     /// Adds an item at the end, whatever its order.
-    pub(super) fn push(&mut self, leaf: &[u8], known: Known) {
+    pub(super) fn push(&mut self, leaf: &[u8], known: Known, line: u64) {
         // Four GiB of names of one year are more than any file system lists.
         let (Ok(start), Ok(length)) = (self.leaves.len().try_into(), leaf.len().try_into()) else {
             return;
         };
         self.leaves.extend_from_slice(leaf);
-        self.spans.push(Span { start, length, known });
+        self.spans.push(Span { start, length, known, line });
     }
 
     /// Puts the items in order; what was recorded last of one stays last.
@@ -123,7 +127,7 @@ impl YearInventory {
         for (at, span) in spans.iter().enumerate() {
             let next = spans.get(at + 1);
             if next.is_none_or(|next| leaf(leaves, next) != leaf(leaves, span)) {
-                kept.push(leaf(leaves, span), span.known);
+                kept.push(leaf(leaves, span), span.known, span.line);
             }
         }
         (self.leaves, self.spans) = (kept.leaves, kept.spans);
@@ -133,6 +137,16 @@ impl YearInventory {
     pub(super) fn find(&self, wanted: &[u8]) -> Option<(usize, Known)> {
         let at = self.spans.binary_search_by(|span| leaf(&self.leaves, span).cmp(wanted)).ok()?;
         Some((at, self.spans[at].known))
+    }
+
+    /// Where the line begins that tells what is known of the item of this number.
+    pub(super) fn line(&self, at: usize) -> Option<u64> {
+        self.spans.get(at).map(|span| span.line)
+    }
+
+    /// Whether the item of this number may have left since.
+    pub(super) fn certainty(&self, at: usize) -> Certainty {
+        self.line(at).map_or(Certainty::Certain, |line| Certainty::of(line, self.last_rotten))
     }
 
     /// How many items are known.
@@ -161,23 +175,47 @@ fn leaf<'a>(leaves: &'a [u8], span: &Span) -> &'a [u8] {
     &leaves[start..start + usize::from(span.length)]
 }
 
-/// Calls `visit` for every line that has an end, and was not torn.
-pub(super) fn visit_lines(file: StoredFile, mut visit: impl FnMut(&[u8])) -> Result<(), PathError> {
-    let path = file.path().to_path_buf();
-    let mut lines = BufReader::with_capacity(1 << 16, file);
-    let mut line = Vec::new();
+/// Calls `visit` for every line from offset `from` on, with where it begins; for one that has lost its end
+/// only if nothing else of it is lost. Returns where to go on when the file has grown.
+pub(super) fn visit_lines(
+    file: &StoredFile,
+    from: u64,
+    mut visit: impl FnMut(u64, &[u8]),
+) -> Result<u64, PathError> {
+    let mut start = from;
+    let mut buffer = vec![0; MAX_LINE_BYTES];
     loop {
-        line.clear();
-        let read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
-        if read.map_err(|error| PathError::new("read", &path, error))? == 0 {
-            return Ok(());
+        let filled = file.read_at(&mut buffer, start)?;
+        let mut rest = &buffer[..filled];
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let text = match rest[..=end].strip_suffix(super::TORN.as_bytes()) {
+                Some(torn) => without_end(torn),
+                None => Some(&rest[..end]),
+            };
+            if let Some(text) = text {
+                visit(start, text);
+            }
+            rest = &rest[end + 1..];
+            start += end as u64 + 1;
         }
-        match line.strip_suffix(b"\n") {
-            Some(_) if line.ends_with(super::TORN.as_bytes()) => {}
-            Some(text) => visit(text),
-            // Too long for one of ours, or the end of what is being written.
-            None if line.len() as u64 == MAX_LINE_BYTES => visit(&line),
-            None => {}
+        if filled < buffer.len() {
+            // The end of what is being written.
+            if let Some(text) = without_end(rest) {
+                visit(start, text);
+            }
+            return Ok(start);
+        }
+        if rest.len() == filled {
+            // Too long for one of ours.
+            visit(start, rest);
+            start += filled as u64;
         }
     }
+}
+
+/// The text of a line that has lost its end, if nothing else of it is lost: the end may have become
+/// something else.
+pub(super) fn without_end(line: &[u8]) -> Option<&[u8]> {
+    let all_but_end = line.split_last().map_or(line, |(_, before)| before);
+    [line, all_but_end].into_iter().find(|text| Fields::of(text).is_some())
 }

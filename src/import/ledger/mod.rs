@@ -17,10 +17,10 @@ use std::path::Path;
 
 use super::ImportError;
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError};
+use crate::collection::{Collection, CollectionError, InventoryLine};
 use crate::digest::Digest;
 use crate::disk::{self, Lock, LockError, LockMode, StoredFile};
-use crate::identity::Instant;
+use crate::identity::{Instant, RepositoryName};
 use crate::layout;
 use crate::wait::Waiter;
 use table::Table;
@@ -51,6 +51,26 @@ pub struct Ledger<'a> {
     /// Lines that a dry run would write.
     unwritten: Vec<Entry>,
     lock: Option<Lock>,
+}
+
+/// A line about a source, and where its item is.
+#[derive(Debug)]
+pub(crate) struct Imported {
+    pub entry: Entry,
+    pub standing: Standing,
+}
+
+/// Where an item is that was imported.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    /// In the collection, whatever its state: a tombstone counts, for what was deleted is not to come back
+    /// by a rerun.
+    Here,
+    /// It left: it was imported all the same.
+    Left(Box<InventoryLine>),
+    /// It should be here, and is not. The source must not become another item: a repair brings the item
+    /// back under its own name, and until then its only copy may be the source.
+    Vanished(Box<CollectionError>),
 }
 
 /// Offsets from here on mean lines that are not in the file.
@@ -112,49 +132,62 @@ impl<'a> Ledger<'a> {
         self.collection
     }
 
-    /// The lines about a source, the latest first, whose items are in the collection.
-    pub(crate) fn of_source(&self, source: &[u8]) -> Result<Vec<Entry>, ImportError> {
-        self.entries(&self.sources, source, |entry| entry.source == source)
+    /// The latest line about a source that `fits`, if it counts still.
+    pub(crate) fn of_source(
+        &self,
+        source: &[u8],
+        fits: &dyn Fn(&Entry) -> bool,
+    ) -> Result<Option<Imported>, ImportError> {
+        self.find(&self.sources, source, |entry| entry.source == source && fits(entry))
     }
 
-    /// The lines about sources with this content, whose items are in the collection.
-    pub(crate) fn of_content(&self, content: &Digest) -> Result<Vec<Entry>, ImportError> {
+    /// The latest line about a source with this content, if it counts still.
+    pub(crate) fn of_content(&self, content: &Digest) -> Result<Option<Imported>, ImportError> {
         let text = content.to_string();
-        self.entries(&self.contents, text.as_bytes(), |entry| entry.content == *content)
+        self.find(&self.contents, text.as_bytes(), |entry| entry.content == *content)
     }
 
-    fn entries(
+    /// Of several lines, one whose item is here counts more than one whose item is not.
+    fn find(
         &self,
         table: &Table,
         of: &[u8],
-        is_it: impl Fn(&Entry) -> bool,
-    ) -> Result<Vec<Entry>, ImportError> {
-        let mut found = Vec::new();
+        fits: impl Fn(&Entry) -> bool,
+    ) -> Result<Option<Imported>, ImportError> {
+        let mut best: Option<Imported> = None;
         for offset in table.find(of) {
-            if let Some(entry) = self.line_at(offset)?.filter(&is_it)
-                && self.is_there(&entry)?
-            {
-                found.push(entry);
+            let Some(entry) = self.line_at(offset)?.filter(&fits) else { continue };
+            let Some(standing) = self.standing(&entry.name)? else { continue };
+            if let Standing::Here = standing {
+                return Ok(Some(Imported { entry, standing }));
+            }
+            if !matches!(&best, Some(Imported { standing: Standing::Left(_), .. })) {
+                best = Some(Imported { entry, standing });
             }
         }
-        Ok(found)
+        Ok(best)
     }
 
-    /// Whether the item of a line is in the collection, whatever its state: a tombstone counts, for what
-    /// was deleted is not to come back by a rerun.
+    /// Where the item of a line is; nothing if the line does not count, since nothing else knows of the item.
     ///
     /// An item comes and goes as a whole, so its directory says it. What it holds is not looked at: that
     /// would be a read of the disk for each of a million items, and says little. `verify` tells of an
     /// item that has lost something.
-    fn is_there(&self, entry: &Entry) -> Result<bool, ImportError> {
-        let directory = self.collection.root().stamp(layout::item_directory(&entry.name))?;
+    fn standing(&self, name: &RepositoryName) -> Result<Option<Standing>, ImportError> {
+        let directory = self.collection.root().stamp(layout::item_directory(name))?;
         if directory.is_some_and(|stamp| stamp.kind == disk::Kind::Directory) {
-            return Ok(true);
+            return Ok(Some(Standing::Here));
         }
-        match self.collection.item(&entry.name) {
-            Ok(_) => Ok(true),
-            Err(crate::collection::CollectionError::NoSuchItem { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
+        let error = match self.collection.item(name) {
+            Ok(_) => return Ok(Some(Standing::Here)),
+            Err(CollectionError::NoSuchItem { .. }) => self.collection.absent(name),
+            Err(error) => error,
+        };
+        match error {
+            CollectionError::NoSuchItem { .. } => Ok(None),
+            CollectionError::Left { line, .. } => Ok(Some(Standing::Left(line))),
+            CollectionError::Vanished { .. } => Ok(Some(Standing::Vanished(Box::new(error)))),
+            error => Err(error.into()),
         }
     }
 

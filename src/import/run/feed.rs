@@ -7,8 +7,8 @@ use crate::deposit::removal::KeptError;
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, Found};
 use crate::import::decide::{Decision, Judge, Wanted};
-use crate::import::ledger::Kind;
-use crate::import::{After, Became, ImportError};
+use crate::import::ledger::{Entry, Kind};
+use crate::import::{After, Became, Event, ImportError, Place};
 
 /// Gives requests, as fast as they are taken.
 pub(super) struct Feed<'s, 'a, 'l, 't, I> {
@@ -49,7 +49,7 @@ impl<I: Iterator<Item = Found>> Iterator for Feed<'_, '_, '_, '_, I> {
 
 enum Begin {
     Request(Box<Request>),
-    Event(Box<crate::import::Event>),
+    Event(Box<Event>),
     Nothing,
 }
 
@@ -59,7 +59,9 @@ impl<I> Feed<'_, '_, '_, '_, I> {
             if lock(&self.shared.under_way).keys.contains(&key) {
                 return Ok((key, None));
             }
-            let of_source = |key: &[u8]| lock(&self.shared.ledger).of_source(key);
+            let of_source = |key: &[u8], fits: &dyn Fn(&Entry) -> bool| {
+                lock(&self.shared.ledger).of_source(key, fits)
+            };
             let decision = self.judge.decide(&candidate, &key, &of_source)?;
             Ok((key, Some(decision)))
         });
@@ -76,6 +78,12 @@ impl<I> Feed<'_, '_, '_, '_, I> {
                     Err(error) => Became::Failed(error),
                 },
             },
+            Ok((_, Some(Decision::Left(line)))) => {
+                let name = line.name.clone();
+                let place = candidate.place.clone();
+                let told = event(candidate, Became::Left(line));
+                return Begin::Event(Box::new(self.released(told, &name, &place)));
+            }
             Ok((_, Some(Decision::Unsettled))) => Became::Unsettled,
             Ok((_, None)) => Became::Twice,
             Ok((_, Some(Decision::There(name, entry)))) => {
@@ -83,18 +91,23 @@ impl<I> Feed<'_, '_, '_, '_, I> {
                     return self.end(candidate, error);
                 }
                 let place = candidate.place.clone();
-                let mut told = event(candidate, Became::There(name.clone()));
-                if !matches!(self.shared.after, After::Keep) {
-                    told.left = match self.judge.payload(&place) {
-                        Ok(payload) => self.shared.release(&name, &place, &payload),
-                        Err(error) => vec![KeptError::from(error).in_words()],
-                    };
-                }
-                return Begin::Event(Box::new(told));
+                let told = event(candidate, Became::There(name.clone()));
+                return Begin::Event(Box::new(self.released(told, &name, &place)));
             }
             Err(error) => Became::Failed(error),
         };
         Begin::Event(Box::new(event(candidate, became)))
+    }
+
+    /// Does with the source of the item `name` what was asked for, and notes what could not be done.
+    fn released(&self, mut told: Event, name: &RepositoryName, place: &Place) -> Event {
+        if !matches!(self.shared.after, After::Keep) {
+            told.left = match self.judge.payload(place) {
+                Ok(payload) => self.shared.release(name, place, &payload),
+                Err(error) => vec![KeptError::from(error).in_words()],
+            };
+        }
+        told
     }
 
     /// Removes what a killed run has left of a source.

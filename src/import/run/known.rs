@@ -4,7 +4,7 @@ use super::{Shared, lock};
 use crate::deposit::{DepositError, Holding, Known};
 use crate::digest::Digest;
 use crate::disk::PathError;
-use crate::import::ledger::Kind;
+use crate::import::ledger::{Imported, Kind, Standing};
 use crate::import::{Dedupe, ImportError, Ledger};
 
 impl Known for Shared<'_, '_, '_> {
@@ -18,13 +18,17 @@ impl Known for Shared<'_, '_, '_> {
             return Ok(Holding::None);
         }
         let ledger: &Ledger<'_> = &lock(&self.ledger);
-        let entries = match self.dedupe {
+        let imported = match self.dedupe {
             Dedupe::Content => ledger.of_content(content),
-            Dedupe::Source | Dedupe::None => ledger.of_source(&begun.key),
+            Dedupe::Source | Dedupe::None => {
+                ledger.of_source(&begun.key, &|entry| entry.content == *content)
+            }
         };
-        let mut entries = entries.map_err(into_deposit)?.into_iter();
-        if let Some(entry) = entries.find(|entry| entry.content == *content) {
-            return Ok(Holding::Item(entry.name));
+        if let Some(Imported { entry, standing }) = imported.map_err(into_deposit)? {
+            return match standing {
+                Standing::Here | Standing::Left(_) => Ok(Holding::Item(entry.name)),
+                Standing::Vanished(error) => Err((*error).into()),
+            };
         }
         if self.dedupe == Dedupe::Content {
             let first = *under_way.contents.entry(*content).or_insert(number);

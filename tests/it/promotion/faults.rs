@@ -83,7 +83,7 @@ impl Mirrors {
     /// The state by the inventory.
     fn recorded(&self, root: &str) -> Option<State> {
         let collection = Collection::open(&self.world.path(root), &Watcher::default()).unwrap();
-        collection.last_record(&self.name.parse().unwrap()).unwrap().unwrap().state()
+        collection.last_record(&self.name.parse().unwrap()).unwrap().unwrap().line.state()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Items in several collections, written by hand: no command is trusted to have made them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use urepo::digest::Digest;
 use urepo::identity::RepositoryName;
 use urepo::item::{State, Totals};
 use urepo::layout;
@@ -40,6 +41,34 @@ pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Side
         sidecar.payload = Totals::of(&sidecar.files);
     }
     std::fs::write(path, sidecar.to_text()).unwrap();
+}
+
+/// Takes an item away as a migration does: where it went is recorded first.
+pub(crate) fn send_away(root: &Path, name: &str) {
+    let line =
+        inventory_line("2026-11-23T10:00:00Z", &format!("left {name} migrated 60cb73fd mirror"));
+    append(&inventory_file(root, name), &line);
+    std::fs::remove_dir_all(root.join(item_directory(name))).unwrap();
+}
+
+/// Adds text to the end of a file.
+pub(crate) fn append(path: &Path, text: &str) {
+    let mut all = std::fs::read_to_string(path).unwrap();
+    all.push_str(text);
+    std::fs::write(path, all).unwrap();
+}
+
+/// A line of an inventory, with its checksum.
+pub(crate) fn inventory_line(date: &str, text: &str) -> String {
+    let text = format!("{date} {text}");
+    let digest = Digest::of(text.as_bytes()).to_string();
+    format!("{text} {}\n", &digest[..8])
+}
+
+/// The file of the inventory with the lines about an item.
+pub(crate) fn inventory_file(root: &Path, name: &str) -> PathBuf {
+    let [subdomain, word, year, _] = *name.split('/').collect::<Vec<_>>() else { panic!("{name}") };
+    root.join(".urepo/inventory").join(format!("{subdomain}+{word}+{year}"))
 }
 
 fn item_directory(name: &str) -> std::path::PathBuf {

@@ -26,7 +26,9 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 use urepo::wait::Waiter;
 
-pub(crate) use copies::{change_item, copy_item};
+pub(crate) use copies::{
+    append, change_item, copy_item, inventory_file, inventory_line, send_away,
+};
 pub(crate) use program::{Ran, World};
 pub(crate) use watch::{Faults, Mode, System, Trace};
 

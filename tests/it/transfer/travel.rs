@@ -36,7 +36,7 @@ fn held(collection: &Collection, name: &RepositoryName) -> Sidecar {
 
 /// The state by the inventory.
 fn recorded(collection: &Collection, name: &RepositoryName) -> Option<State> {
-    collection.last_record(name).unwrap().unwrap().state()
+    collection.last_record(name).unwrap().unwrap().line.state()
 }
 
 #[test]

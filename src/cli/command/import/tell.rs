@@ -75,6 +75,10 @@ impl<'a> Teller<'a> {
                 printer.detail(&format!("`{source}` is there already: {name}"));
                 None
             }
+            Became::Left(line) => {
+                printer.detail(&format!("`{source}` became {} before: {line}", line.name));
+                None
+            }
             Became::Twice => {
                 printer.detail(&format!("`{source}` is named twice"));
                 None
@@ -131,6 +135,13 @@ impl<'a> Teller<'a> {
             Became::There(name) => {
                 let path = self.collection.root().path_of(urepo::layout::item_directory(&name));
                 ("there", record::item(name.as_str(), None, &path, None))
+            }
+            Became::Left(line) => {
+                let fields = json!({
+                    "type": "item", "version": 1, "ok": true, "id": line.name.as_str(),
+                    "departure": line.to_string(),
+                });
+                ("left", fields)
             }
             Became::Twice => ("twice", json!({ "type": "item", "version": 1, "ok": true })),
             Became::Unsettled => ("unsettled", json!({ "type": "item", "version": 1, "ok": true })),

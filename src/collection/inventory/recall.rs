@@ -1,0 +1,182 @@
+//! What the inventory says of an item that is not here.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::PoisonError;
+
+use super::line::InventoryLine;
+use super::year::{YearInventory, visit_lines, without_end};
+use super::{Collection, InventoryChange, MAX_LINE_BYTES, year_file};
+use crate::collection::CollectionError;
+use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::identity::RepositoryName;
+
+/// The last line about an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The line.
+    pub line: InventoryLine,
+    /// Whether it is the last one for certain.
+    pub certainty: Certainty,
+}
+
+/// Whether the last line that can be read about an item is the last one that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// It is.
+    Certain,
+    /// A line after it is damaged, and may have been about the item.
+    Doubtful,
+}
+
+/// For people, of an item that is not here.
+impl fmt::Display for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.certainty {
+            _ if matches!(self.line.change, InventoryChange::Left(_)) => self.line.fmt(f),
+            Certainty::Certain => f.write_str("it should be here, and is missing"),
+            Certainty::Doubtful => f.write_str(
+                "it is missing, or it left: a line of the inventory after its last one is damaged",
+            ),
+        }
+    }
+}
+
+impl Certainty {
+    /// Of the line that begins at `line`, where the last one begins that cannot be read.
+    pub(super) fn of(line: u64, last_rotten: Option<u64>) -> Certainty {
+        if last_rotten > Some(line) { Certainty::Doubtful } else { Certainty::Certain }
+    }
+}
+
+/// The inventory, asked for one item after the other: each line is read once.
+///
+/// It keeps a few bytes for each item of the years that it was asked for.
+#[derive(Debug, Default)]
+pub(in crate::collection) struct InventoryReader {
+    years: HashMap<String, Year>,
+}
+
+/// A file as far as it has been read.
+#[derive(Debug)]
+struct Year {
+    identity: (u64, u64),
+    known: YearInventory,
+    /// Where lines begin that were added since, by the last level of the name.
+    later: HashMap<String, u64>,
+}
+
+impl InventoryReader {
+    fn last_record(
+        &mut self,
+        dir: &Dir,
+        name: &RepositoryName,
+    ) -> Result<Option<Recorded>, PathError> {
+        let file_name = year_file(name);
+        let Some(file) = dir.open_file_if_there(&file_name)? else { return Ok(None) };
+        let Stamp { identity, bytes, .. } = file.stamp()?;
+        let is_same = |year: &Year| year.identity == identity && year.known.end <= bytes;
+        if !self.years.get(&file_name).is_some_and(is_same) {
+            let known = YearInventory::read(dir, &file_name)?;
+            self.years.insert(file_name.clone(), Year { identity, known, later: HashMap::new() });
+        }
+        let Some(year) = self.years.get_mut(&file_name) else { return Ok(None) };
+        if year.known.end < bytes {
+            year.read_on(&file, &file_name)?;
+        }
+        let leaf = name.components()[3];
+        let found = || year.known.find(leaf.as_bytes()).and_then(|(at, _)| year.known.line(at));
+        let Some(start) = year.later.get(leaf).copied().or_else(found) else { return Ok(None) };
+        let certainty = Certainty::of(start, year.known.last_rotten);
+        Ok(line_at(&file, start)?.map(|line| Recorded { line, certainty }))
+    }
+}
+
+impl Year {
+    /// Reads what was added.
+    fn read_on(&mut self, file: &StoredFile, file_name: &str) -> Result<(), PathError> {
+        let Year { known, later, .. } = self;
+        known.end = visit_lines(file, known.end, |start, text| match InventoryLine::parse(text) {
+            Some(line) if year_file(&line.name) == file_name => {
+                later.insert(line.name.components()[3].to_owned(), start);
+            }
+            _ => known.last_rotten = Some(start),
+        })?;
+        Ok(())
+    }
+}
+
+/// The line that begins at `start`.
+fn line_at(file: &StoredFile, start: u64) -> Result<Option<InventoryLine>, PathError> {
+    // Most lines are short.
+    for length in [512, MAX_LINE_BYTES] {
+        let mut bytes = vec![0; length];
+        let filled = file.read_at(&mut bytes, start)?;
+        let text = &bytes[..filled];
+        let end = text.iter().position(|byte| *byte == b'\n');
+        if end.is_some() || filled < length {
+            let text = &text[..end.unwrap_or(filled)];
+            let text = text.strip_suffix(b" torn").unwrap_or(text);
+            return Ok(without_end(text).and_then(InventoryLine::parse));
+        }
+    }
+    Ok(None)
+}
+
+impl Collection {
+    /// What the inventory last recorded of the item `name`.
+    pub fn last_record(&self, name: &RepositoryName) -> Result<Option<Recorded>, PathError> {
+        let Some(dir) = self.inventory()? else { return Ok(None) };
+        let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.last_record(&dir, name)
+    }
+
+    /// That the item `name` is not here, and why, as far as the inventory knows.
+    pub(crate) fn absent(&self, name: &RepositoryName) -> CollectionError {
+        let path = self.path().to_path_buf();
+        let recorded = match self.last_record(name) {
+            Ok(Some(recorded)) => recorded,
+            Ok(None) => return CollectionError::NoSuchItem { name: name.to_string(), path },
+            Err(error) => return error.into(),
+        };
+        if matches!(recorded.line.change, InventoryChange::Left(_)) {
+            return CollectionError::Left { line: Box::new(recorded.line), path };
+        }
+        // It may have come, or been displaced, since it was looked for.
+        match self.item(name) {
+            Ok(_) => CollectionError::NoSuchItem { name: name.to_string(), path },
+            Err(CollectionError::NoSuchItem { .. }) => {
+                CollectionError::Vanished { recorded: Box::new(recorded), path }
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// The recorded names that end in `end`.
+    pub(in crate::collection) fn recorded_names_ending_in(
+        &self,
+        end: &str,
+    ) -> Result<BTreeSet<RepositoryName>, PathError> {
+        let mut found = BTreeSet::new();
+        let Some(dir) = self.inventory()? else { return Ok(found) };
+        let leaf = end.rsplit('/').next().unwrap_or_default().as_bytes();
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let Some(file) =
+                dir.open_file_if_there(&entry.name)?.filter(|_| entry.kind == Kind::File)
+            else {
+                continue;
+            };
+            visit_lines(&file, 0, |_, text| {
+                // Most lines are of other items; to look for the leaf is cheaper than to add up.
+                if text.windows(leaf.len().max(1)).any(|window| window == leaf)
+                    && let Some(line) = InventoryLine::parse(text)
+                    && line.name.folded().ends_with(end)
+                {
+                    found.insert(line.name);
+                }
+            })?;
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,196 @@
+//! A source whose item has left, or has vanished, does not become another item.
+
+use urepo::disk::{Operation, Watch};
+use urepo::import::DoneDirectory;
+
+use super::*;
+use crate::support::{
+    Trace, append, inventory_file, inventory_line, make_collection, scratch, send_away,
+};
+
+const TIME: &str = "2026-11-21T02:13:00Z";
+
+/// A collection with the items of some files.
+struct World {
+    scratch: tempfile::TempDir,
+    clock: TestClock,
+}
+
+impl World {
+    fn new(files: &[&str]) -> World {
+        let world = World { scratch: scratch(), clock: TestClock::at(TIME) };
+        make_collection(&world.root());
+        for file in files {
+            write(&world.sources(), file, format!("of {file}"));
+        }
+        assert_eq!(world.run(import_options()).1.imported, files.len() as u64);
+        world
+    }
+
+    fn root(&self) -> PathBuf {
+        self.scratch.path().join("archive")
+    }
+
+    fn sources(&self) -> PathBuf {
+        self.scratch.path().join("sources")
+    }
+
+    fn collection(&self) -> Collection {
+        Collection::open(&self.root(), &Watcher::default()).unwrap()
+    }
+
+    fn run(&self, options: Options) -> (Vec<Event>, Summary) {
+        let sources = tree(&self.sources(), Units::EachFile);
+        import(&self.collection(), sources, options, &self.clock).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        whole_items(&self.collection())
+    }
+
+    /// The ways to do without sources, which no test here lets happen.
+    fn takes(&self) -> [After; 2] {
+        let done = self.scratch.path().join("done");
+        let _ = std::fs::create_dir(&done);
+        [After::Remove, After::Move(DoneDirectory::open(&done, &Watcher::default()).unwrap())]
+    }
+}
+
+const MIGRATED: &str =
+    "a.txt left: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z";
+
+#[test]
+fn what_migrated_away_counts_as_imported() {
+    let world = World::new(&["a.txt"]);
+    send_away(&world.root(), &world.names()[0]);
+    let sources = || tree(&world.sources(), Units::EachFile);
+    let (told, plan) = planned(&world.collection(), sources(), import_options(), &world.clock);
+    assert_eq!((words(&told), plan.there), (vec![MIGRATED.to_owned()], 1));
+    let (told, summary) = world.run(import_options());
+    assert_eq!((words(&told), summary.there), (vec![MIGRATED.to_owned()], 1));
+    // Touched: what it is, is known when it has been read.
+    write(&world.sources(), "a.txt", "of a.txt");
+    assert_eq!(words(&world.run(import_options()).0), ["a.txt there"]);
+    // The same bytes from elsewhere, where only these count.
+    write(&world.sources(), "b.txt", "of a.txt");
+    let by_content = || Options { dedupe: Dedupe::Content, ..import_options() };
+    assert_eq!(words(&world.run(by_content()).0), [MIGRATED, "b.txt there"]);
+    assert_eq!(world.names(), [""; 0]);
+    // Other bytes are another item, as ever.
+    write(&world.sources(), "a.txt", "another");
+    assert_eq!(words(&world.run(import_options()).0)[0], "a.txt imported");
+}
+
+/// Of two items of one source, the one that is here counts.
+#[test]
+fn what_migrated_away_and_was_imported_again_is_there() {
+    let world = World::new(&["a.txt"]);
+    let first = world.names().remove(0);
+    let again = Options { dedupe: Dedupe::None, ..import_options() };
+    assert_eq!(world.run(again).1.imported, 1);
+    let second = world.names().remove(1);
+    send_away(&world.root(), &second);
+    assert_eq!(words(&world.run(import_options()).0), ["a.txt there"]);
+    send_away(&world.root(), &first);
+    assert_eq!(words(&world.run(import_options()).0), [MIGRATED]);
+}
+
+#[test]
+fn what_vanished_is_reported_and_not_imported_under_another_name() {
+    let world = World::new(&["a.txt", "b.txt"]);
+    let item = world.root().join(&world.names()[0]);
+    let aside = world.scratch.path().join("aside");
+    std::fs::rename(&item, &aside).unwrap();
+    let sources = || tree(&world.sources(), Units::EachFile);
+    let plan = planned(&world.collection(), sources(), import_options(), &world.clock).1;
+    assert_eq!((plan.imported, plan.there, plan.failed), (0, 1, 1));
+    for dedupe in [Dedupe::Source, Dedupe::Content] {
+        let (told, summary) = world.run(Options { dedupe, ..import_options() });
+        assert_eq!((summary.imported, summary.there, summary.failed), (0, 1, 1));
+        let told = words(&told);
+        assert!(
+            told.iter().any(|it| it.ends_with(": it should be here, and is missing")),
+            "{told:?}"
+        );
+        // Touched, it has to be read first.
+        write(&world.sources(), "a.txt", "of a.txt");
+    }
+    assert_eq!(world.names().len(), 1);
+    std::fs::rename(&aside, &item).unwrap();
+    assert_eq!(words(&world.run(import_options()).0), ["a.txt there", "b.txt there"]);
+    // Whoever wants another item of it can have one.
+    std::fs::rename(&item, &aside).unwrap();
+    let again = Options { dedupe: Dedupe::None, ..import_options() };
+    assert_eq!(world.run(again).1.imported, 2);
+}
+
+/// Of an item that is not here the source may be the last copy.
+#[test]
+fn no_source_goes_whose_item_is_not_here() {
+    for at in 0..2 {
+        let world = World::new(&["a.txt"]);
+        let item = world.root().join(&world.names()[0]);
+        let take = |touched: bool| {
+            if touched {
+                write(&world.sources(), "a.txt", "of a.txt");
+            }
+            let [remove, done] = world.takes();
+            let after = if at == 0 { remove } else { done };
+            let summary = world.run(Options { after, ..import_options() }).1;
+            assert_eq!(std::fs::read(world.sources().join("a.txt")).unwrap(), b"of a.txt");
+            (summary.imported, summary.failed, summary.left)
+        };
+        let aside = world.scratch.path().join("aside");
+        std::fs::rename(&item, &aside).unwrap();
+        assert_eq!([take(false), take(true)], [(0, 1, 0); 2], "vanished");
+        std::fs::rename(&aside, &item).unwrap();
+        send_away(&world.root(), &world.names()[0]);
+        assert_eq!([take(false), take(true)], [(0, 0, 1); 2], "migrated");
+    }
+}
+
+/// A list names a source that is gone, and so is its item.
+#[test]
+fn a_source_that_is_gone_with_its_item_is_reported() {
+    let world = World::new(&["a.txt"]);
+    std::fs::remove_dir_all(world.root().join(&world.names()[0])).unwrap();
+    let path = world.sources().join("a.txt");
+    let text = format!("{}\0", path.display()).into_bytes();
+    let list = List::new(Box::new(std::io::Cursor::new(text)), "list".to_owned(), "/".into());
+    std::fs::remove_file(&path).unwrap();
+    let [after, _] = world.takes();
+    let options = Options { after, ..import_options() };
+    let (told, summary) =
+        import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
+    assert_eq!((summary.there, summary.failed), (0, 1), "{told:?}");
+}
+
+/// The inventory is read once, however many items have left.
+#[test]
+fn a_year_is_read_once() {
+    let files: Vec<_> = (0..30).map(|at| format!("{at}.txt")).collect();
+    let world = World::new(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    let names = world.names();
+    let file = inventory_file(&world.root(), &names[0]);
+    let others: String = (0..60 * 60 * 2)
+        .map(|at| {
+            let (hour, minute, second) = (at / 3600, at / 60 % 60, at % 60);
+            let name = format!("example.org/archive/2026/01.01.{hour:02}.{minute:02}.{second:02}");
+            inventory_line(TIME, &format!("left {name} deleted"))
+        })
+        .collect();
+    append(&file, &others);
+    for name in &names {
+        send_away(&world.root(), name);
+    }
+    let trace = Arc::new(Trace::default());
+    let watcher = Watcher::new(Arc::clone(&trace) as Arc<dyn Watch>);
+    let collection = Collection::open(&world.root(), &watcher).unwrap();
+    let sources = tree(&world.sources(), Units::EachFile);
+    let plan = planned(&collection, sources, import_options(), &world.clock).1;
+    assert_eq!(plan.there, 30);
+    let bytes = usize::try_from(std::fs::metadata(&file).unwrap().len()).unwrap();
+    let steps = trace.0.lock().unwrap();
+    let reads = steps.iter().filter(|step| **step == (Operation::Read, file.clone())).count();
+    assert!(reads <= names.len() + bytes / 4096 && bytes > 8 << 16, "{reads} of {bytes}");
+}
