@@ -19,7 +19,7 @@ impl Catalog<'_> {
     ///
     /// With [`Look::Anew`] in any case; or else only if nobody else has made it while this waited.
     pub(super) fn make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
-        let own = self.collection.own();
+        let own = self.collection.ensure_own()?;
         let new = format!("{}.new", layout::INDEX);
         let holder = means.agent.holder(means.clock);
         let mode = LockMode::Exclusive;
@@ -70,7 +70,7 @@ impl Catalog<'_> {
 
     /// Puts the new index in place of the old one, which nobody uses meanwhile.
     fn put_in_place(&self, path: &Path, new: &str, means: &Means<'_>) -> Result<(), CatalogError> {
-        let own = self.collection.own();
+        let own = self.collection.ensure_own()?;
         let (mode, holder) = (LockMode::Exclusive, means.agent.holder(means.clock));
         let _lock = Lock::take(own, layout::INDEX_LOCK, mode, &holder, &means.waiter())
             .map_err(IndexError::from)?;

@@ -6,7 +6,8 @@
 //! that was changed in place by others than urepo is noticed when an answer is about its item; the others
 //! are noticed by a full look ([`Look::Full`]), which costs a look at each sidecar.
 //!
-//! Where the index can not be kept, on a disk that may only be read, it is made for one use.
+//! Where the index can not be kept, on a disk that may only be read or without urepo's own directory, it
+//! is made for one use.
 
 mod build;
 mod error;
@@ -112,6 +113,11 @@ impl<'a> Catalog<'a> {
     ) -> Result<Catalog<'a>, CatalogError> {
         let interrupt = means.interrupt.clone();
         let mut catalog = Catalog { collection, interrupt, temporary: None, news: News::default() };
+        // A lost directory is for a change to rebuild, not for a question.
+        if collection.own()?.is_none() {
+            catalog.make_temporary(means)?;
+            return Ok(catalog);
+        }
         let ready = match look {
             Look::Anew => catalog.make(look, means),
             look => catalog.refresh_or_make(look, means),

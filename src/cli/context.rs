@@ -97,7 +97,9 @@ impl Context {
 
     /// Opens the collection at `path`.
     pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
-        Ok(Collection::open(path, &self.watcher())?.with_waiter(self.waiter()))
+        let collection = Collection::open(path, &self.watcher())?.with_waiter(self.waiter());
+        let printer = self.printer.clone();
+        Ok(collection.on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string())))
     }
 
     /// Watches reads that may hang.
@@ -164,8 +166,7 @@ impl Context {
 
     /// The collections at `roots`, by path or name.
     pub(crate) fn opened(&self, roots: &[String]) -> Result<Vec<Collection>, Failure> {
-        let open =
-            |root: &String| Ok(Collection::open(&self.collection_path(root), &self.watcher())?);
+        let open = |root: &String| Ok(self.open(&self.collection_path(root))?);
         roots.iter().map(open).collect()
     }
 

@@ -44,15 +44,6 @@ pub enum CollectionError {
         #[source]
         cause: SettingsError,
     },
-    /// urepo's own directory is missing or on another file system.
-    #[error("`{}` is not as urepo made it", path.display())]
-    OwnDirectory {
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong.
-        #[source]
-        cause: OwnDirectoryError,
-    },
     /// No subsystem of this name, or none at all.
     #[error("no subsystem {} in `{}`", wanted.as_deref().map_or("at all".into(), |name| format!("`{name}`")), path.display())]
     NoSubsystem {
@@ -188,17 +179,6 @@ pub enum CollectionError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(pub String);
-
-/// What is wrong with `.urepo`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OwnDirectoryError {
-    /// It is not there.
-    #[error("it is missing, or not a directory")]
-    Missing,
-    /// It is on another file system than the items.
-    #[error("it is on another file system than the items, so that nothing can be moved into place")]
-    OtherFileSystem,
-}
 
 impl CollectionError {
     /// Whether it says that an item is not in the collection.

@@ -67,12 +67,13 @@ impl Collection {
 
     /// Locks the index, with others, and says which file it is, that stays so; nothing if there is none.
     fn share_index(&self) -> Result<Option<(Lock, Stamp)>, IndexError> {
-        let is_there = self.own.stamp(layout::INDEX)?.is_some();
+        let Some(own) = self.own()? else { return Ok(None) };
+        let is_there = own.stamp(layout::INDEX)?.is_some();
         // There is none for a moment, too, while a new one is put in its place, by one who has the lock.
-        if !is_there && self.own.stamp(layout::INDEX_LOCK)?.is_none() {
+        if !is_there && own.stamp(layout::INDEX_LOCK)?.is_none() {
             return Ok(None);
         }
-        let lock = match self.own.open_lock_file(layout::INDEX_LOCK) {
+        let lock = match own.open_lock_file(layout::INDEX_LOCK) {
             // Whoever may not lock it finds none.
             Err(_) if !is_there => return Ok(None),
             file => {
@@ -82,14 +83,14 @@ impl Collection {
                     .inspect_err(|_| self.index.give_up())?
             }
         };
-        Ok(self.own.stamp(layout::INDEX)?.map(|stamp| (lock, stamp)))
+        Ok(own.stamp(layout::INDEX)?.map(|stamp| (lock, stamp)))
     }
 
     fn open_index(&self, stamp: &Stamp) -> Result<Index, IndexError> {
-        let path = self.index_path()?;
+        let (own, path) = (self.ensure_own()?, self.index_path()?);
         // The files beside it are the database's own: its log, and what processes share.
         for ending in ["-wal", "-shm", "-journal"] {
-            let beside = self.own.stamp(format!("{}{ending}", layout::INDEX))?;
+            let beside = own.stamp(format!("{}{ending}", layout::INDEX))?;
             if beside.is_some_and(|beside| beside.kind != Kind::File) {
                 return Err(IndexError::not_a_file(&path));
             }
@@ -97,7 +98,7 @@ impl Collection {
         if stamp.kind != Kind::File {
             return Err(IndexError::not_a_file(&path));
         }
-        let footing = match self.own.network_file_system()? {
+        let footing = match own.network_file_system()? {
             Some(_) => Footing::Network,
             None => Footing::Local,
         };
@@ -115,12 +116,13 @@ impl Collection {
 
     /// By which an index is known as the one that was made here; nothing where inodes do not last.
     pub(crate) fn index_inode(&self, stamp: &Stamp) -> Result<u64, PathError> {
-        Ok(if self.own.has_lasting_inodes()? { stamp.identity.1 } else { 0 })
+        Ok(if self.ensure_own()?.has_lasting_inodes()? { stamp.identity.1 } else { 0 })
     }
 
     /// Whether there is a log that begins as one of the database's own. The locks are not on this file.
     fn has_log(&self) -> Result<bool, PathError> {
-        let Some(log) = self.own.open_file_if_there(format!("{}-wal", layout::INDEX))? else {
+        let Some(log) = self.ensure_own()?.open_file_if_there(format!("{}-wal", layout::INDEX))?
+        else {
             return Ok(false);
         };
         let mut magic = [0; 4];
@@ -128,20 +130,24 @@ impl Collection {
         Ok(length == magic.len() && matches!(magic, [0x37, 0x7f, 0x06, 0x82 | 0x83]))
     }
 
+    fn index_stamp(&self) -> Result<Option<Stamp>, PathError> {
+        self.own()?.map_or(Ok(None), |own| own.stamp(layout::INDEX))
+    }
+
     /// Whether there is an index, good or not.
     pub fn has_index(&self) -> Result<bool, PathError> {
-        Ok(self.own.stamp(layout::INDEX)?.is_some())
+        Ok(self.index_stamp()?.is_some())
     }
 
     /// Where the index is, without links on the way.
     pub(crate) fn index_path(&self) -> Result<std::path::PathBuf, PathError> {
-        Ok(resolved(self.own.path())?.join(layout::INDEX))
+        Ok(resolved(self.ensure_own()?.path())?.join(layout::INDEX))
     }
 
     /// Opens an index for the first time that has just been put in its place. Whoever calls this has the
     /// lock of the index alone.
     pub(crate) fn begin_index(&self) -> Result<(), IndexError> {
-        if let Some(stamp) = self.own.stamp(layout::INDEX)? {
+        if let Some(stamp) = self.index_stamp()? {
             *self.index.slot() = Some((stamp.identity, self.open_index(&stamp)?));
         }
         Ok(())
@@ -151,19 +157,20 @@ impl Collection {
     /// calls this has the lock of the index alone.
     pub(crate) fn announced_in_index(&self) -> Vec<(String, String)> {
         *self.index.slot() = None;
-        let Ok(Some(stamp)) = self.own.stamp(layout::INDEX) else { return Vec::new() };
+        let Ok(Some(stamp)) = self.index_stamp() else { return Vec::new() };
         let index = self.open_index(&stamp);
         index.and_then(|index| index.tables().announced()).unwrap_or_default()
     }
 
     /// Whether the index has missed something, and then which note says so.
     pub(crate) fn stale_note(&self) -> Result<Option<StaleNote>, PathError> {
-        Ok(self.own.stamp(layout::INDEX_STALE)?.map(StaleNote))
+        let Some(own) = self.own()? else { return Ok(None) };
+        Ok(own.stamp(layout::INDEX_STALE)?.map(StaleNote))
     }
 
     /// Notes that the index has missed something.
     pub(super) fn note_stale(&self) {
-        if let Ok(None) = self.own.stamp(layout::INDEX) {
+        if let Ok(None) = self.index_stamp() {
             return;
         }
         // Where nothing can be written, nothing was changed, or the full look of `urepo index` is left.
@@ -171,7 +178,7 @@ impl Collection {
     }
 
     fn lock_stale_note(&self) -> Result<Lock, LockError> {
-        let file = self.own.open_lock_file(layout::INDEX_STALE)?;
+        let file = self.ensure_own()?.open_lock_file(layout::INDEX_STALE)?;
         Lock::wait_for_file(file, LockMode::Exclusive, &self.waiter)
     }
 
@@ -179,7 +186,7 @@ impl Collection {
     fn try_note_stale(&self) -> Result<bool, LockError> {
         let mut lock = self.lock_stale_note()?;
         let stamp = lock.file().stamp()?;
-        let there = self.own.stamp(layout::INDEX_STALE)?;
+        let there = self.ensure_own()?.stamp(layout::INDEX_STALE)?;
         if there.is_none_or(|there| there.identity != stamp.identity) {
             return Ok(false);
         }
@@ -190,8 +197,10 @@ impl Collection {
     /// Removes `note`, unless another one has been made since. One that stays costs time only.
     pub(crate) fn remove_stale_note(&self, note: StaleNote) {
         let Ok(mut lock) = self.lock_stale_note() else { return };
-        if lock.file().stamp().is_ok_and(|stamp| StaleNote(stamp) == note) {
-            let _ = self.own.remove_file_if_there(Path::new(layout::INDEX_STALE));
+        if lock.file().stamp().is_ok_and(|stamp| StaleNote(stamp) == note)
+            && let Ok(Some(own)) = self.own()
+        {
+            let _ = own.remove_file_if_there(Path::new(layout::INDEX_STALE));
         }
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::issue::keep;
+use super::own::make_own;
 use super::register::Claimant;
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
@@ -131,24 +132,6 @@ fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection,
     dir.open_dir(layout::OWN)?.ensure_dir(layout::INVENTORY)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())
-}
-
-/// Makes what is missing of urepo's own directory in the collection at `root`: a tree may have been
-/// copied without what is hidden.
-///
-/// Names are not given twice for all that: those on the disk are looked at before the next is given.
-pub fn restore_own(root: &Path, watcher: &Watcher) -> Result<(), CollectionError> {
-    make_own(&Dir::open(root, watcher.clone())?)?;
-    Ok(())
-}
-
-fn make_own(root: &Dir) -> Result<Dir, PathError> {
-    let own = root.ensure_dir(layout::OWN)?;
-    own.ensure_dir(layout::DISTRIBUTOR)?;
-    own.ensure_dir(layout::STAGING)?;
-    own.open_lock_file(layout::LOCK)?;
-    own.sync()?;
-    Ok(own)
 }
 
 /// Makes sure that a collection can be made at `root`: there is none there, above or below.

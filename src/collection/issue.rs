@@ -14,6 +14,7 @@ use crate::distributor::{
 use crate::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::layout;
+use crate::wait::Waiter;
 
 /// A label: the two forms of a new identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub enum IssuePurpose {
 /// Issues labels of one collection.
 pub struct Issuer<'a> {
     sources: Vec<Source<'a>>,
+    /// Subsystems whose memories are lost, with the directory that they were in.
+    lost: Vec<Memory>,
     patience: Patience,
     collection: &'a Collection,
     register: Register,
@@ -90,14 +93,20 @@ impl<'a> Issuer<'a> {
         clock: &'a dyn Clock,
         options: &IssueOptions,
     ) -> Result<Issuer<'a>, CollectionError> {
-        let mut sources = Vec::new();
+        if options.purpose == IssuePurpose::Issue {
+            collection.rebuild(&Waiter::new(clock, &options.interrupt, options.patience.lock))?;
+        }
+        let (mut sources, mut lost) = (Vec::new(), Vec::new());
         for subsystem in &collection.settings().subsystems {
             if !is_wanted(subsystem, options.subsystem.as_deref())? {
                 continue;
             }
             let prefix = subsystem.prefix()?;
             let setting = options.granularity.unwrap_or(subsystem.granularity);
-            let dir = memory_directory(collection, subsystem, &options.register)?;
+            let Some(dir) = memory_directory(collection, subsystem, options)? else {
+                lost.push(Memory { prefix, granularity: setting, record: None });
+                continue;
+            };
             let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
             distributor.trust = options.trust;
             distributor.interrupt = options.interrupt.clone();
@@ -107,14 +116,15 @@ impl<'a> Issuer<'a> {
                 ibip_prefix: subsystem.ibip_prefix()?,
             });
         }
-        if sources.is_empty() {
+        if sources.is_empty() && lost.is_empty() {
             return Err(CollectionError::NoSubsystem {
                 wanted: options.subsystem.clone(),
                 path: collection.settings_path(),
             });
         }
         let (patience, register) = (options.patience, options.register.clone());
-        let mut issuer = Issuer { sources, patience, collection, register, notices: Vec::new() };
+        let notices = Vec::new();
+        let mut issuer = Issuer { sources, lost, patience, collection, register, notices };
         if options.purpose == IssuePurpose::Issue {
             issuer.claim(Takeover::Refuse)?;
         }
@@ -212,7 +222,8 @@ impl<'a> Issuer<'a> {
                 record: source.distributor.look()?,
             })
         };
-        self.sources.iter().map(look).collect()
+        let lost = self.lost.iter().cloned().map(Ok);
+        self.sources.iter().map(look).chain(lost).collect()
     }
 }
 
@@ -254,23 +265,28 @@ pub(super) fn keep(
     }
 }
 
-/// The directory of a subsystem's memory, if kernel locks there can be relied upon.
+/// The directory of a subsystem's memory, if kernel locks there can be relied upon; `None` where it is
+/// lost, and names are not to be issued.
 fn memory_directory(
     collection: &Collection,
     subsystem: &Subsystem,
-    register: &Register,
-) -> Result<Dir, CollectionError> {
+    options: &IssueOptions,
+) -> Result<Option<Dir>, CollectionError> {
     let dir = match &subsystem.distributor {
         // A collection that came from elsewhere must not decide what is written outside of it.
         Some(shared) if shared.is_absolute() => {
             let (prefix, dir) = (subsystem.prefix()?, resolved(shared)?);
-            if !register.allows(&dir, &prefix)? {
+            if !options.register.allows(&dir, &prefix)? {
                 return Err(CollectionError::MemoryOutside { prefix, dir });
             }
             Dir::open(&dir, collection.root().watcher())?
         }
         Some(inside) => collection.root().open_dir(inside)?,
-        None => collection.own.ensure_dir(layout::DISTRIBUTOR)?,
+        None => match collection.own_dir(layout::DISTRIBUTOR)? {
+            Some(dir) => dir,
+            None if options.purpose == IssuePurpose::Care => return Ok(None),
+            None => collection.ensure_own()?.ensure_dir(layout::DISTRIBUTOR)?,
+        },
     };
     if collection.settings().network == Network::Refuse
         && let Some(file_system) = dir.network_file_system()?
@@ -280,5 +296,5 @@ fn memory_directory(
             path: dir.path().to_path_buf(),
         });
     }
-    Ok(dir)
+    Ok(Some(dir))
 }

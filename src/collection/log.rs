@@ -131,7 +131,7 @@ impl Collection {
         while let Some(first) = rest.first() {
             let month = month(first.date);
             let count = rest.iter().take_while(|event| self::month(event.date) == month).count();
-            let log = self.own().ensure_dir(layout::LOG)?;
+            let log = self.ensure_own()?.ensure_dir(layout::LOG)?;
             self.append(&log, &format!("{month}.jsonl"), &rest[..count])?;
             rest = &rest[count..];
         }
@@ -173,7 +173,7 @@ impl Collection {
         since: Option<Instant>,
         mut visit: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(log) = self.own().open_dir_if_there(layout::LOG)? else { return Ok(()) };
+        let Some(log) = self.own_dir(layout::LOG)? else { return Ok(()) };
         let mut months = Vec::new();
         for entry in log.entries()? {
             if let Some(name) = entry?.name.to_str().and_then(|name| name.strip_suffix(".jsonl")) {

@@ -17,6 +17,7 @@ mod item;
 mod list;
 mod log;
 mod lookup;
+mod own;
 mod register;
 mod set_aside;
 mod settings;
@@ -29,8 +30,8 @@ mod writer;
 mod years;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock};
 
 use crate::disk::{Dir, Watcher};
 use crate::layout;
@@ -38,13 +39,12 @@ use crate::wait::Waiter;
 
 pub(crate) use bucket::Buckets;
 pub(crate) use changing::Changing;
-pub use error::{CollectionError, OwnDirectoryError, SettingsError};
+pub use error::{CollectionError, SettingsError};
 use indexed::OpenIndex;
-pub use init::{Founder, check_place, check_prefix, init, init_without_names, restore_own};
+pub use init::{Founder, check_place, check_prefix, init, init_without_names};
 pub(crate) use inventory::year_file;
 pub use inventory::{
-    Certainty, Departure, Destination, Discrepancy, InventoryChange, InventoryLine, Rebuilt,
-    Recorded,
+    Certainty, Departure, Destination, Discrepancy, InventoryChange, InventoryLine, Recorded,
 };
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};
@@ -53,6 +53,7 @@ pub use list::{Listed, Names};
 pub(crate) use list::{belongs, listing_order, visit_tree};
 pub use log::{Event, EventKind};
 pub(crate) use lookup::Lookup;
+pub use own::Rebuilt;
 pub use register::{Register, Takeover};
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
@@ -66,7 +67,10 @@ pub(crate) use years::Years;
 #[derive(Debug)]
 pub struct Collection {
     root: Dir,
-    own: Dir,
+    /// urepo's own directory, once it is there.
+    own: OnceLock<Dir>,
+    /// Hears of what was rebuilt of it.
+    listener: own::Listener,
     settings: Settings,
     index: Box<OpenIndex>,
     /// For locks that others hold for a moment only: those of the index and the log.
@@ -80,7 +84,8 @@ pub struct Collection {
 }
 
 impl Collection {
-    /// Opens the collection whose root is `path`.
+    /// Opens the collection whose root is `path`. urepo's own directory in it may be lost: the next
+    /// change rebuilds it.
     pub fn open(path: &Path, watcher: &Watcher) -> Result<Collection, CollectionError> {
         let root = match Dir::open(path, watcher.clone()) {
             Ok(root) => root,
@@ -109,10 +114,14 @@ impl Collection {
             Durability::Full => root,
             Durability::None => Dir::open(path, watcher.clone().without_sync())?,
         };
-        let own = open_own(&root)?;
+        let own = OnceLock::new();
+        if let Some(found) = own::open_own(&root)? {
+            let _ = own.set(found);
+        }
         Ok(Collection {
             root,
             own,
+            listener: own::Listener::default(),
             settings,
             index: Box::default(),
             trash: Mutex::default(),
@@ -146,11 +155,6 @@ impl Collection {
         &self.settings.id
     }
 
-    /// urepo's own directory.
-    pub(crate) fn own(&self) -> &Dir {
-        &self.own
-    }
-
     /// What `urepo.toml` says.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -160,15 +164,4 @@ impl Collection {
     pub fn settings_path(&self) -> PathBuf {
         self.root.path_of(layout::SETTINGS)
     }
-}
-
-fn open_own(root: &Dir) -> Result<Dir, CollectionError> {
-    let wrong = |cause| CollectionError::OwnDirectory { path: root.path_of(layout::OWN), cause };
-    let Some(own) = root.open_dir_if_there(layout::OWN)? else {
-        return Err(wrong(OwnDirectoryError::Missing));
-    };
-    if own.own_stamp()?.identity.0 != root.own_stamp()?.identity.0 {
-        return Err(wrong(OwnDirectoryError::OtherFileSystem));
-    }
-    Ok(own)
 }

@@ -200,14 +200,28 @@ fn read(dir: &Path, prefix: &Prefix) -> Result<Option<Registration>, CollectionE
 fn check_entry(entry: &Registration, claimant: &Claimant<'_>) -> Result<(), CollectionError> {
     // A memory within a collection went with it, though another one may be made in its place.
     let is_shared = entry.memory == claimant.memory && !claimant.memory.starts_with(claimant.root);
-    if is_shared || claimant.id == Some(entry.collection.as_str()) {
+    if is_shared {
+        return Ok(());
+    }
+    let issuer = issuer_at(&entry.root, claimant.prefix)?;
+    let is_there = issuer.as_ref() == Some(&entry.collection);
+    // One that was moved, or seen by another way; not one of which this is a copy.
+    if claimant.id == Some(entry.collection.as_str())
+        && !(is_there && is_elsewhere(&entry.root, claimant.root)?)
+    {
         return Ok(());
     }
     let (prefix, root) = (claimant.prefix.clone(), entry.root.clone());
-    match issuer_at(&entry.root, claimant.prefix)? {
-        Some(id) if id == entry.collection => Err(CollectionError::PrefixInUse { prefix, root }),
+    match issuer {
+        Some(_) if is_there => Err(CollectionError::PrefixInUse { prefix, root }),
         _ => Err(CollectionError::PrefixLost { prefix, root }),
     }
+}
+
+/// Whether these are two directories.
+fn is_elsewhere(one: &Path, other: &Path) -> Result<bool, PathError> {
+    let identity = |path| Ok(Dir::open(path, Watcher::default())?.own_stamp()?.identity);
+    Ok(identity(one)? != identity(other)?)
 }
 
 /// Makes sure that the collection at `root`, which is known, does not issue the prefix.

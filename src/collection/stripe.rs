@@ -4,7 +4,6 @@
 //! take none: an item is changed in one step, so they find it as it was or as it is. Nor do those who
 //! make new items, because a name can be taken only once.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::{Collection, CollectionError};
@@ -38,7 +37,7 @@ pub fn lock_items<'a>(
     let holder = agent.holder(waiter.clock);
     let mut locks = Vec::with_capacity(stripes.len());
     for (collection, stripe) in stripes {
-        let dir = collection.own().ensure_dir(layout::ITEM_LOCKS)?;
+        let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
         let file = format!("{stripe:02x}");
         let lock = Lock::take(&dir, &file, LockMode::Exclusive, &holder, waiter);
         locks.push(lock.map_err(|error| match error {
@@ -55,8 +54,10 @@ pub fn lock_items<'a>(
 impl Collection {
     /// Whether no process holds the lock of the item `name` at this moment.
     pub(super) fn is_unlocked(&self, name: &RepositoryName) -> Result<bool, PathError> {
-        let path = Path::new(layout::ITEM_LOCKS).join(format!("{:02x}", stripe(name)));
-        let Some(file) = self.own().open_file_if_there(path)? else { return Ok(true) };
+        let Some(locks) = self.own_dir(layout::ITEM_LOCKS)? else { return Ok(true) };
+        let Some(file) = locks.open_file_if_there(format!("{:02x}", stripe(name)))? else {
+            return Ok(true);
+        };
         match Lock::wait_for_file(file, LockMode::Shared, &Waiter::default().up_to(Duration::ZERO))
         {
             Ok(_) => Ok(true),

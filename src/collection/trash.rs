@@ -98,7 +98,7 @@ impl Collection {
         &self,
         mut visit: impl FnMut(Result<Trashed, PathError>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(trash) = self.own().open_dir_if_there(layout::TRASH)? else { return Ok(()) };
+        let Some(trash) = self.own_dir(layout::TRASH)? else { return Ok(()) };
         for entry in trash.entries()?.collect::<Result<Vec<_>, _>>()? {
             if entry.kind == Kind::Directory
                 && let Some(trashed) = Trashed::of(&trash, &entry.name).transpose()
@@ -121,7 +121,7 @@ impl Collection {
         let mut known = self.trash.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = match (recall, &*known) {
             (Recall::Listed, Some(listed)) => Some(listed.stamp),
-            _ => self.own().stamp(layout::TRASH)?,
+            _ => self.own()?.map_or(Ok(None), |own| own.stamp(layout::TRASH))?,
         };
         let Some(stamp) = stamp else { return Ok(Vec::new()) };
         let listed = match known.take() {
@@ -261,7 +261,7 @@ impl Collection {
 
     /// Makes an entry, synced and empty.
     pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
-        let trash = self.own().ensure_lasting_dir(layout::TRASH)?;
+        let trash = self.ensure_own()?.ensure_lasting_dir(layout::TRASH)?;
         let random = random_hex::<8>().on("make the directory", trash.path())?;
         // `+` occurs in no name, and `~` neither.
         let text = name.as_str().replace('/', "+");
@@ -284,13 +284,13 @@ impl Collection {
 
     /// The payload in the trash, if that is what the entry holds.
     pub fn trashed_payload(&self, trashed: &Trashed) -> Result<Option<Dir>, PathError> {
-        let trash = self.own().open_dir(layout::TRASH)?;
+        let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
         trash.open_dir_if_there(trashed.entry.join(layout::PAYLOAD))
     }
 
     /// The deleted Copy in the trash, if that is what the entry holds.
     pub fn trashed_copy(&self, trashed: &Trashed) -> Result<Option<StoredItem>, PathError> {
-        let trash = self.own().open_dir(layout::TRASH)?;
+        let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
         let dir = trash.open_dir_if_there(trashed.entry.join(COPY))?;
         Ok(dir.map(|dir| StoredItem::at(trashed.name.clone(), dir)))
     }
@@ -323,7 +323,7 @@ impl Collection {
 
     /// The directory of an entry.
     pub(crate) fn trashed_dir(&self, trashed: &Trashed) -> Result<Dir, PathError> {
-        self.own().open_dir(layout::TRASH)?.open_dir(&trashed.entry)
+        self.ensure_own()?.open_dir(layout::TRASH)?.open_dir(&trashed.entry)
     }
 
     /// Says durably that what an entry holds is being removed: a payload of which only a part is left
@@ -339,7 +339,7 @@ impl Collection {
 
     /// Removes an entry for good.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
-        self.own().open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
+        self.ensure_own()?.open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Collection, CollectionError, Rebuilt};
+use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError, random_hex};
@@ -24,7 +24,6 @@ pub struct Writer {
     staging: Dir,
     name: String,
     agent: Agent,
-    rebuilt: Option<Rebuilt>,
     _lock: Lock,
 }
 
@@ -49,13 +48,14 @@ pub struct Recovered {
 impl Collection {
     /// Joins the writers of this collection, waiting while it is being recovered.
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
-        let staging = self.own.ensure_dir(layout::STAGING)?;
-        let lock = self.share_lock(&staging, agent, waiter)?;
-        let rebuilt = match self.ensure_inventory(waiter) {
+        match self.rebuild(waiter) {
             // Who makes room on a full disk needs no list of what is there.
-            Err(error) if error.is_full() => None,
+            Err(error) if error.is_full() => {}
             outcome => outcome?,
-        };
+        }
+        let own = self.ensure_own()?;
+        let staging = own.ensure_dir(layout::STAGING)?;
+        let lock = self.share_lock((own, &staging), agent, waiter)?;
         let name = stage_name(agent.process).on("make the directory", staging.path())?;
         staging.make_dir(&name)?;
         let stage = match staging.open_dir(&name) {
@@ -65,7 +65,7 @@ impl Collection {
                 return Err(error.into());
             }
         };
-        let writer = Writer { stage, staging, name, agent: agent.clone(), rebuilt, _lock: lock };
+        let writer = Writer { stage, staging, name, agent: agent.clone(), _lock: lock };
         let mut holder = writer.stage.create_file(HOLDER)?;
         match holder.write_all(agent.holder(waiter.clock).to_string().as_bytes()) {
             // Who makes room on a full disk needs none for a note.
@@ -78,12 +78,12 @@ impl Collection {
     /// removed first. What this user cannot remove hinders nobody: `recover` reports it.
     fn share_lock(
         &self,
-        staging: &Dir,
+        (own, staging): (&Dir, &Dir),
         agent: &Agent,
         waiter: &Waiter<'_>,
     ) -> Result<Lock, CollectionError> {
         let holder = agent.holder(waiter.clock);
-        let take = |mode, waiter: &_| Lock::take(&self.own, layout::LOCK, mode, &holder, waiter);
+        let take = |mode, waiter: &_| Lock::take(own, layout::LOCK, mode, &holder, waiter);
         let locked = |error| CollectionError::locked(&self.settings().name, error);
         if staging.entries()?.next().is_some() {
             match take(LockMode::Exclusive, &waiter.up_to(Duration::ZERO)) {
@@ -123,17 +123,18 @@ impl Collection {
         &self,
         failed: &mut Vec<CollectionError>,
     ) -> Result<(), PathError> {
-        let Some(journal) = self.own.open_dir_if_there(layout::JOURNAL)? else { return Ok(()) };
+        let Some(journal) = self.own_dir(layout::JOURNAL)? else { return Ok(()) };
         let is_new = |name: &Path| name.extension().is_some_and(|extension| extension == "new");
         remove_each(&journal, is_new, failed)
     }
 
     /// Removes what has been copied of large items.
     fn remove_partial(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
-        let Some(partial) = self.own.open_dir_if_there(layout::PARTIAL)? else { return Ok(()) };
+        let Some(own) = self.own()? else { return Ok(()) };
+        let Some(partial) = own.open_dir_if_there(layout::PARTIAL)? else { return Ok(()) };
         remove_each(&partial, |_| true, failed)?;
         if partial.entries()?.next().is_none() {
-            self.own.remove_dir(Path::new(layout::PARTIAL))?;
+            own.remove_dir(Path::new(layout::PARTIAL))?;
         }
         Ok(())
     }
@@ -160,11 +161,6 @@ impl Writer {
     /// Who writes.
     pub fn agent(&self) -> &Agent {
         &self.agent
-    }
-
-    /// The inventory that had to be built first, because it was lost.
-    pub fn rebuilt(&self) -> Option<Rebuilt> {
-        self.rebuilt.filter(|rebuilt| rebuilt.items > 0)
     }
 
     /// What no other writer is called.
@@ -194,7 +190,8 @@ impl Drop for Writer {
 /// has been copied.
 pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
     let mut found = Vec::new();
-    match collection.own.open_dir_if_there(layout::PARTIAL) {
+    let Some(own) = collection.own()? else { return Ok(found) };
+    match own.open_dir_if_there(layout::PARTIAL) {
         Ok(None) => {}
         Ok(Some(partial)) => {
             for entry in partial.entries()? {
@@ -203,10 +200,10 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
         }
         // Another user's.
         Err(_) => {
-            found.push(LeftOver { path: collection.own.path_of(layout::PARTIAL), holder: None });
+            found.push(LeftOver { path: own.path_of(layout::PARTIAL), holder: None });
         }
     }
-    let Some(staging) = collection.own.open_dir_if_there(layout::STAGING)? else {
+    let Some(staging) = own.open_dir_if_there(layout::STAGING)? else {
         return Ok(found);
     };
     for entry in staging.entries()? {
@@ -231,7 +228,8 @@ impl Collection {
     /// Whether the writer with this stage is at work, or was killed and nobody has cleared up since.
     pub(crate) fn has_stage(&self, name: &str) -> Result<bool, PathError> {
         let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
-        Ok(plain && self.own.stamp(Path::new(layout::STAGING).join(name))?.is_some())
+        let Some(own) = self.own()?.filter(|_| plain) else { return Ok(false) };
+        Ok(own.stamp(Path::new(layout::STAGING).join(name))?.is_some())
     }
 }
 
@@ -244,13 +242,19 @@ pub fn recover(
     waiter: &Waiter<'_>,
 ) -> Result<Recovered, CollectionError> {
     let holder = agent.holder(waiter.clock);
-    let lock = Lock::take(&collection.own, layout::LOCK, LockMode::Exclusive, &holder, waiter);
+    match collection.rebuild(waiter) {
+        // Who makes room on a full disk needs no list of what is there.
+        Err(error) if error.is_full() => {}
+        outcome => outcome?,
+    }
+    let own = collection.ensure_own()?;
+    let lock = Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter);
     let _lock = match lock {
         Ok(lock) => lock,
         Err(error) => return Err(name_the_writers(collection, error)?),
     };
     let mut removed = left_overs(collection)?;
-    let staging = collection.own.ensure_dir(layout::STAGING)?;
+    let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, waiter.clock);
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());

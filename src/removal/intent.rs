@@ -45,7 +45,7 @@ impl Intent {
         writer: &Writer,
         names: &[RepositoryName],
     ) -> Result<Intent, RemovalError> {
-        let journal = collection.own().ensure_lasting_dir(layout::JOURNAL)?;
+        let journal = collection.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
         let random = random_hex::<8>().on("write to", journal.path())?;
         let file = PathBuf::from(format!("{BEGIN}{random}{END}"));
         // A name has no character that TOML would have escaped.
@@ -101,7 +101,7 @@ pub fn finish_pending(
     if files.is_empty() {
         return Ok(finished);
     }
-    let journal = collection.own().open_dir(layout::JOURNAL)?;
+    let journal = collection.ensure_own()?.open_dir(layout::JOURNAL)?;
     // Keeps recovery from clearing the trash up meanwhile.
     let writer = collection.writer(agent, waiter)?;
     for file in files {
@@ -134,7 +134,7 @@ pub fn finish_pending(
 
 /// The files of all runs, under way or not.
 fn intents(collection: &Collection) -> Result<Vec<PathBuf>, PathError> {
-    let Some(journal) = collection.own().open_dir_if_there(layout::JOURNAL)? else {
+    let Some(journal) = collection.own_dir(layout::JOURNAL)? else {
         return Ok(Vec::new());
     };
     let mut files = Vec::new();

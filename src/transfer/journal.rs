@@ -51,7 +51,7 @@ pub(super) fn token(place: &Path) -> Result<String, PathError> {
 impl Record {
     /// Puts the record on the disk of the giver and returns its name there.
     pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
-        let journal = giver.own().ensure_lasting_dir(layout::JOURNAL)?;
+        let journal = giver.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
         let name = format!("{PREFIX}{}.toml", token(journal.path())?);
         journal.replace_file(&name, self.to_text().as_bytes())?;
         Ok(name)
@@ -102,14 +102,14 @@ impl Record {
 
 /// Takes a record away: its hand-overs are finished.
 pub(super) fn end(giver: &Collection, name: &str) -> Result<(), PathError> {
-    let journal = giver.own().open_dir(layout::JOURNAL)?;
+    let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
     journal.remove_file_if_there(Path::new(name))?;
     journal.sync()
 }
 
 /// The names of the records there are.
 pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
-    let Some(journal) = giver.own().open_dir_if_there(layout::JOURNAL)? else {
+    let Some(journal) = giver.own_dir(layout::JOURNAL)? else {
         return Ok(Vec::new());
     };
     let mut names = Vec::new();
@@ -127,7 +127,7 @@ pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
 
 /// The record `name`, unless it has been taken away since.
 pub(super) fn read(giver: &Collection, name: &str) -> Result<Option<Record>, TransferError> {
-    let journal = giver.own().open_dir(layout::JOURNAL)?;
+    let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
     let Some(mut file) = journal.open_file_if_there(name)? else { return Ok(None) };
     let bytes = file.read_all(MAX_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error| error.to_string());

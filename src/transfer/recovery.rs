@@ -368,7 +368,7 @@ fn note(
 fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, TransferError> {
     let receiver = Collection::open(&record.to_path, &giver.root().watcher())?;
     if receiver.id() == record.to {
-        return Ok(receiver);
+        return Ok(receiver.with_listener_of(giver));
     }
     Err(TransferError::OtherReceiver { path: record.to_path.clone(), id: record.to.clone() })
 }

@@ -44,7 +44,7 @@ impl Partial {
         name: &RepositoryName,
         source: &ReadSidecar,
     ) -> Result<Option<Partial>, PathError> {
-        let dir = to.own().ensure_dir(layout::PARTIAL)?;
+        let dir = to.ensure_own()?.ensure_dir(layout::PARTIAL)?;
         // Names may be longer than the name of a file.
         let item = Digest::of(name.folded().as_bytes());
         let entry = format!("{item:.32}~{:.32}", source.text.digest());

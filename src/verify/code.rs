@@ -98,6 +98,7 @@ codes! {
     DoubleIbip = 307, Damage, "two items have one IBIp";
     FutureName = 308, Warning, "a name is dated in the future";
     InventoryRotten = 309, Warning, "a part of the inventory is not as it was written";
+    InventoryMissing = 310, Warning, "there is no inventory: nothing tells whether items vanished";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";

@@ -8,13 +8,8 @@ use super::{Code, ItemReport, Report};
 use crate::clock::Clock;
 use crate::collection::{Certainty, Collection, Discrepancy, InventoryChange, Names, Recorded};
 use crate::identity::RepositoryName;
-use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
-use crate::wait::Waiter;
-
-/// How long another process that builds the inventory is waited for.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Compares the inventory with the tree. With a clock, what was not recorded is reported, and recorded
 /// where that can be done.
@@ -31,9 +26,7 @@ impl Comparison<'_> {
         mut tell: impl FnMut(Report) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let visited = self.collection.visit_discrepancies(names, |found| match found {
-            Discrepancy::NoInventory => {
-                self.recording.map_or(ControlFlow::Continue(()), |clock| tell(self.build(clock)))
-            }
+            Discrepancy::NoInventory => tell(lost()),
             Discrepancy::Rotten(path, lines) => {
                 let detail = match lines {
                     1 => "1 line is not as it was written".to_owned(),
@@ -62,20 +55,13 @@ impl Comparison<'_> {
             }
         }
     }
+}
 
-    fn build(&self, clock: &dyn Clock) -> Report {
-        let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
-        let detail = match self.collection.ensure_inventory(&waiter) {
-            Ok(Some(rebuilt)) => {
-                format!("it was missing, and was built from the {} items there are", rebuilt.items)
-            }
-            // Another process has built it.
-            Ok(None) => "it was missing, and was built".to_owned(),
-            Err(_) => "it is missing: items that vanished are not noticed".to_owned(),
-        };
-        let path = Path::new(layout::OWN).join(layout::INVENTORY);
-        Report::Tree(Finding::new(Code::Unrecorded, Place::Tree(path), detail))
-    }
+/// The report of an inventory that is lost. A change builds it again, which this is not.
+fn lost() -> Report {
+    let path = Path::new(layout::OWN).join(layout::INVENTORY);
+    let detail = "the next change builds it from the items found";
+    Report::Tree(Finding::new(Code::InventoryMissing, Place::Tree(path), detail))
 }
 
 /// The report of an item that is recorded and gone.

@@ -157,7 +157,13 @@ impl<'a> Rounds<'a> {
         collection: &Collection,
         interrupt: &Interrupt,
     ) -> Result<(Dir, Lock), PathError> {
-        let dir = collection.root().open_dir(layout::OWN)?.ensure_dir(layout::VERIFIED)?;
+        // A lost directory is for a change to rebuild.
+        let lost = || std::io::ErrorKind::NotFound.into();
+        let own = collection.own()?;
+        let own = own.ok_or_else(|| {
+            PathError::new("open", collection.root().path_of(layout::OWN), lost())
+        })?;
+        let dir = own.ensure_dir(layout::VERIFIED)?;
         let holder = self.agent.holder(self.clock);
         let mode = LockMode::Exclusive;
         let waiter = Waiter::new(self.clock, interrupt, self.lock_wait);
@@ -197,7 +203,7 @@ impl Record<'_> {
 }
 
 fn open_to_read(collection: &Collection) -> Result<Option<Dir>, PathError> {
-    collection.root().open_dir(layout::OWN)?.open_dir_if_there(layout::VERIFIED)
+    collection.own_dir(layout::VERIFIED)
 }
 
 /// A part of a collection is gone round on its own.

@@ -8,6 +8,7 @@ use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
+use crate::own::listening;
 use crate::support::{
     TestClock, agent, append, deposit, inventory_file, inventory_line, make_collection, options,
     request, scratch, send_away, waiter,
@@ -171,15 +172,15 @@ fn a_lost_inventory_is_built_from_what_is_there() {
     std::fs::remove_dir_all(world.inventory()).unwrap();
     assert_eq!(told(&world.root), Told { is_lost: true, ..Told::default() });
     let clock = TestClock::at("2027-01-02T00:00:00Z");
-    let collection = world.collection();
-    let writer = collection.writer(&agent(), &waiter(&clock)).unwrap();
-    assert_eq!(writer.rebuilt().unwrap().items, 4);
-    writer.finish().unwrap();
+    let (collection, heard) = listening(world.collection());
+    let change = || collection.writer(&agent(), &waiter(&clock)).unwrap().finish().unwrap();
+    change();
+    assert_eq!(heard.lock().unwrap()[0].items, Some(4));
     check_inventory(&world.root, &world.names, "");
     let line = collection.last_record(&world.names[2]).unwrap().unwrap().line;
     assert_eq!(line.change, InventoryChange::Found(Some(State::Original)));
-    let writer = collection.writer(&agent(), &waiter(&clock)).unwrap();
-    assert_eq!(writer.rebuilt(), None);
+    change();
+    assert_eq!(heard.lock().unwrap().len(), 1);
 }
 
 /// Whatever bit rots, and wherever a file ends: no item is missing that is there, and none that is gone

@@ -21,6 +21,7 @@ mod inventory;
 mod log;
 mod manual;
 mod memory;
+mod own;
 mod power;
 mod promotion;
 mod readme;

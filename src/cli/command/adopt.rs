@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use urepo::adopt::{Adopter, Mode, has_items};
-use urepo::collection::{
-    Collection, CollectionError, OwnDirectoryError, check_place, init_without_names, restore_own,
-};
+use urepo::collection::{Collection, CollectionError, check_place, init_without_names};
 use urepo::disk::Dir;
 use urepo::distributor::Setting;
 use urepo::item::State;
@@ -86,8 +84,6 @@ enum Held {
 /// What is at the root.
 enum Found {
     Collection(Box<Collection>),
-    /// Settings without urepo's own directory.
-    WithoutOwn,
     Tree,
 }
 
@@ -102,9 +98,6 @@ impl Adopt {
         let found = match context.open(&root) {
             Ok(collection) => Found::Collection(Box::new(collection)),
             Err(CollectionError::NotACollection { .. }) => Found::Tree,
-            Err(CollectionError::OwnDirectory { cause: OwnDirectoryError::Missing, .. }) => {
-                Found::WithoutOwn
-            }
             Err(error) => return Err(error.into()),
         };
         if let (Found::Collection(collection), Some(wanted)) = (&found, &wanted) {
@@ -145,14 +138,9 @@ impl Adopt {
         root: &std::path::Path,
     ) -> Result<Collection, Failure> {
         let collection = match (found, wanted) {
-            (Found::Collection(collection), _) => return Ok(*collection),
-            (Found::WithoutOwn, wanted) => {
-                restore_own(root, &context.watcher())?;
-                let collection = context.open(root)?;
-                if let Some(wanted) = wanted {
-                    check_host(&collection, wanted, "--host")?;
-                }
-                return Ok(collection);
+            (Found::Collection(collection), _) => {
+                collection.rebuild(&context.waiter())?;
+                return Ok(*collection);
             }
             (Found::Tree, Some(wanted)) => {
                 self.past.make(context, self.name.clone(), root, wanted.subsystem()?)?

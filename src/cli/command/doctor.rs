@@ -40,6 +40,9 @@ impl Doctor {
         let collection = context.collection()?;
         let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
         let options = context.care_options(trust);
+        if self.adopt_clock && !context.global.dry_run {
+            collection.rebuild(&context.waiter())?;
+        }
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         if self.adopt_clock && !context.global.dry_run {
             let future = if self.forget_future { FutureDate::Forget } else { FutureDate::Keep };

@@ -36,6 +36,7 @@ impl Index {
             return Err(Failure::usage("an index is derived: there is no dry run of making it"));
         }
         let look = if self.rebuild { Look::Anew } else { Look::Full };
+        collection.rebuild(&context.waiter())?;
         let catalog = context.catalog(&collection, look)?;
         let news = catalog.news();
         if news.temporary {

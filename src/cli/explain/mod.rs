@@ -151,9 +151,6 @@ fn hint_for(error: &CollectionError) -> Option<String> {
         CollectionError::Settings { path, .. } => {
             format!("correct `{}`; `urepo config` shows what is read", path.display())
         }
-        CollectionError::OwnDirectory { .. } => {
-            "put `.urepo` back beside `urepo.toml`, on the same file system".to_owned()
-        }
         CollectionError::NoSubsystem { path, .. } => {
             format!("`{}` names the subsystems: host, port and name", path.display())
         }

@@ -23,7 +23,7 @@
 //!
 //! A line that has no end was being written when the process or the machine stopped; nobody had relied on
 //! it, and the next writer marks it as torn. It counts only if nothing but its end is lost. Where the directory is missing, all of it is lost: the next
-//! [`writer`](super::Writer) builds it from what is there.
+//! change builds it from what is there ([`Collection::rebuild`]).
 
 mod compare;
 mod line;
@@ -47,7 +47,6 @@ use crate::wait::{Waited, Waiter};
 pub use compare::Discrepancy;
 use line::TORN;
 pub use line::{Departure, Destination, InventoryChange, InventoryLine};
-pub use rebuild::Rebuilt;
 pub(super) use recall::InventoryReader;
 pub use recall::{Certainty, Recorded};
 
@@ -112,7 +111,7 @@ impl Collection {
 
     /// The directory of the inventory, unless it is lost.
     pub(crate) fn inventory(&self) -> Result<Option<Dir>, PathError> {
-        self.own().open_dir_if_there(layout::INVENTORY)
+        self.own_dir(layout::INVENTORY)
     }
 }
 

@@ -11,57 +11,44 @@ use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-use crate::wait::{Waited, Waiter};
 
 /// The inventory in the making.
 const STAGED: &str = "inventory.new";
 /// The state stands in the second line of a sidecar.
 const HEAD: usize = 256;
 
-/// An inventory that was built from what is there: nothing is known of items that vanished before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rebuilt {
-    /// How many items it has.
-    pub items: u64,
-}
-
 impl Collection {
-    /// Builds the inventory if there is none, waiting for another process that does.
+    /// Builds the inventory, of which there is none, in `own`; returns how many items it has.
     ///
-    /// It appears in one step. Nothing is reported where another process built it meanwhile.
-    pub(crate) fn ensure_inventory(
+    /// It appears in one step. The caller holds the lock of `own`.
+    pub(in crate::collection) fn build_inventory(
         &self,
-        waiter: &Waiter<'_>,
-    ) -> Result<Option<Rebuilt>, PathError> {
-        if self.inventory()?.is_some() {
-            return Ok(None);
-        }
-        let Waited::Ready(_lock) = waiter.poll(|| self.own().try_lock())? else {
-            let error = std::io::Error::other("another process is building the inventory");
-            return Err(PathError::new("lock", self.own().path(), error));
-        };
-        if self.inventory()?.is_some() {
-            return Ok(None);
-        }
-        self.own().remove_tree(Path::new(STAGED))?;
-        let staged = self.own().ensure_dir(STAGED)?;
+        own: &Dir,
+        clock: &dyn Clock,
+    ) -> Result<u64, PathError> {
+        own.remove_tree(Path::new(STAGED))?;
+        let staged = own.ensure_dir(STAGED)?;
         let mut building = Building { dir: &staged, file: String::new(), text: String::new() };
         let mut items = 0;
         let _whole = self.visit_all(&Names::default(), |listed| {
-            // What cannot be listed now is recorded when it is found.
-            if let Listed::Item(name) = listed
-                && let Some(change) = self.found(&name)?
-            {
-                building.add(&InventoryLine { date: waiter.clock.now(), name, change })?;
-                items += 1;
+            match listed {
+                Listed::Item(name) => {
+                    if let Some(change) = self.found(&name)? {
+                        building.add(&InventoryLine { date: clock.now(), name, change })?;
+                        items += 1;
+                    }
+                }
+                // What another user keeps closed is recorded when it is found.
+                Listed::Unreadable(error) if !error.is_refusal() => return Err(error),
+                Listed::Unreadable(_) | Listed::Stray(_) => {}
             }
             Ok::<_, PathError>(ControlFlow::Continue(()))
         })?;
         building.flush()?;
         staged.sync()?;
-        self.own().rename_new(Path::new(STAGED), self.own(), Path::new(layout::INVENTORY))?;
-        self.own().sync()?;
-        Ok(Some(Rebuilt { items }))
+        own.rename_new(Path::new(STAGED), own, Path::new(layout::INVENTORY))?;
+        own.sync()?;
+        Ok(items)
     }
 
     /// Records items that nothing had recorded, as they are found now.

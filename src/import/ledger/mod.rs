@@ -83,7 +83,7 @@ impl<'a> Ledger<'a> {
         agent: &Agent,
         waiter: &Waiter<'_>,
     ) -> Result<Ledger<'a>, ImportError> {
-        let dir = collection.own().ensure_lasting_dir(layout::IMPORT)?;
+        let dir = collection.ensure_own()?.ensure_lasting_dir(layout::IMPORT)?;
         let holder = agent.holder(waiter.clock);
         let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, waiter);
         let lock = lock.map_err(|error| match error {
@@ -103,7 +103,7 @@ impl<'a> Ledger<'a> {
 
     /// Looks at the ledger for a dry run: nothing is written, nothing is locked.
     pub fn look(collection: &'a Collection) -> Result<Ledger<'a>, ImportError> {
-        let file = match collection.own().open_dir_if_there(layout::IMPORT)? {
+        let file = match collection.own_dir(layout::IMPORT)? {
             Some(dir) => dir.open_file_if_there(FILE)?,
             None => None,
         };

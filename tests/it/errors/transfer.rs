@@ -187,6 +187,8 @@ hint: name another collection with `--to`
         world.write("clone/urepo.toml", clone);
         std::fs::create_dir_all(world.path("clone/.urepo/staging")).unwrap();
         std::fs::create_dir_all(world.path("clone/.urepo/inventory")).unwrap();
+        std::fs::create_dir_all(world.path("clone/.urepo/distributor")).unwrap();
+        world.write("clone/.urepo/lock", "");
         refuses(&world, "-c archive copy --all --to clone", 23).tells(str![[r#"
 error: `[WORLD]/archive` and `[WORLD]/clone` have the same collection id
 hint: if `[WORLD]/clone` is to be a collection of its own, give it another `id` in its `urepo.toml`

@@ -1,0 +1,178 @@
+//! urepo's own directory in a collection: conveniences of which none is needed to read the items.
+//!
+//! A collection that was copied without it, or has lost it, answers every question. The first change
+//! rebuilds it: the inventory from the items that are there, and memories of the distributor that give
+//! no date which has passed.
+
+use std::fmt;
+use std::io::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Collection;
+use crate::disk::{Dir, PathError};
+use crate::layout;
+use crate::wait::{Waited, Waiter};
+
+/// What every collection has in urepo's own directory; the rest appears when it is needed.
+const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, layout::INVENTORY];
+
+/// What was missing of urepo's own directory, and has been rebuilt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// The paths that were missing.
+    pub missing: Vec<PathBuf>,
+    /// How many items the inventory was built from, if it was: nothing is known of items that
+    /// vanished before.
+    pub items: Option<u64>,
+    /// Whether the memories of the distributor are lost, so that the next name is later than now.
+    pub memories: bool,
+}
+
+impl fmt::Display for Rebuilt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, path) in self.missing.iter().enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            write!(f, "{separator}`{}`", path.display())?;
+        }
+        let was = if self.missing.len() == 1 { "was" } else { "were" };
+        write!(f, " {was} missing, and rebuilt")?;
+        if let Some(items) = self.items {
+            let s = if items == 1 { "" } else { "s" };
+            write!(
+                f,
+                "; the inventory lists the {items} item{s} found, and no item that vanished before"
+            )?;
+        }
+        if self.memories {
+            write!(f, "; every new name is later than now")?;
+        }
+        Ok(())
+    }
+}
+
+type Hear = dyn Fn(&Rebuilt) + Send + Sync;
+
+/// Hears of what was rebuilt.
+#[derive(Clone, Default)]
+pub(super) struct Listener(Option<Arc<Hear>>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+impl Collection {
+    /// Calls `listener` when something missing of urepo's own directory was rebuilt.
+    #[must_use]
+    pub fn on_rebuild(self, listener: impl Fn(&Rebuilt) + Send + Sync + 'static) -> Collection {
+        Collection { listener: Listener(Some(Arc::new(listener))), ..self }
+    }
+
+    /// The same listener as that of `other`.
+    pub(crate) fn with_listener_of(self, other: &Collection) -> Collection {
+        Collection { listener: other.listener.clone(), ..self }
+    }
+
+    /// urepo's own directory; `None` while it is lost.
+    pub(crate) fn own(&self) -> Result<Option<&Dir>, PathError> {
+        if self.own.get().is_none()
+            && let Some(own) = open_own(&self.root)?
+        {
+            // Another thread may have opened it meanwhile.
+            let _ = self.own.set(own);
+        }
+        Ok(self.own.get())
+    }
+
+    /// The directory `name` in urepo's own, if both are there.
+    pub(crate) fn own_dir(&self, name: &str) -> Result<Option<Dir>, PathError> {
+        self.own()?.map_or(Ok(None), |own| own.open_dir_if_there(name))
+    }
+
+    /// urepo's own directory, made if it is missing.
+    pub(crate) fn ensure_own(&self) -> Result<&Dir, PathError> {
+        if self.own()?.is_none() {
+            self.root.ensure_dir(layout::OWN)?;
+        }
+        let gone = || Error::other("it was removed while it was made");
+        self.own()?.ok_or_else(|| PathError::new("open", self.root.path_of(layout::OWN), gone()))
+    }
+
+    /// Makes what is missing of urepo's own directory, waiting for another process that does so.
+    ///
+    /// The listener hears of it, unless the other process did it. May be killed and repeated at any
+    /// point.
+    pub fn rebuild(&self, waiter: &Waiter<'_>) -> Result<(), PathError> {
+        let own = self.ensure_own()?;
+        if missing_parts(own)?.is_empty() {
+            return Ok(());
+        }
+        let Waited::Ready(_lock) = waiter.poll(|| own.try_lock())? else {
+            let error = Error::other("another process is rebuilding it");
+            return Err(PathError::new("lock", own.path(), error));
+        };
+        let missing = missing_parts(own)?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        make_parts(own)?;
+        let is_lost = |part| missing.contains(&part);
+        // Last, and in one step: while it is missing, the next change comes here again.
+        let items = if is_lost(layout::INVENTORY) {
+            Some(self.build_inventory(own, waiter.clock)?)
+        } else {
+            None
+        };
+        let rebuilt = Rebuilt {
+            missing: if missing.len() == PARTS.len() {
+                vec![own.path().to_path_buf()]
+            } else {
+                missing.iter().map(|part| own.path_of(part)).collect()
+            },
+            items,
+            memories: is_lost(layout::DISTRIBUTOR) && !self.settings.subsystems.is_empty(),
+        };
+        if let Listener(Some(listener)) = &self.listener {
+            listener(&rebuilt);
+        }
+        Ok(())
+    }
+}
+
+fn missing_parts(own: &Dir) -> Result<Vec<&'static str>, PathError> {
+    let mut missing = Vec::new();
+    for part in PARTS {
+        if own.stamp(part)?.is_none() {
+            missing.push(part);
+        }
+    }
+    Ok(missing)
+}
+
+/// Makes urepo's own directory in `root` with all its parts but the inventory, each if it is missing.
+pub(super) fn make_own(root: &Dir) -> Result<Dir, PathError> {
+    let own = root.ensure_dir(layout::OWN)?;
+    make_parts(&own)?;
+    Ok(own)
+}
+
+fn make_parts(own: &Dir) -> Result<(), PathError> {
+    own.ensure_dir(layout::DISTRIBUTOR)?;
+    own.ensure_dir(layout::STAGING)?;
+    own.open_lock_file(layout::LOCK)?;
+    own.sync()
+}
+
+/// urepo's own directory, if it is there; an error where it is a link, or cannot serve these items.
+pub(super) fn open_own(root: &Dir) -> Result<Option<Dir>, PathError> {
+    let Some(own) = root.open_dir_if_there(Path::new(layout::OWN))? else { return Ok(None) };
+    if own.own_stamp()?.identity.0 != root.own_stamp()?.identity.0 {
+        let error = Error::other(
+            "it is on another file system than the items, so that nothing can be moved into place",
+        );
+        return Err(PathError::new("use", own.path(), error));
+    }
+    Ok(Some(own))
+}

@@ -1,0 +1,368 @@
+//! A collection that has lost urepo's own directory, or parts of it, answers, and the first change
+//! rebuilds what is missing.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rustix::io::Errno;
+use urepo::collection::{Collection, Rebuilt};
+use urepo::disk::Watcher;
+
+use crate::errors::with_mounts;
+use crate::inventory::check_inventory;
+use crate::support::{
+    Faults, Mode, Ran, System, TestClock, World, agent, deposit, make_collection, options, request,
+    scratch, tree, waiter, whole_items,
+};
+
+/// The parts that every collection has in urepo's own directory.
+const PARTS: [&str; 4] = ["distributor", "staging", "lock", "inventory"];
+
+/// A collection, and what it reports as rebuilt.
+pub(crate) fn listening(collection: Collection) -> (Collection, Arc<Mutex<Vec<Rebuilt>>>) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = Arc::clone(&heard);
+    (collection.on_rebuild(move |rebuilt| hear.lock().unwrap().push(rebuilt.clone())), heard)
+}
+
+/// An archive with two items, one of them a tombstone, and an empty mirror.
+fn world() -> (World, String, String) {
+    let world = World::new();
+    world.run("init archive --host archive.example.org").succeeded();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let kept = deposit_one(&world, "letter.txt");
+    let deleted = deposit_one(&world, "draft.txt");
+    world.run(&format!("-c archive delete {deleted} --force last --yes")).succeeded();
+    (world, kept, deleted)
+}
+
+fn deposit_one(world: &World, file: &str) -> String {
+    world.write(file, format!("the {file}\n"));
+    world.run(&format!("-c archive new {file}")).succeeded().trim().to_owned()
+}
+
+fn lose(world: &World, part: &str) {
+    let path = world.path("archive/.urepo").join(part);
+    let removed = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+    removed.unwrap();
+}
+
+fn questions(kept: &str, deleted: &str) -> Vec<String> {
+    let lines = [
+        "list --long",
+        "list --json",
+        "show KEPT",
+        "show DELETED",
+        "find --file letter.txt",
+        "path KEPT",
+        "cat KEPT",
+        "manifest KEPT",
+        "whereis KEPT",
+        "status",
+        "status --with mirror",
+        "verify",
+        "verify --time-limit 5m",
+        "verify KEPT",
+        "log",
+        "log KEPT",
+        "stats",
+        "export KEPT --format tar --to -",
+        "export KEPT --to out",
+        "id KEPT",
+        "config",
+        "doctor",
+        "purge --dry-run",
+        "recover --dry-run",
+        "new letter.txt --dry-run",
+        "mint --dry-run",
+        "import letter.txt --dry-run",
+        "copy KEPT --to mirror",
+    ];
+    let fill = |line: &str| line.replace("KEPT", kept).replace("DELETED", deleted);
+    let of_one = lines.iter().map(|line| format!("-c archive {}", fill(line)));
+    of_one.chain(["verify archive mirror".to_owned()]).collect()
+}
+
+#[test]
+fn every_question_is_answered_without_it_and_changes_nothing() {
+    let (world, kept, deleted) = world();
+    for part in ["", "distributor", "staging", "lock", "inventory", "trash", "log", "locks"] {
+        let archive = world.path("archive");
+        let whole = world.path("whole");
+        assert!(
+            std::process::Command::new("cp")
+                .arg("-a")
+                .args([&archive, &whole])
+                .status()
+                .unwrap()
+                .success()
+        );
+        lose(&world, part);
+        let before = essentials(&archive);
+        for line in questions(&kept, &deleted) {
+            let ran = world.run(&line);
+            assert_eq!(ran.code, 0, "without `{part}`: {line}\n{}{}", ran.stdout, ran.stderr);
+            assert!(!ran.stderr.contains("rebuilt"), "{line}: {}", ran.stderr);
+            assert_eq!(essentials(&archive), before, "without `{part}`: {line}");
+        }
+        assert_eq!(world.run(&format!("-c archive cat {kept}")).stdout, "the letter.txt\n");
+        std::fs::remove_dir_all(&archive).unwrap();
+        std::fs::rename(&whole, &archive).unwrap();
+        for made in ["out", "mirror"] {
+            std::fs::remove_dir_all(world.path(made)).unwrap();
+        }
+        world.run("init mirror --host mirror.example.org --force prefix").succeeded();
+    }
+}
+
+/// What is in urepo's own directory, without what questions keep there for the next.
+fn essentials(root: &Path) -> Vec<String> {
+    let derived = ["verified", "index"];
+    let mut lines = tree(root);
+    lines.retain(|line| {
+        !derived.iter().any(|name| line.starts_with(&format!(".urepo/{name}")))
+            // Its time and size say who holds it.
+            && !line.starts_with(".urepo/lock ")
+    });
+    lines
+}
+
+#[test]
+fn verify_says_once_that_the_inventory_is_missing() {
+    let (world, ..) = world();
+    for part in ["inventory", ""] {
+        lose(&world, part);
+        let ran = world.run("-c archive verify");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let told = ran.stdout.clone() + &ran.stderr;
+        assert_eq!(told.matches("U310").count(), 1, "{told}");
+        assert!(told.contains("U310  warning"), "{told}");
+        assert!(!world.path("archive/.urepo/inventory").exists());
+    }
+}
+
+#[test]
+fn the_first_change_rebuilds_it_and_says_so() {
+    let (world, kept, deleted) = world();
+    let changes = [
+        "-c archive new draft.txt".to_owned(),
+        "-c archive mint".to_owned(),
+        "-c archive import draft.txt".to_owned(),
+        format!("-c archive delete {kept} --force last --yes"),
+        format!("-c archive delete --revive {kept}"),
+        "-c archive recover".to_owned(),
+        "-c archive index".to_owned(),
+        "-c archive doctor --adopt-clock".to_owned(),
+        "adopt archive".to_owned(),
+    ];
+    let warned = |ran: &Ran, what: &str| {
+        let count = ran.stderr.matches("missing, and rebuilt").count();
+        assert_eq!(count, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("warning: {what}")), "{}", ran.stderr);
+    };
+    for change in changes {
+        // The trash goes along, so that nothing can be revived.
+        let parts: &[&str] = if change.contains("--revive") { &PARTS } else { &[""] };
+        for part in parts {
+            lose(&world, part);
+        }
+        let ran = world.run(&change);
+        ran.succeeded();
+        warned(&ran, "`[WORLD]/archive/.urepo` was missing, and rebuilt; the inventory lists the ");
+        for part in PARTS {
+            assert!(world.path("archive/.urepo").join(part).exists(), "{change}");
+        }
+        let told = world.run("-c archive verify --quick");
+        assert!(!told.succeeded().contains("U310"), "{}", told.stdout);
+    }
+    for part in PARTS {
+        lose(&world, part);
+        let ran = world.run("-c archive new draft.txt");
+        ran.succeeded();
+        warned(&ran, &format!("`[WORLD]/archive/.urepo/{part}` was missing, and rebuilt"));
+    }
+    let ran = world.run("-c archive new draft.txt");
+    assert!(!ran.stderr.contains("rebuilt"), "{}", ran.stderr);
+    assert_ne!(kept, deleted);
+}
+
+/// The memory is lost as well: no name that may have been given is given again.
+#[test]
+fn names_are_later_than_now_afterwards() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    let file = scratch.path().join("a.txt");
+    std::fs::write(&file, "a").unwrap();
+    make_collection(&root);
+    let name_at = |time: &str| {
+        let collection = Collection::open(&root, &Watcher::default()).unwrap();
+        let clock = TestClock::at(time);
+        let (outcomes, _) =
+            deposit(&collection, vec![request(&file)], options(), &clock, |_| ()).unwrap();
+        outcomes[0].result.as_ref().unwrap().label.name.clone()
+    };
+    let given = name_at("2026-11-21T02:13:20Z");
+    // It migrated, so that nothing on the disk tells that it was given.
+    std::fs::remove_dir_all(root.join("example.org")).unwrap();
+    std::fs::remove_dir_all(root.join(".urepo")).unwrap();
+    let next = name_at("2026-11-21T02:13:40Z");
+    assert!(given.instant() < next.instant());
+    assert!(next.instant() > "2026-11-21T02:13:40Z".parse().unwrap(), "{next}");
+}
+
+/// A copy without it, beside the collection that it was copied from, gives no names.
+#[test]
+fn a_copy_gives_no_names_while_its_model_does() {
+    let (world, ..) = world();
+    let copied = world.shell("cp -r archive twin && rm -r twin/.urepo").status();
+    assert!(copied.unwrap().success());
+    let ran = world.run("-c twin new letter.txt");
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(ran.stderr.contains("another collection gives the names"), "{}", ran.stderr);
+    world.run("-c archive new letter.txt").succeeded();
+    std::fs::rename(world.path("archive"), world.path("aside")).unwrap();
+    world.run("-c twin new letter.txt").succeeded();
+}
+
+#[test]
+fn only_a_directory_is_taken_for_it() {
+    let (world, kept, _) = world();
+    std::fs::rename(world.path("archive/.urepo"), world.path("aside")).unwrap();
+    let before = tree(&world.path("aside"));
+    std::os::unix::fs::symlink("../aside", world.path("archive/.urepo")).unwrap();
+    for line in ["-c archive list", "-c archive new letter.txt", "-c archive recover"] {
+        assert_eq!(world.run(line).code, 1, "{line}");
+    }
+    std::fs::remove_file(world.path("archive/.urepo")).unwrap();
+    std::fs::write(world.path("archive/.urepo"), "").unwrap();
+    for line in ["-c archive list", "-c archive new letter.txt"] {
+        assert_eq!(world.run(line).code, 1, "{line}");
+    }
+    assert_eq!(tree(&world.path("aside")), before);
+    std::fs::remove_file(world.path("archive/.urepo")).unwrap();
+    for part in ["inventory", "staging", "distributor"] {
+        std::fs::create_dir_all(world.path("archive/.urepo")).unwrap();
+        std::os::unix::fs::symlink("../../aside", world.path("archive/.urepo").join(part)).unwrap();
+        assert_eq!(world.run("-c archive new letter.txt").code, 1, "{part}");
+        std::fs::remove_dir_all(world.path("archive/.urepo")).unwrap();
+    }
+    assert_eq!(tree(&world.path("aside")), before);
+    world.run(&format!("-c archive show {kept}")).succeeded();
+}
+
+#[test]
+fn a_read_only_collection_without_it_is_read() {
+    let world = World::new();
+    let script = "
+        $UREPO init mount/archive --host archive.example.org 2>told
+        $UREPO init mirror --host mirror.example.org 2>told
+        name=$($UREPO -c mount/archive new a.txt)
+        mount -t tmpfs tmpfs mount && $UREPO init mount/archive --force prefix --host archive.example.org 2>told
+        name=$($UREPO -c mount/archive new a.txt 2>told)
+        rm -r mount/archive/.urepo && mount -o remount,ro mount
+        for line in list \"show $name\" \"cat $name\" 'find --file a.txt' verify status \"manifest $name\" \\
+            log stats doctor \"copy $name --to mirror\"; do
+            code=0; $UREPO -c mount/archive $line >out 2>told || code=$?; echo \"$line: $code\"
+        done
+        code=0; $UREPO -c mount/archive new a.txt 2>told || code=$?; tell $code";
+    let Some(told) = with_mounts(&world, script) else { return };
+    let (answers, refusal) = told.split_once("exit").unwrap();
+    assert_eq!(answers.lines().count(), 11, "{told}");
+    assert!(answers.lines().all(|line| line.ends_with(": 0")), "{told}");
+    assert!(refusal.starts_with(" 1") && refusal.contains("Read-only"), "{told}");
+}
+
+/// A collection with two items that has lost `part`.
+fn without(root: &Path, part: &str) -> Vec<String> {
+    make_collection(root);
+    let collection = Collection::open(root, &Watcher::default()).unwrap();
+    let file = root.with_file_name("a.txt");
+    std::fs::write(&file, "a").unwrap();
+    let requests = || vec![request(&file), request(&file)];
+    let clock = TestClock::at("2026-11-21T02:13:20Z");
+    deposit(&collection, requests(), options(), &clock, |_| ()).unwrap();
+    let path = root.join(".urepo").join(part);
+    let removed = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+    removed.unwrap();
+    whole_items(&collection)
+}
+
+/// Lets the rebuilding fail at the n-th operation, for every n; the next change completes it.
+fn every_operation(mode: Mode, system: System, part: &str) {
+    let scratch = scratch();
+    let mut strikes = 0;
+    for at in system.points() {
+        let root = scratch.path().join(format!("archive-{at}"));
+        let names = without(&root, part);
+        let faults = Arc::new(Faults::new(&root, at, mode).on(system));
+        let clock = TestClock::at("2026-11-21T02:14:00Z");
+        let rebuilt = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _))
+            .and_then(|collection| Ok(collection.rebuild(&waiter(&clock))?));
+        let struck = faults.struck();
+        let context = format!("{part}, {at}: {struck:?}");
+        let is_whole = || PARTS.iter().all(|part| root.join(".urepo").join(part).exists());
+        if rebuilt.is_ok() {
+            assert!(is_whole(), "{context}");
+        }
+        let (collection, heard) = listening(Collection::open(&root, &Watcher::default()).unwrap());
+        let is_rebuilt = is_whole();
+        let file = root.with_file_name("a.txt");
+        let requests = vec![request(file)];
+        let (outcomes, _) = deposit(&collection, requests, options(), &clock, |_| ()).unwrap();
+        let new = outcomes[0].result.as_ref().unwrap().label.name.clone();
+        assert!(!names.contains(&new.to_string()), "{context}");
+        assert_eq!(heard.lock().unwrap().len(), usize::from(!is_rebuilt), "{context}");
+        assert!(is_whole() && !root.join(".urepo/inventory.new").exists(), "{context}");
+        let all = whole_items(&collection);
+        assert_eq!(all.len(), names.len() + 1, "{context}");
+        let recorded: Vec<_> = all.iter().map(|name| name.parse().unwrap()).collect();
+        check_inventory(&root, &recorded, &context);
+        std::fs::remove_dir_all(&root).unwrap();
+        if struck.is_none() {
+            break;
+        }
+        strikes = at;
+    }
+    assert!(strikes > 10, "only {strikes} operations were made to fail");
+}
+
+#[test]
+fn killed_at_any_operation_of_rebuilding() {
+    for part in ["", "inventory"] {
+        every_operation(Mode::Killed, System::Own, part);
+    }
+    for system in System::LACKING {
+        every_operation(Mode::Killed, system, "");
+    }
+}
+
+#[test]
+fn an_error_at_any_operation_of_rebuilding() {
+    for errno in [Errno::IO, Errno::NOSPC] {
+        every_operation(Mode::Once(errno), System::Own, "");
+    }
+}
+
+#[test]
+fn two_writers_rebuild_it_at_once() {
+    let scratch = scratch();
+    for round in 0..20 {
+        let root: PathBuf = scratch.path().join(format!("archive-{round}"));
+        let names = without(&root, "");
+        let heard: Vec<_> = std::thread::scope(|threads| {
+            let write = || {
+                let opened = Collection::open(&root, &Watcher::default()).unwrap();
+                let (collection, heard) = listening(opened);
+                let clock = TestClock::at("2026-11-21T02:14:00Z");
+                let writer = collection.writer(&agent(), &waiter(&clock)).unwrap();
+                writer.finish().unwrap();
+                heard.lock().unwrap().len()
+            };
+            let started: Vec<_> = (0..4).map(|_| threads.spawn(write)).collect();
+            started.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(heard.iter().sum::<usize>(), 1, "one of them rebuilds it: {heard:?}");
+        let recorded: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
+        check_inventory(&root, &recorded, "");
+    }
+}
