@@ -86,6 +86,20 @@ impl Writer {
         Ok(collection.remove_trashed(&trashed)?)
     }
 
+    /// Puts a staged and synced item in its place, where nothing may be.
+    pub(crate) fn place_item(
+        &self,
+        collection: &Collection,
+        staged: &Path,
+        name: &RepositoryName,
+    ) -> Result<(), CollectionError> {
+        let directory = layout::item_directory(name);
+        let year = collection.ensure_directory(directory.parent().unwrap_or(Path::new("")))?;
+        let leaf = Path::new(directory.file_name().unwrap_or_default());
+        self.stage().rename_new(staged, &year, leaf)?;
+        Ok(year.sync()?)
+    }
+
     /// Puts a staged and synced item in place of the one of the same name, which goes to the trash in
     /// the same step and stays there until it is purged.
     ///

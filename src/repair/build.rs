@@ -17,7 +17,8 @@ use crate::progress::Progress;
 
 /// What building needs to know.
 pub(super) struct Build<'a> {
-    pub item: &'a StoredItem,
+    /// What there is of it.
+    pub item: Option<&'a StoredItem>,
     pub plan: &'a Plan,
     pub donors: &'a [StoredItem],
     pub writer: &'a Writer,
@@ -79,8 +80,9 @@ impl Build<'_> {
                 self.copy(self.donors[donor].open(&entry.path)?, entry, &staged)
             }
             (Content::File { modified, mode, .. }, Source::Own | Source::OwnAttributes) => {
+                let Some(item) = self.item else { return Ok(()) };
                 if !self.link(&entry.path, &staged)? {
-                    return self.copy(self.item.open(&entry.path)?, entry, &staged);
+                    return self.copy(item.open(&entry.path)?, entry, &staged);
                 }
                 if source == Source::OwnAttributes {
                     // Both names are of one file, so the old item has them right from now on as well.
@@ -117,14 +119,15 @@ impl Build<'_> {
 
     /// Lets a damaged file stay, where it is a file at all.
     fn keep_damaged(&self, path: &PayloadPath, staged: &Path) -> Result<(), RepairError> {
+        let Some(item) = self.item else { return Ok(()) };
         let below = Path::new(layout::PAYLOAD).join(path.as_path());
-        let is_file = match self.item.dir().open_file_if_there(&below) {
+        let is_file = match item.dir().open_file_if_there(&below) {
             Ok(Some(file)) => file.stamp()?.kind == Kind::File,
             // Not even to be opened; what it is stays in the trash.
             Ok(None) | Err(_) => false,
         };
         if is_file && !self.link(path, staged)? {
-            let mut source = self.item.open(path)?;
+            let mut source = item.open(path)?;
             let stamp = source.stamp()?;
             let mut copy = self.stage().create_file_with_mode(staged, stamp.kept_mode())?;
             let (progress, interrupt) = (self.progress, self.interrupt);
@@ -137,16 +140,18 @@ impl Build<'_> {
     /// Gives a file or link of the item a second name in the stage, where that can be done.
     fn link(&self, path: &PayloadPath, staged: &Path) -> Result<bool, PathError> {
         let path = Path::new(layout::PAYLOAD).join(path.as_path());
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        let (Some(item), Some(parent), Some(name)) = (self.item, path.parent(), path.file_name())
+        else {
             return Ok(false);
         };
-        self.item.dir().open_dir(parent)?.link_file(Path::new(name), self.stage(), staged)
+        item.dir().open_dir(parent)?.link_file(Path::new(name), self.stage(), staged)
     }
 
     /// Gives a directory of the payload the mode and time that it has in the item: no sidecar has
     /// them of directories that are not empty.
     fn keep_attributes(&self, path: &Path) -> Result<(), PathError> {
-        let old = self.item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
+        let Some(item) = self.item else { return Ok(()) };
+        let old = item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
         // What is missing there, or can not be opened, has nothing to pass on.
         let Ok(old) = old else { return Ok(()) };
         let stamp = old.own_stamp()?;

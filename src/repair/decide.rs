@@ -3,12 +3,12 @@
 use toml::Value;
 
 use super::facts::{DonorFacts, Facts, Record, Written, has_target};
-use super::{Options, RepairError, SidecarAction, Unsealed, proof};
+use super::{Options, RepairError, SidecarAction, Unsealed, proof, recorded};
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{NewText, Sidecar};
 
 /// The key in `[origin]` that names the collection of a Copy's Original.
-const ORIGIN: &str = "collection";
+pub(super) const ORIGIN: &str = "collection";
 
 /// The sidecar that the mended item has.
 #[derive(Debug)]
@@ -162,13 +162,18 @@ fn rebuilt(
     if own.is_some_and(|own| own.state == State::Deleted) {
         return Err(RepairError::Deleted { name: name() });
     }
+    if options.state.is_none() && facts.recorded_state() == Some(State::Deleted) {
+        let (sidecar, record, action) = recorded::tombstone(facts, donors)?;
+        return written(facts, sidecar, record, action);
+    }
     let (at, record) = chosen(facts, donors)?;
     let sealed = donors.iter().filter_map(|donor| donor.record.as_ref());
     let mut handovers = sealed.map(|it| &it.sidecar).chain(own).map(|it| it.handover.is_some());
     if handovers.any(|under_way| under_way) {
         return Err(RepairError::Handover { name: name() });
     }
-    if own.is_none() && !facts.inventory.exists && options.state.is_none() {
+    let is_known = options.state.is_some() || facts.recorded_state().is_some();
+    if own.is_none() && !facts.inventory.exists && !is_known {
         return Err(RepairError::PerhapsDeleted { name: name() });
     }
     let state = state(facts, donors, (at, record), own, options)?;
@@ -183,6 +188,8 @@ fn rebuilt(
                 sidecar.origin.remove(ORIGIN);
             }
         }
+        // Of a Copy that came from here, before the Original left.
+        _ if is_copy_of(record, &facts.collection) => drop(sidecar.origin.remove(ORIGIN)),
         _ => {}
     }
     written(facts, sidecar, record, SidecarAction::Rebuild { from: at, state })
@@ -243,13 +250,16 @@ fn state(
     if let Some(state) = options.state {
         return Ok(state);
     }
+    if facts.recorded_state().is_some() {
+        let believed = recorded::believed(facts, donors);
+        return believed.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() });
+    }
     // A donor with the id of this collection is a backup of it.
     if donors[at].collection == facts.collection {
         return Ok(record.sidecar.state);
     }
     let is_ours = |record: &Written| {
-        let origin = record.sidecar.origin.get(ORIGIN).and_then(Value::as_str);
-        record.sidecar.state == State::Copy && origin == Some(facts.collection.as_str())
+        record.sidecar.state == State::Copy && is_copy_of(record, &facts.collection)
     };
     if donors.iter().filter_map(|donor| donor.record.as_ref()).any(is_ours) {
         return Ok(State::Original);
@@ -257,6 +267,11 @@ fn state(
     // Anybody may have written that it is the Original.
     let believed = own.map(|own| own.state).filter(|state| *state != State::Original);
     believed.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
+}
+
+/// Whether a sidecar says that the Original is that of the collection with this id.
+pub(super) fn is_copy_of(record: &Written, collection: &str) -> bool {
+    record.sidecar.origin.get(ORIGIN).and_then(Value::as_str) == Some(collection)
 }
 
 /// The donor, another collection than this, that holds the Original.

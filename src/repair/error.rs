@@ -46,8 +46,8 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
-    /// What is left of the sidecar says that the item was deleted.
-    #[error("what is left of the sidecar of `{name}` says that it was deleted here")]
+    /// What is left of the sidecar, or the inventory, says that the item was deleted.
+    #[error("`{name}` was deleted here, and its tombstone is damaged or missing")]
     Deleted {
         /// The item.
         name: RepositoryName,

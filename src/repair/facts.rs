@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::RepairError;
 use super::inventory::Inventory;
-use crate::collection::{Collection, SidecarFileError, StoredItem, read_sidecar};
+use crate::collection::{Collection, Recorded, SidecarFileError, StoredItem, read_sidecar};
 use crate::disk::{Dir, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
@@ -38,6 +38,8 @@ pub(super) struct Facts {
     /// The id of its collection.
     pub collection: String,
     pub record: Record,
+    /// What the inventory of the collection says of it, where its own sidecar is lost.
+    pub recorded: Option<Recorded>,
     pub inventory: Inventory,
     /// What else lies in its directory.
     pub strays: Vec<PathBuf>,
@@ -115,7 +117,20 @@ pub(super) fn has_target(sidecar: &Sidecar) -> bool {
     })
 }
 
-/// The item `name` in `donor`, if it is there and was not deleted.
+impl Facts {
+    /// The state that the item should have, by the inventory.
+    pub(super) fn recorded_state(&self) -> Option<State> {
+        self.recorded.as_ref().and_then(|recorded| recorded.line.state())
+    }
+}
+
+impl DonorFacts {
+    pub(super) fn is_tombstone(&self) -> bool {
+        self.record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted)
+    }
+}
+
+/// The item `name` in `donor`, if it is there.
 ///
 /// A donor that can not be read is of no use, and no reason to stop.
 pub(super) fn find(name: &RepositoryName, donor: &Collection) -> Option<(StoredItem, DonorFacts)> {
@@ -124,9 +139,6 @@ pub(super) fn find(name: &RepositoryName, donor: &Collection) -> Option<(StoredI
         Ok(Record::Sealed(written)) => Some(*written),
         Ok(Record::Doubtful(_) | Record::Lost(_)) | Err(_) => None,
     };
-    if record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted) {
-        return None;
-    }
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
     Some((item, DonorFacts { root, collection, record }))
 }

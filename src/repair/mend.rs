@@ -6,9 +6,11 @@ use super::build::Build;
 use super::decide::decide;
 use super::facts::{self, DonorFacts, Facts, Record};
 use super::inventory::{Inventory, Known, open_payload};
-use super::plan::{Plan, wanted};
+use super::plan::{Damage, Plan, wanted};
 use super::{Outcome, Remainder, RepairError, Repairer, donor};
-use crate::collection::{Event, EventKind, InventoryChange, StoredItem, Writer, lock_items};
+use crate::collection::{
+    CollectionError, Event, EventKind, InventoryChange, Recorded, StoredItem, Writer, lock_items,
+};
 use crate::disk::Stamp;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -19,11 +21,22 @@ use crate::verify::{Depth, Findings, Place, Severity, verify_item};
 
 /// An item that was looked at, with all that is needed to mend it.
 struct Examined {
-    item: StoredItem,
+    /// What there is of it; nothing of one that vanished.
+    item: Option<StoredItem>,
     /// The sidecar that the plan goes by.
     stamp: Option<Stamp>,
     donors: Vec<StoredItem>,
     plan: Plan,
+}
+
+/// What there is of an item.
+struct Found {
+    /// The name, as it is spelt on disk or in the inventory.
+    name: RepositoryName,
+    item: Option<StoredItem>,
+    record: Record,
+    /// What the inventory says, where nothing else does.
+    recorded: Option<Recorded>,
 }
 
 impl Repairer<'_> {
@@ -37,8 +50,8 @@ impl Repairer<'_> {
     ///
     /// Everything is read and built without a lock: a lock is on many items, and reading takes long.
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
-        let name = self.collection.item(name)?.name().clone();
-        let Some(examined) = self.look_at(&name)? else { return Ok(Outcome::Sound) };
+        let Some(examined) = self.look_at(name)? else { return Ok(Outcome::Sound) };
+        let name = examined.plan.name.clone();
         let lost: Vec<_> = examined.plan.lost().cloned().collect();
         let is_refused = self.options.remainder == Remainder::Refuse;
         if !lost.is_empty() && (is_refused || examined.plan.changes_nothing()) {
@@ -51,32 +64,46 @@ impl Repairer<'_> {
             let _ = writer.stage().remove_tree(&staged);
         }
         replaced?;
-        let became = InventoryChange::Became(examined.plan.sidecar.state);
-        self.collection.record([(name.clone(), became)], self.clock)?;
+        let state = examined.plan.sidecar.state;
+        let (change, note) = match examined.plan.damage {
+            Damage::Within => (InventoryChange::Became(state), "mended"),
+            Damage::Vanished => (InventoryChange::Entered(state), "brought back"),
+        };
+        self.collection.record([(name.clone(), change)], self.clock)?;
         self.check_in_place(&examined.plan)?;
         self.progress.finish_item(name.as_str());
         let event = Event::new(EventKind::Recovery, &name, self.clock.now(), self.agent);
-        self.collection.note(&[Event { note: Some("mended".to_owned()), ..event }]);
+        self.collection.note(&[Event { note: Some(note.to_owned()), ..event }]);
         Ok(Outcome::Mended(Box::new(examined.plan)))
     }
 
     /// Looks at the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
-        let item = self.collection.item(name)?;
-        let name = item.name().clone();
-        let stamp = item.dir().stamp(layout::SIDECAR)?;
-        let record = Record::read(&name, item.dir())?;
+        let Found { name, item, record, recorded } = self.find(name)?;
+        let stamp = match &item {
+            Some(item) => item.dir().stamp(layout::SIDECAR)?,
+            None => None,
+        };
         if let Record::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
         {
             return Ok(None);
         }
+        // Whoever says what it was says that it was not deleted.
+        let is_deleted = self.options.state.is_none()
+            && recorded.as_ref().is_some_and(|it| it.line.state() == Some(State::Deleted));
         let found = self.donors.iter().filter_map(|donor| facts::find(&name, donor));
+        let found = found.filter(|(_, donor)| donor.is_tombstone() == is_deleted);
         let (donors, records): (Vec<_>, Vec<_>) = found.unzip();
-        let inventory = self.take_inventory(&item, &record, &records)?;
+        let (inventory, strays, damage) = match &item {
+            Some(item) => {
+                let inventory = self.take_inventory(item, &record, &records)?;
+                (inventory, item.strays()?, Damage::Within)
+            }
+            None => (Inventory::default(), Vec::new(), Damage::Vanished),
+        };
         let collection = self.collection.id().to_owned();
-        let strays = item.strays()?;
-        let facts = Facts { name, collection, record, inventory, strays };
+        let facts = Facts { name, collection, record, recorded, inventory, strays };
         let decision = decide(&facts, &records, self.options)?;
         let roots: Vec<PathBuf> = records.into_iter().map(|donor| donor.root).collect();
         let sources = donor::sources(
@@ -86,10 +113,37 @@ impl Repairer<'_> {
             self.progress,
             self.interrupt,
         )?;
-        let plan = Plan::new(&facts, decision, roots, &sources);
+        let plan = Plan::new(&facts, damage, decision, roots, &sources);
         let is_complete = plan.changes_nothing() && plan.lost().next().is_none();
-        let is_sound = is_complete && self.is_sound(&item)?;
+        let is_sound = match &item {
+            Some(item) => is_complete && self.is_sound(item)?,
+            None => false,
+        };
         Ok((!is_sound).then_some(Examined { item, stamp, donors, plan }))
+    }
+
+    /// What there is of the item `name`, or what the inventory says of it.
+    fn find(&self, name: &RepositoryName) -> Result<Found, RepairError> {
+        match self.collection.item(name) {
+            Ok(item) => {
+                let name = item.name().clone();
+                let record = Record::read(&name, item.dir())?;
+                let recorded = match &record {
+                    Record::Lost(_) => self.collection.last_record(&name)?,
+                    Record::Sealed(_) | Record::Doubtful(_) => None,
+                };
+                Ok(Found { name, item: Some(item), record, recorded })
+            }
+            Err(CollectionError::NoSuchItem { .. }) => match self.collection.absent(name) {
+                CollectionError::Vanished { recorded, .. } => {
+                    let name = recorded.line.name.clone();
+                    let record = Record::Lost("the item is missing".to_owned());
+                    Ok(Found { name, item: None, record, recorded: Some(*recorded) })
+                }
+                error => Err(error.into()),
+            },
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Reads the payload, as far as any sidecar knows it.
@@ -129,7 +183,7 @@ impl Repairer<'_> {
         let Examined { item, stamp, donors, plan } = examined;
         let (progress, interrupt) = (self.progress, self.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
-        Build { item, plan, donors, writer, progress, interrupt, staged }.run()?;
+        Build { item: item.as_ref(), plan, donors, writer, progress, interrupt, staged }.run()?;
         let mended = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
         let report = verify_item(&mended, Depth::FromDisk, progress, interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
@@ -138,6 +192,19 @@ impl Repairer<'_> {
         }
         let items = [(self.collection, &plan.name)];
         let _locks = lock_items(items, self.agent, &self.waiter())?;
+        let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
+        let Some(item) = item else {
+            return match self.collection.named_item(&plan.name) {
+                Err(CollectionError::Vanished { .. }) => {
+                    Ok(writer.place_item(self.collection, staged, &plan.name)?)
+                }
+                Err(error) => Err(error.into()),
+                Ok(item) => {
+                    let path = item.dir().path().to_path_buf();
+                    Err(RepairError::Changed { name: plan.name.clone(), path })
+                }
+            };
+        };
         let now = self.collection.item(&plan.name)?;
         let is_same = now.dir().own_stamp()?.identity == item.dir().own_stamp()?.identity
             && now.dir().stamp(layout::SIDECAR)? == *stamp;
@@ -145,7 +212,6 @@ impl Repairer<'_> {
             let path = item.dir().path_of(layout::SIDECAR);
             return Err(RepairError::Changed { name: plan.name.clone(), path });
         }
-        let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         Ok(writer.replace_item(self.collection, staged, &plan.name)?)
     }
 

@@ -1,5 +1,8 @@
 //! Repair: what is damaged, missing or added in an item is mended from any good copy of it.
 //!
+//! An item that the inventory says should be here, and that is not, is made anew from its donors, under its
+//! name and in the state that was recorded.
+//!
 //! A [`Repairer`] looks at an item and at the same item in other collections, the *donors*, makes a
 //! [`Plan`] of it, and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] mends.
 //!
@@ -9,6 +12,7 @@
 //! |---|---|
 //! | `facts`, `inventory` | what is there: sidecars as they are, files as they are read now |
 //! | `decide` | which sidecar the item shall have; pure |
+//! | `recorded` | which state the inventory vouches for; pure |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the bytes that are asked for |
@@ -32,6 +36,7 @@ mod inventory;
 mod mend;
 mod plan;
 mod proof;
+mod recorded;
 
 use std::time::Duration;
 
@@ -44,7 +49,7 @@ use crate::progress::Progress;
 use crate::wait::Waiter;
 
 pub use error::RepairError;
-pub use plan::{Plan, SidecarAction, Source, Step};
+pub use plan::{Damage, Plan, SidecarAction, Source, Step};
 
 /// Mends items of one collection from others.
 pub struct Repairer<'a> {

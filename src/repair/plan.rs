@@ -16,6 +16,8 @@ use crate::sidecar::{NewText, Sidecar};
 pub struct Plan {
     /// The item.
     pub name: RepositoryName,
+    /// What is wrong with it.
+    pub damage: Damage,
     /// What becomes of its sidecar.
     pub action: SidecarAction,
     /// One step an entry of the sidecar, in the same order.
@@ -27,6 +29,15 @@ pub struct Plan {
     /// The sidecar that it will have, and its text.
     pub(super) sidecar: Sidecar,
     pub(super) text: NewText,
+}
+
+/// What is wrong with an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Something in it.
+    Within,
+    /// It should be here, and is not.
+    Vanished,
 }
 
 /// What becomes of the sidecar. Donors are counted from 0.
@@ -85,6 +96,7 @@ impl Plan {
     /// entry, the donor that has its bytes.
     pub(super) fn new(
         facts: &Facts,
+        damage: Damage,
         decision: Decision,
         donors: Vec<PathBuf>,
         sources: &[Option<usize>],
@@ -106,7 +118,7 @@ impl Plan {
         let added = facts.inventory.added(wanted);
         let added = added.into_iter().map(|path| Path::new(layout::PAYLOAD).join(path));
         let dropped = facts.strays.iter().cloned().chain(added).collect();
-        Plan { name: facts.name.clone(), action, steps, dropped, donors, sidecar, text }
+        Plan { name: facts.name.clone(), damage, action, steps, dropped, donors, sidecar, text }
     }
 
     /// Whether everything stays, the good and what has no good copy.

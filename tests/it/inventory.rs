@@ -89,6 +89,11 @@ fn told(root: &Path) -> Told {
     told
 }
 
+/// The items that vanished.
+pub(crate) fn missing(root: &Path) -> Vec<RepositoryName> {
+    told(root).missing.into_iter().map(|(name, _)| name).collect()
+}
+
 /// No item looks missing that is not, and every one of `names` is recorded, if it is there.
 pub(crate) fn check_inventory(root: &Path, names: &[RepositoryName], context: &str) {
     let told = told(root);

@@ -18,7 +18,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use tell::Run;
 
-/// Mend damaged, missing or added files of items from good copies
+/// Mend damaged or missing items from good copies
 ///
 /// Each item is verified; what is wrong with it is mended from the same item in other collections. A
 /// byte is used only if the digest of what is read is the one in the sidecar, and the item is replaced
@@ -26,6 +26,11 @@ use tell::Run;
 /// purge`. A damaged sidecar is restored with the text of a copy if the seal it had proves the result,
 /// sealed anew if a copy confirms all of it, or, where nothing can be read of it, built from that of a
 /// copy. If a copy describes the item otherwise and nothing proves which is right, nothing is changed.
+///
+/// An item that should be here by the inventory of the collection, and is missing, is brought back under its
+/// name, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
+/// back from one. An Original is not made of a Copy that names another collection as that of its
+/// Original: say what it was with --as.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -35,7 +40,7 @@ Examples:
   urepo repair --dry-run --quick --from /mnt/backup
   urepo repair 11.21.02.13 --from /mnt/backup --partial")]
 pub(crate) struct Repair {
-    /// The items; every one that is damaged unless given
+    /// The items; every one that is damaged or missing unless given
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
     /// A collection with good copies, by path or name; repeat it for several. The named collections
@@ -55,7 +60,7 @@ pub(crate) struct Repair {
     /// damaged, or differs from that of a copy; its payload has to be as it says
     #[arg(long)]
     reseal: bool,
-    /// What an item was whose sidecar is lost, where nothing else tells
+    /// What an item was whose sidecar is lost, where neither a copy nor the inventory tells
     #[arg(long, value_name = "STATE", value_enum)]
     r#as: Option<Was>,
 }
@@ -168,6 +173,9 @@ impl Repair {
         for text in &self.items {
             match repairer.collection.find(text) {
                 Ok(item) => names.push(item.name().clone()),
+                Err(FindError::Collection(CollectionError::Vanished { recorded, .. })) => {
+                    names.push(recorded.line.name);
+                }
                 Err(error) => run.missing(text, absent(error, repairer))?,
             }
         }
@@ -227,7 +235,7 @@ fn explained(error: RepairError, repairer: &Repairer<'_>) -> (Failure, bool) {
     (failure, is_damage)
 }
 
-/// An item that is not there is copied, not repaired.
+/// An item that never was there is copied, not repaired.
 fn absent(error: FindError, repairer: &Repairer<'_>) -> Failure {
     let FindError::Collection(CollectionError::NoSuchItem { name, .. }) = &error else {
         return error.into();

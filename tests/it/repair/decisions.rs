@@ -9,6 +9,7 @@ use urepo::sidecar::{Handover, Party};
 use urepo::verify::Code;
 
 use super::{Pair, copy_tree, flip, mended};
+use crate::support::inventory_file;
 
 fn lose_sidecar(pair: &Pair, root: &str) {
     fs::remove_file(pair.item(root).join("item.toml")).unwrap();
@@ -122,6 +123,9 @@ fn a_tombstone_is_not_brought_to_life() {
     let error = pair.refuses(&["b"], Options::default());
     assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
     lose_sidecar(&pair, "a");
+    let error = pair.refuses(&["b"], Options::default());
+    assert!(matches!(error, RepairError::Deleted { .. }), "the inventory knows: {error}");
+    fs::remove_file(inventory_file(&pair.root("a"), pair.name.as_str())).unwrap();
     let error = pair.refuses(&["b"], Options::default());
     assert!(matches!(error, RepairError::PerhapsDeleted { .. }), "{error}");
     mended(pair.repair_with(&["b"], as_state(State::Original), &Watcher::default()));

@@ -7,7 +7,7 @@ use snapbox::data::Inline;
 use snapbox::str;
 
 use super::{copy_tree, digests_below, everything, flip};
-use crate::support::{Ran, World, make_collection};
+use crate::support::{Ran, World, inventory_file, make_collection};
 
 /// A world with a collection of one item, a backup of it, and the item's name.
 fn world() -> (World, String) {
@@ -25,7 +25,7 @@ fn in_item(world: &World, root: &str, name: &str, file: &str) -> std::path::Path
 
 /// What was told, with the name of the item hidden.
 #[track_caller]
-fn tells(ran: &Ran, name: &str, code: i32, expected: Inline) {
+pub(super) fn tells(ran: &Ran, name: &str, code: i32, expected: Inline) {
     assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
     let text = format!("{}{}", ran.stdout, ran.stderr).replace(name, "[NAME]");
     let assert = snapbox::Assert::new().action_env(snapbox::assert::DEFAULT_ACTION_ENV);
@@ -316,6 +316,7 @@ hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
 "#]],
     );
     fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    fs::remove_file(inventory_file(&world.path("archive"), &name)).unwrap();
     let line = format!("-c archive repair {name} --from backup");
     refuses(
         &world,
@@ -395,6 +396,7 @@ hint: repair it with `--as copy`
     let copy = {
         let (mut copy, _) = urepo::sidecar::Sidecar::read(text.as_bytes()).unwrap();
         copy.state = urepo::item::State::Copy;
+        copy.origin.insert("collection".into(), "another".into());
         copy.to_text()
     };
     fs::write(&theirs, &copy).unwrap();
@@ -409,6 +411,7 @@ hint: name the collection of the Original with `--from`, or say `--as original` 
 
 "#]],
     );
+    fs::remove_file(inventory_file(&world.path("archive"), &name)).unwrap();
     fs::rename(in_item(&world, "archive", &name, "doc"), world.path("archive/doc-elsewhere"))
         .unwrap();
     refuses(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use urepo::identity::RepositoryName;
-use urepo::repair::{Outcome, Plan, SidecarAction, Source};
+use urepo::repair::{Damage, Outcome, Plan, SidecarAction, Source};
 use urepo::verify::{Finding, Severity};
 
 use crate::cli::context::Context;
@@ -121,18 +121,27 @@ impl<'a> Run<'a> {
                 plan.donors[*donor].display()
             ));
         }
+        let damage = plan.damage;
         self.tell(name.as_str(), fields(plan, told), || {
             if self.is_dry() {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
-                let heading = match told {
-                    Told::Mended => "would mend",
-                    Told::Partly => "would mend a part of",
-                    Told::Not => "could not mend",
+                let heading = match (damage, told) {
+                    (Damage::Within, Told::Mended) => "would mend",
+                    (Damage::Within, Told::Partly) => "would mend a part of",
+                    (Damage::Within, Told::Not) => "could not mend",
+                    (Damage::Vanished, Told::Mended) => "would bring back",
+                    (Damage::Vanished, Told::Partly) => "would bring back a part of",
+                    (Damage::Vanished, Told::Not) => "could not bring back",
                 };
                 format!("{heading} {name}:{}", lines.concat())
             } else {
-                let heading = if told == Told::Mended { "mended" } else { "mended a part of" };
+                let heading = match (damage, told) {
+                    (Damage::Within, Told::Mended) => "mended",
+                    (Damage::Within, _) => "mended a part of",
+                    (Damage::Vanished, Told::Mended) => "brought back",
+                    (Damage::Vanished, _) => "brought back a part of",
+                };
                 format!("{heading} {name}: {}", summary(plan))
             }
         })
@@ -289,6 +298,7 @@ fn fields(plan: &Plan, told: Told) -> Value {
     });
     json!({
         "ok": plan.lost().next().is_none(), "outcome": outcome, "sidecar": sidecar,
+        "vanished": plan.damage == Damage::Vanished,
         "files": files, "taken_out": taken_out.collect::<Vec<_>>(),
     })
 }

@@ -100,7 +100,7 @@ const KINDS: [Kind; 9] = [
         name: "vanished",
         one: "item that vanished",
         many: "items that vanished",
-        hint: "`urepo -c PATH verify --quick` lists them; a backup or another collection may hold them",
+        hint: "`urepo -c PATH repair --quick --from ROOT` brings back what the collection ROOT holds",
     },
 ];
 

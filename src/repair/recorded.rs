@@ -1,0 +1,52 @@
+//! What the inventory vouches for, of an item whose sidecar is lost or that is gone as a whole.
+
+use toml::Value;
+
+use super::decide::{ORIGIN, is_copy_of};
+use super::facts::{DonorFacts, Facts, Written};
+use super::{RepairError, SidecarAction};
+use crate::collection::Certainty;
+use crate::item::State;
+use crate::sidecar::Sidecar;
+
+/// The state that the item had, if the inventory says it and nothing speaks against it.
+///
+/// The Original may have left since, where a damaged line may say so, or where a Copy has another
+/// collection's as its Original. A Copy too many does no harm.
+pub(super) fn believed(facts: &Facts, donors: &[DonorFacts]) -> Option<State> {
+    let recorded = facts.recorded.as_ref()?;
+    let state = recorded.line.state()?;
+    let is_elsewhere = |record: &Written| {
+        let origin = record.sidecar.origin.get(ORIGIN).and_then(Value::as_str);
+        record.sidecar.state == State::Copy && origin.is_some_and(|id| id != facts.collection)
+    };
+    let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
+    let is_doubtful = recorded.certainty == Certainty::Doubtful || records.any(is_elsewhere);
+    (state != State::Original || !is_doubtful).then_some(state)
+}
+
+/// The tombstone of an item that was deleted here, from a backup or from a Copy that was deleted with it.
+pub(super) fn tombstone<'a>(
+    facts: &Facts,
+    donors: &'a [DonorFacts],
+) -> Result<(Sidecar, &'a Written, SidecarAction), RepairError> {
+    let is_ours = |donor: &DonorFacts, record: &Written| {
+        donor.collection == facts.collection || is_copy_of(record, &facts.collection)
+    };
+    let found = donors.iter().enumerate().find_map(|(at, donor)| {
+        let record = donor.record.as_ref().filter(|record| is_ours(donor, record))?;
+        donor.is_tombstone().then_some((at, donor, record))
+    });
+    let Some((from, donor, record)) = found else {
+        return Err(RepairError::Deleted { name: facts.name.clone() });
+    };
+    let mut sidecar = record.sidecar.clone();
+    sidecar.repository = facts.name.clone();
+    if donor.collection != facts.collection {
+        sidecar.origin.remove(ORIGIN);
+        if let Some(removal) = &mut sidecar.removal {
+            removal.was = State::Original;
+        }
+    }
+    Ok((sidecar, record, SidecarAction::Rebuild { from, state: State::Deleted }))
+}

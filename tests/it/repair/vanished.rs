@@ -1,0 +1,237 @@
+//! An item that should be here and is not comes back as what it was.
+
+use std::fs;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use snapbox::str;
+use urepo::collection::{CollectionError, InventoryChange, recover};
+use urepo::disk::Watcher;
+use urepo::item::State;
+use urepo::repair::{Damage, Options, Outcome, RepairError, SidecarAction};
+use urepo::sidecar::Removal;
+
+use super::{Pair, copy_tree, everything, flip, mended};
+use crate::inventory::{check_inventory, missing};
+use crate::support::{
+    Faults, Mode, System, TestClock, World, agent, append, inventory_file, inventory_line,
+    send_away, staged, waiter,
+};
+
+const DATE: &str = "2026-11-23T10:00:00Z";
+
+impl Pair {
+    fn vanish(&self) {
+        fs::remove_dir_all(self.item("a")).unwrap();
+    }
+
+    /// Adds a line about the item to the inventory of `a`.
+    fn record(&self, what: &str, details: &str) {
+        let line = inventory_line(DATE, &format!("{what} {} {details}", self.name));
+        append(&inventory_file(&self.root("a"), self.name.as_str()), &line);
+    }
+
+    #[track_caller]
+    fn is_whole(&self, state: State) {
+        assert_eq!((self.codes(), self.sidecar("a").state), (vec![], state));
+        check_inventory(&self.root("a"), std::slice::from_ref(&self.name), "");
+        let recorded = self.open("a").last_record(&self.name).unwrap().unwrap();
+        assert_eq!(recorded.line.change, InventoryChange::Entered(state));
+    }
+}
+
+fn as_state(state: State) -> Options {
+    Options { state: Some(state), ..Options::default() }
+}
+
+#[test]
+fn an_original_comes_back_from_its_copy() {
+    let pair = Pair::new();
+    let before = pair.sidecar("a");
+    fs::remove_dir_all(pair.root("a").join("example.org")).unwrap();
+    let plan = pair.plan(&["b"]).unwrap();
+    assert_eq!(plan.damage, Damage::Vanished);
+    assert_eq!(plan.action, SidecarAction::Rebuild { from: 0, state: State::Original });
+    assert_eq!(mended(pair.repair(&["b"])), plan);
+    assert_eq!(pair.sidecar("a"), before);
+    pair.is_whole(State::Original);
+    assert_eq!(pair.repair(&["b"]).unwrap(), Outcome::Sound);
+}
+
+#[test]
+fn a_copy_comes_back_as_a_copy() {
+    let pair = Pair::new();
+    // The Original went on, and the Copy in `b` has not heard of it.
+    pair.record("became", "Copy");
+    pair.vanish();
+    mended(pair.repair(&["b"]));
+    pair.is_whole(State::Copy);
+    assert_eq!(pair.sidecar("a").origin.get("collection"), None);
+    pair.vanish();
+    pair.change("b", |sidecar| sidecar.state = State::Original);
+    mended(pair.repair(&["b"]));
+    pair.is_whole(State::Copy);
+    let holder = pair.open("b").id().to_owned();
+    assert_eq!(pair.sidecar("a").origin["collection"].as_str(), Some(&*holder));
+}
+
+/// Wherever something says that the Original is elsewhere, a person has to decide.
+#[test]
+fn no_second_original_is_made() {
+    let pair = Pair::new();
+    pair.vanish();
+    pair.change("b", |sidecar| {
+        sidecar.origin.insert("collection".into(), "another".into());
+    });
+    let refused = |options| pair.repair_with(&["b"], options, &Watcher::default()).unwrap_err();
+    assert!(matches!(refused(Options::default()), RepairError::StateUnknown { .. }));
+    pair.change("b", |sidecar| sidecar.state = State::Original);
+    let error = refused(as_state(State::Original));
+    assert!(matches!(error, RepairError::SecondOriginal { .. }), "{error}");
+    // A damaged line may have said that it went.
+    let id = pair.open("a").id().to_owned();
+    pair.change("b", |sidecar| {
+        sidecar.state = State::Copy;
+        sidecar.origin.insert("collection".into(), id.into());
+    });
+    append(&inventory_file(&pair.root("a"), pair.name.as_str()), "rotten\n");
+    assert!(matches!(refused(Options::default()), RepairError::StateUnknown { .. }));
+    assert!(!pair.item("a").exists());
+    mended(pair.repair_with(&["b"], as_state(State::Original), &Watcher::default()));
+    assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Original));
+}
+
+#[test]
+fn what_left_stays_away() {
+    let pair = Pair::new();
+    send_away(&pair.root("a"), pair.name.as_str());
+    match pair.repair(&["b"]).unwrap_err() {
+        RepairError::Collection(CollectionError::Left { .. }) => {}
+        error => panic!("{error}"),
+    }
+    assert!(!pair.item("a").exists());
+}
+
+#[test]
+fn a_deleted_item_comes_back_as_a_tombstone_or_not_at_all() {
+    let pair = Pair::new();
+    pair.record("became", "Deleted");
+    pair.vanish();
+    let error = pair.repair(&["b"]).unwrap_err();
+    assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
+    assert!(!pair.item("a").exists());
+    let removal =
+        Removal { by: "ana@vm".to_owned(), reason: None, was: State::Copy, updated: None };
+    pair.change("b", |sidecar| {
+        sidecar.state = State::Deleted;
+        sidecar.removal = Some(removal);
+    });
+    fs::remove_dir_all(pair.item("b").join("doc")).unwrap();
+    mended(pair.repair(&["b"]));
+    pair.is_whole(State::Deleted);
+    let sidecar = pair.sidecar("a");
+    assert_eq!(sidecar.removal.unwrap().was, State::Original);
+    assert_eq!(sidecar.origin.get("collection"), None);
+}
+
+#[test]
+fn a_file_that_no_donor_has_is_lost() {
+    let pair = Pair::new();
+    pair.vanish();
+    flip(&pair.item("b").join("doc/a.txt"));
+    let error = pair.repair(&["b"]).unwrap_err();
+    assert!(matches!(error, RepairError::Lost { .. }), "{error}");
+    assert!(!pair.item("a").exists());
+    assert_eq!(mended(pair.partial(&["b"])).lost().count(), 1);
+    assert!(pair.item("a").join("doc/sub/b.bin").exists());
+}
+
+/// Whatever fails, there is no item, which is known to be missing, or the whole one.
+#[test]
+fn failures_at_any_operation() {
+    every_operation(Mode::Killed, System::Own);
+    every_operation(Mode::Once(Errno::IO), System::Own);
+    every_operation(Mode::Once(Errno::NOSPC), System::Own);
+    for system in System::LACKING {
+        every_operation(Mode::Killed, system);
+    }
+}
+
+fn every_operation(mode: Mode, system: System) {
+    let pair = Pair::new();
+    let sidecar = pair.sidecar("a");
+    pair.vanish();
+    copy_tree(&pair.root("a"), &pair.root("template"));
+    let donor = everything(&pair.root("b"));
+    let mut strikes = 0;
+    for at in system.points() {
+        let faults = Arc::new(Faults::new(pair.scratch.path(), at, mode).on(system));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let outcome = pair.repair_with(&["b"], Options::default(), &watcher);
+        let struck = faults.struck();
+        let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
+        if pair.item("a").exists() {
+            assert_eq!(pair.codes(), [], "{context}");
+            check_inventory(&pair.root("a"), &[], &context);
+        } else {
+            assert!(outcome.is_err(), "{context}");
+            assert_eq!(missing(&pair.root("a")), std::slice::from_ref(&pair.name), "{context}");
+        }
+        let again = pair.repair(&["b"]);
+        assert!(again.is_ok(), "{again:?}: {context}");
+        assert_eq!((pair.codes(), pair.sidecar("a")), (vec![], sidecar.clone()), "{context}");
+        let (agent, clock) = (agent(), TestClock::at("2026-11-22T00:00:00Z"));
+        recover(&pair.open("a"), &agent, &waiter(&clock)).unwrap();
+        assert_eq!(staged(&pair.root("a")), [""; 0], "{context}");
+        check_inventory(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
+        assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");
+        if struck.is_none() {
+            break;
+        }
+        strikes = at;
+        fs::remove_dir_all(pair.root("a")).unwrap();
+        copy_tree(&pair.root("template"), &pair.root("a"));
+    }
+    assert!(strikes > 40, "only {strikes} operations were made to fail");
+}
+
+/// Without names, all that vanished come back; a dry run says so.
+#[test]
+fn the_program_brings_back_what_vanished() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    fs::remove_dir_all(world.path("archive/example.org")).unwrap();
+    let before = everything(&world.path("archive/.urepo/inventory"));
+    super::program::tells(
+        &world.run("-c archive repair --quick --from mirror --dry-run"),
+        &name,
+        0,
+        str![[r#"
+would bring back [NAME]:
+  build item.toml from [WORLD]/mirror as Original
+  take doc/a.txt from [WORLD]/mirror
+
+"#]],
+    );
+    assert_eq!(everything(&world.path("archive/.urepo/inventory")), before);
+    assert!(!world.path("archive/example.org").exists());
+    super::program::tells(
+        &world.run("-c archive repair --quick --from mirror"),
+        &name,
+        0,
+        str![[r#"
+brought back [NAME]: sidecar built from [WORLD]/mirror, state Original; 1 file from [WORLD]/mirror
+
+"#]],
+    );
+    world.run("-c archive verify").succeeded();
+    world.run("-c archive status --with mirror").succeeded();
+    // By the end of its name as well.
+    fs::remove_dir_all(world.path("archive/example.org")).unwrap();
+    let end = name.rsplit('/').next().unwrap();
+    let ran = world.run(&format!("-c archive repair {end} --from mirror --json"));
+    assert!(ran.succeeded().contains("\"vanished\":true"), "{}", ran.stdout);
+}
