@@ -109,10 +109,12 @@ pub enum CollectionError {
         path: PathBuf,
     },
     /// A run was killed between taking the item away and putting another one in its place.
-    #[error("`{name}` was displaced by an interrupted swap")]
+    #[error("`{name}` was displaced in `{}` by an interrupted swap", path.display())]
     Displaced {
         /// The item.
         name: RepositoryName,
+        /// The root.
+        path: PathBuf,
     },
     /// A sidecar can not be used.
     #[error("cannot read the sidecar of `{name}`")]

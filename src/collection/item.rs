@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tree::PrefixTree;
+use super::lookup::Lookup;
 use super::{Collection, CollectionError};
 use crate::disk::{Dir, PathError, Stamp, StoredFile};
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
@@ -131,10 +131,6 @@ impl StoredItem {
 impl Collection {
     /// The item called `name`, in whatever case it is spelt on disk.
     pub fn item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
-        let no_such_item = || CollectionError::NoSuchItem {
-            name: name.to_string(),
-            path: self.path().to_path_buf(),
-        };
         let path = layout::item_directory(name);
         if let Some(dir) = self.directory(&path)?
             // The directory has no trailing dot, though the name asked for may have one.
@@ -142,18 +138,15 @@ impl Collection {
         {
             return Ok(StoredItem { name, dir });
         }
-        for directory in PrefixTree::new(self.root(), name.prefix()).directories()? {
-            let path = directory.join(name.suffix());
-            if let Some(dir) = self.directory(&path)?
-                && let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
-            {
-                return Ok(StoredItem { name, dir });
-            }
-        }
-        if self.is_displaced(name)? {
-            return Err(CollectionError::Displaced { name: name.clone() });
-        }
-        Err(no_such_item())
+        Lookup::new(self).item(name)?.ok_or_else(|| CollectionError::NoSuchItem {
+            name: name.to_string(),
+            path: self.path().to_path_buf(),
+        })
+    }
+
+    /// That the item `name` is displaced.
+    pub(super) fn displaced_error(&self, name: RepositoryName) -> CollectionError {
+        CollectionError::Displaced { name, path: self.path().to_path_buf() }
     }
 
     /// The item called `name`, which somebody asked for: the error says where it has gone.
@@ -194,7 +187,7 @@ impl Collection {
                     self.displaced(&super::Names::default()).map_err(CollectionError::from)?;
                 let meant = displaced.into_iter().find(|name| name.folded().ends_with(&end));
                 if let Some(name) = meant {
-                    return Err(CollectionError::Displaced { name }.into());
+                    return Err(self.displaced_error(name).into());
                 }
                 let mut recorded =
                     self.recorded_names_ending_in(&end).map_err(CollectionError::from)?;

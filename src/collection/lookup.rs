@@ -23,7 +23,7 @@ impl<'a> Lookup<'a> {
         Lookup { collection, prefixes: Mutex::default() }
     }
 
-    /// The item called `name`, if there is one.
+    /// The item called `name`, if there is one. One that is displaced is an error, not absent.
     pub(crate) fn item(
         &self,
         name: &RepositoryName,
@@ -35,6 +35,9 @@ impl<'a> Lookup<'a> {
             {
                 return Ok(Some(StoredItem::at(name, dir)));
             }
+        }
+        if self.collection.is_displaced(name)? {
+            return Err(self.collection.displaced_error(name.clone()));
         }
         Ok(None)
     }

@@ -22,12 +22,18 @@ impl Displaced {
         world.write("a.txt", "bytes");
         let name = world.run("-c archive new a.txt").line();
         let item = world.path("archive").join(&name);
-        let entry = format!("archive/.urepo/trash/{}~0123456789abcdef", name.replace('/', "+"));
-        fs::create_dir_all(world.path(&entry)).unwrap();
-        fs::rename(&item, world.path(&entry).join("item")).unwrap();
+        let displaced = Displaced { world, name, item };
+        displaced.displace("archive");
+        displaced
+    }
+
+    fn displace(&self, root: &str) {
+        let root = self.world.path(root);
+        let entry = format!(".urepo/trash/{}~0123456789abcdef", self.name.replace('/', "+"));
+        fs::create_dir_all(root.join(&entry)).unwrap();
+        fs::rename(root.join(&self.name), root.join(&entry).join("item")).unwrap();
         // Its stage.
-        fs::create_dir_all(world.path("archive/.urepo/staging/7-0123456789abcdef")).unwrap();
-        Displaced { world, name, item }
+        fs::create_dir_all(root.join(".urepo/staging/7-0123456789abcdef")).unwrap();
     }
 
     fn says(&self, line: &str, code: i32, text: &str) {
@@ -49,6 +55,28 @@ fn every_reader_says_so() {
     displaced.says(&format!("-c archive whereis {name}"), 3, "was displaced");
     displaced.says("-c archive list", 3, "urepo recover");
     displaced.says("-c archive status", 3, "was displaced");
+}
+
+/// What only reads does not put it back, and does not take it for absent, on either side.
+#[test]
+fn no_transfer_takes_it_for_absent() {
+    let displaced = Displaced::new();
+    let (world, name) = (&displaced.world, &displaced.name);
+    world.run("init mirror --host mirror.example.org").succeeded();
+    for line in [
+        format!("-c archive copy {name} --to mirror"),
+        format!("-c archive migrate {name} --to mirror --dry-run"),
+        format!("-c archive export {name} --format plain --to out"),
+    ] {
+        displaced.says(&line, 20, "was displaced in");
+        displaced.says(&line, 20, "urepo recover");
+    }
+    world.run("-c archive recover").succeeded();
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    // The one at the destination is not overlooked, though its place is free.
+    displaced.displace("mirror");
+    let line = format!("-c archive copy {name} --to mirror --dry-run");
+    displaced.says(&line, 20, "was displaced in `[WORLD]/mirror`");
 }
 
 #[test]

@@ -82,7 +82,8 @@ impl Status {
         }
         for (at, collection) in known.collections.iter().enumerate() {
             for name in collection.displaced(&names)? {
-                let reason = Failure::from(CollectionError::Displaced { name }).in_one_line();
+                let path = collection.path().to_path_buf();
+                let reason = Failure::from(CollectionError::Displaced { name, path }).in_one_line();
                 context.printer.error(&reason);
                 tally.unlisted(&known, at, reason);
             }
