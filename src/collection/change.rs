@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
 use super::{Collection, CollectionError, StoredItem, Writer};
-use crate::disk::{Dir, PathError};
+use crate::disk::{Dir, PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::sidecar::NewText;
@@ -17,6 +17,14 @@ const RETIRED: &str = "retired";
 
 /// Numbers the files and directories that are staged to change something.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Items that are changed at a time: each takes descriptors for its directories and its locks.
+pub(crate) fn items_at_a_time() -> usize {
+    const MOST: usize = 32;
+    // Two directories and two locks; the rest belongs to threads that stage.
+    const DESCRIPTORS_OF_AN_ITEM: usize = 4 * 4;
+    (descriptor_limit() / DESCRIPTORS_OF_AN_ITEM).clamp(1, MOST)
+}
 
 impl Writer {
     /// A new name in the stage.
@@ -58,6 +66,26 @@ impl Writer {
         let staged = self.stage_sidecar(text)?;
         self.stage().open_file(&staged)?.sync()?;
         self.put_sidecar(&staged, item)
+    }
+
+    /// Replaces the sidecars of many items durably, with two syncs in all.
+    pub(crate) fn replace_sidecars(
+        &self,
+        texts: &[(StoredItem, NewText)],
+    ) -> Result<(), PathError> {
+        if let [(item, text)] = texts {
+            return self.replace_sidecar(item, text);
+        }
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let staged = texts.iter().map(|(_, text)| self.stage_sidecar(text));
+        let staged = staged.collect::<Result<Vec<_>, _>>()?;
+        self.stage().sync_trees(&staged)?;
+        for (staged, (item, _)) in staged.iter().zip(texts) {
+            self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))?;
+        }
+        self.stage().sync_dirs(texts.iter().map(|(item, _)| item.dir()))
     }
 
     /// Puts a staged and synced item in place of the one of the same name. The old one is then at

@@ -38,6 +38,7 @@ use crate::layout;
 use crate::wait::Waiter;
 
 pub(crate) use bucket::Buckets;
+pub(crate) use change::items_at_a_time;
 pub(crate) use changing::Changing;
 pub use error::{CollectionError, SettingsError};
 use indexed::OpenIndex;

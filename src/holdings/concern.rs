@@ -199,6 +199,7 @@ mod tests {
             payload: Totals { files: 1, bytes: 1, digest },
             content: digest,
             description: digest,
+            made_of: None,
             handover: None,
             seal: Seal::Intact,
         }

@@ -173,6 +173,7 @@ mod tests {
             payload: Totals { files: 1, bytes: 1, digest },
             content: digest,
             description: Digest::of(b"described"),
+            made_of: None,
             handover: None,
             seal: Seal::Intact,
         }

@@ -86,6 +86,8 @@ pub struct Record {
     pub content: Digest,
     /// Stands for description, relations and target.
     pub description: Digest,
+    /// The id of the collection of the Original that a Copy was made of.
+    pub made_of: Option<String>,
     /// A hand-over of the Original that has begun and is not yet finished.
     pub handover: Option<Handover>,
     /// What the seal says.

@@ -121,6 +121,7 @@ impl Record {
             payload: sidecar.payload,
             content: manifest::content_digest(&sidecar.files),
             description: sidecar.description_digest(),
+            made_of: sidecar.made_of().map(str::to_owned),
             handover: sidecar.handover.clone(),
             seal,
         }

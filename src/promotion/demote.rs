@@ -1,12 +1,12 @@
 //! One of two Originals becomes a Copy of the other.
 
+use std::ops::ControlFlow;
+
 use toml::Value;
 
-use super::{Change, PromotionError, Registrar, date};
-use crate::collection::{
-    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ReadSidecar,
-    StoredItem,
-};
+use super::group::{Decision, Step};
+use super::{Change, PromotionError, Registrar, Report, date};
+use crate::collection::{Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
@@ -22,6 +22,18 @@ pub enum DifferenceRule {
 }
 
 impl Registrar<'_> {
+    /// Makes the Originals called `names` Copies of those that `original` holds, several with the same
+    /// syncs.
+    pub fn demote_all(
+        &self,
+        names: &[RepositoryName],
+        original: &Collection,
+        rule: DifferenceRule,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
+        self.change_all(names, &|name| self.decide_demotion(name, original, rule), report)
+    }
+
     /// Makes the Original called `name` a Copy of the one that `original` holds.
     pub fn demote(
         &self,
@@ -29,9 +41,15 @@ impl Registrar<'_> {
         original: &Collection,
         rule: DifferenceRule,
     ) -> Result<Change, PromotionError> {
-        if self.interrupt.requested() {
-            return Err(PromotionError::Interrupted);
-        }
+        self.one(|report| self.demote_all(std::slice::from_ref(name), original, rule, report))
+    }
+
+    fn decide_demotion<'c>(
+        &self,
+        name: &RepositoryName,
+        original: &'c Collection,
+        rule: DifferenceRule,
+    ) -> Result<Decision<'c>, PromotionError> {
         let is_own = self.collection.id() == original.id()
             || self.collection.root().own_stamp()?.identity
                 == original.root().own_stamp()?.identity;
@@ -39,42 +57,31 @@ impl Registrar<'_> {
             return Err(PromotionError::SameCollection(original.path().to_path_buf()));
         }
         let (item, read) = self.read(name)?;
-        let name = item.name();
+        let name = item.name().clone();
+        let event = self.event(EventKind::Demotion, &name);
+        let event = event.with_digest_before(read.sidecar.payload.digest);
+        let event = Event { to: Some(original.id().to_owned()), ..event };
+        let holders = vec![original];
         if !may_be_demoted(&item, &read, original)? {
-            return self.done_before(name, State::Copy);
+            let step = Step::Nothing(State::Copy);
+            return Ok(Decision { item, read, step, witness: None, holders, event });
         }
-        let (their_item, theirs) = their_original(name, original)?;
-        let change = match (is_same(&read.sidecar, &theirs.sidecar), rule) {
-            (true, _) => Change::Demoted,
-            (false, DifferenceRule::Discard) => Change::Discarded,
+        let (their_item, theirs) = their_original(&name, original)?;
+        let (step, note) = match (is_same(&read.sidecar, &theirs.sidecar), rule) {
+            (true, _) => {
+                let copy = self.demoted(&read.sidecar, &theirs.sidecar, original);
+                (Step::Replace(Box::new(copy), Change::Demoted), None)
+            }
+            (false, DifferenceRule::Discard) => {
+                (Step::Discard(original), Some("its files are in the trash".to_owned()))
+            }
             (false, DifferenceRule::Refuse) => {
                 let path = original.path().to_path_buf();
-                return Err(PromotionError::Different { name: name.clone(), path });
+                return Err(PromotionError::Different { name, path });
             }
         };
-        self.prove(original, &their_item)?;
-        let Some(writer) = self.writer else { return Ok(change) };
-        let _locks = self.lock(name, std::iter::once(original))?;
-        let (item, now) = self.read(name)?;
-        let (_, theirs_now) = their_original(name, original)?;
-        if now.text != read.text || theirs_now.text != theirs.text {
-            return Err(self.changed(name));
-        }
-        if change == Change::Demoted {
-            let copy = self.demoted(&now.sidecar, &theirs.sidecar, original);
-            self.replace(writer, &item, &now, &copy)?;
-        } else {
-            let _changing = writer.changing(self.collection, vec![name.clone()]);
-            let (year, leaf) = self.collection.year_of(item.name())?;
-            let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
-            self.collection.record([(item.name().clone(), left)], self.clock)?;
-            self.collection.throw_away_copy(item.name(), &year, &leaf)?;
-        }
-        let event = self.event(EventKind::Demotion, item.name());
-        let event = event.with_digest_before(now.sidecar.payload.digest);
-        let note = (change == Change::Discarded).then(|| "its files are in the trash".to_owned());
-        self.collection.note(&[Event { to: Some(original.id().to_owned()), note, ..event }]);
-        Ok(change)
+        let witness = Some((their_item, theirs));
+        Ok(Decision { item, read, step, witness, holders, event: Event { note, ..event } })
     }
 
     /// The sidecar of the Copy that `own` becomes: what `theirs` says, and what the own files have for
@@ -105,10 +112,9 @@ fn may_be_demoted(
     if let Some(handover) = &sidecar.handover {
         return Err(PromotionError::HandoverOpen { name: name(), party: handover.party.clone() });
     }
-    let made_of = sidecar.origin.get("collection").and_then(Value::as_str);
     match sidecar.state {
         State::Original => Ok(true),
-        State::Copy if made_of == Some(original.id()) => Ok(false),
+        State::Copy if sidecar.made_of() == Some(original.id()) => Ok(false),
         state => Err(PromotionError::NotAnOriginal { name: name(), state }),
     }
 }

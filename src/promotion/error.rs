@@ -27,13 +27,14 @@ pub enum PromotionError {
         /// What it is.
         state: State,
     },
-    /// The Copy was made of an Original that another collection held.
-    #[error("`{name}` is not a Copy from the lost collection{}", made_of.as_ref().map(|id| format!(", but from {id}")).unwrap_or_default())]
+    /// A collection that is neither lost nor known may hold the Original: the Copy was made there, or a
+    /// known collection says that the Original went there.
+    #[error("`{name}` is not a Copy from the lost collection{}", holder.as_ref().map(|id| format!(", but from {id}")).unwrap_or_default())]
     OfAnother {
         /// The item.
         name: RepositoryName,
-        /// The id of that collection, if the sidecar has it.
-        made_of: Option<String>,
+        /// The id of that collection, if anything names one.
+        holder: Option<String>,
     },
     /// A hand-over has begun here.
     #[error("a hand-over of `{name}` is under way, {party}")]
@@ -137,6 +138,9 @@ pub enum PromotionError {
         #[source]
         cause: SidecarError,
     },
+    /// An earlier failure of the whole group took this one with it.
+    #[error("not changed, because of the failure before it")]
+    GroupFailed,
     /// A stop was asked for.
     #[error("interrupted")]
     Interrupted,

@@ -9,7 +9,7 @@
 //! The item is verified without a lock, byte by byte from the disk: only a whole Copy becomes an Original,
 //! and an Original steps back only for a whole one. Then the item is locked in every collection that holds
 //! it, what was decided is looked at again, and one durable replacement of the sidecar is all that is
-//! written. So a run may be killed anywhere and repeated, and of two runs in two mirrors that know each
+//! written; several items share its syncs. So a run may be killed anywhere and repeated, and of two runs in two mirrors that know each
 //! other one is refused.
 //!
 //! # Files, in reading order
@@ -18,12 +18,15 @@
 //! |---|---|
 //! | `promote` | a Copy becomes the Original |
 //! | `demote` | an Original becomes a Copy |
+//! | `group` | many items: decided, proven, locked, decided again, changed together |
 //! | `error` | why not |
 
 mod demote;
 mod error;
+mod group;
 mod promote;
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use toml::Value;
@@ -31,19 +34,18 @@ use toml::Value;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, ReadSidecar,
-    StoredItem, Writer, lock_items,
+    Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
+    lock_items,
 };
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
-use crate::item::State;
 use crate::progress::Progress;
-use crate::sidecar::Sidecar;
 use crate::verify::{self, Depth, ProofError};
 use crate::wait::Waiter;
 
 pub use demote::DifferenceRule;
 pub use error::PromotionError;
+pub use group::Report;
 pub use promote::Loss;
 
 /// Keys of `[origin]` that only a Copy has.
@@ -81,6 +83,19 @@ pub enum Change {
 }
 
 impl Registrar<'_> {
+    /// What became of the only item of a run.
+    fn one(
+        &self,
+        run: impl FnOnce(&mut Report<'_>) -> ControlFlow<()>,
+    ) -> Result<Change, PromotionError> {
+        let mut outcome = Err(PromotionError::Interrupted);
+        let _ = run(&mut |_, result| {
+            outcome = result;
+            ControlFlow::Continue(())
+        });
+        outcome
+    }
+
     fn read(&self, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), CollectionError> {
         let item = self.collection.item(name)?;
         let read = item.read_sidecar()?;
@@ -100,61 +115,25 @@ impl Registrar<'_> {
         })
     }
 
-    /// Locks the item here and in `others`.
-    fn lock<'c>(
+    /// Locks items here, and where else they are `held`.
+    fn lock<'n>(
         &self,
-        name: &RepositoryName,
-        others: impl Iterator<Item = &'c Collection>,
+        names: impl Iterator<Item = &'n RepositoryName> + Clone,
+        held: impl Iterator<Item = (&'n Collection, &'n RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
-        let others: Vec<_> = others.collect();
-        let ours = std::iter::once((self.collection, name));
-        let theirs = others.iter().map(|other| (*other, name));
-        match lock_items(ours.chain(theirs), self.agent, &waiter) {
+        let ours = names.map(|name| (self.collection, name));
+        let theirs: Vec<_> = held.collect();
+        match lock_items(ours.clone().chain(theirs.iter().copied()), self.agent, &waiter) {
             // Nobody changes what is read-only, and what is somebody else's is not ours to lock.
             Err(CollectionError::Disk(error))
                 if error.is_refusal()
-                    && others.iter().any(|other| error.path().starts_with(other.path())) =>
+                    && theirs.iter().any(|(other, _)| error.path().starts_with(other.path())) =>
             {
-                lock_items([(self.collection, name)], self.agent, &waiter)
+                lock_items(ours, self.agent, &waiter)
             }
             outcome => outcome,
         }
-    }
-
-    fn changed(&self, name: &RepositoryName) -> PromotionError {
-        PromotionError::Changed { name: name.clone(), path: self.collection.path().to_path_buf() }
-    }
-
-    /// Replaces the sidecar that was `read`, durably, and records the new state.
-    fn replace(
-        &self,
-        writer: &Writer,
-        item: &StoredItem,
-        read: &ReadSidecar,
-        after: &Sidecar,
-    ) -> Result<(), PromotionError> {
-        let name = item.name();
-        let text = after
-            .rewritten(&read.text, &read.sidecar)
-            .map_err(|cause| PromotionError::Sidecar { name: name.clone(), cause })?;
-        let _changing = writer.changing(self.collection, vec![name.clone()]);
-        writer.replace_sidecar(item, &text)?;
-        self.record_state(name, after.state)
-    }
-
-    /// Records the state that an item has now.
-    fn record_state(&self, name: &RepositoryName, state: State) -> Result<(), PromotionError> {
-        let became = InventoryChange::Became(state);
-        Ok(self.collection.record([(name.clone(), became)], self.clock)?)
-    }
-
-    /// An earlier run has changed the item, but may have been killed before it recorded that.
-    fn done_before(&self, name: &RepositoryName, state: State) -> Result<Change, PromotionError> {
-        if self.writer.is_some() {
-            self.record_state(name, state)?;
-        }
-        Ok(Change::Nothing)
     }
 
     fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {

@@ -1,85 +1,143 @@
 //! A Copy becomes the Original, because the collection that held that is lost.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
 use toml::{Table, Value};
 
-use super::{Change, OF_COPIES, PromotionError, Registrar, date};
-use crate::collection::{Collection, Event, EventKind, ReadSidecar, StoredItem};
+use super::group::{Decision, Step};
+use super::{Change, OF_COPIES, PromotionError, Registrar, Report, date};
+use crate::collection::{Collection, Departure, Event, EventKind, InventoryChange};
+use crate::disk::PathError;
 use crate::holdings::{Holdings, Standing, holdings};
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
 
-/// What a person says of a collection that is lost.
+/// What a person says of collections that are lost.
 pub struct Loss<'a> {
-    /// Its id.
-    pub collection: &'a str,
-    /// Why it counts as lost.
+    /// Their ids.
+    pub collections: &'a [String],
+    /// Why they count as lost.
     pub reason: &'a str,
     /// All other collections that are known: none of them may hold the Original, or a later Copy.
     pub others: &'a [Collection],
 }
 
+impl Loss<'_> {
+    fn is_lost(&self, id: &str) -> bool {
+        self.collections.iter().any(|lost| lost == id)
+    }
+
+    fn is_known(&self, id: &str) -> bool {
+        self.others.iter().any(|other| other.id() == id)
+    }
+}
+
 impl Registrar<'_> {
+    /// Makes the Copies called `names` Originals, several with the same syncs.
+    ///
+    /// Every collection that may hold the Original, by [`Registrar::holders`], has to be lost, or known
+    /// not to hold it. A hand-over that is under way between this collection and a lost one ends here.
+    pub fn promote_all(
+        &self,
+        names: &[RepositoryName],
+        loss: &Loss<'_>,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
+        self.change_all(names, &|name| self.decide_promotion(name, loss), report)
+    }
+
     /// Makes the Copy called `name` the Original.
     pub fn promote(
         &self,
         name: &RepositoryName,
         loss: &Loss<'_>,
     ) -> Result<Change, PromotionError> {
-        if self.interrupt.requested() {
-            return Err(PromotionError::Interrupted);
-        }
-        let (item, read) = self.read(name)?;
-        let found = holdings(name, loss.others);
-        if !self.may_be_promoted(&item, &read, loss, &found)? {
-            return self.done_before(item.name(), State::Original);
-        }
-        self.prove(self.collection, &item)?;
-        let Some(writer) = self.writer else { return Ok(Change::Promoted) };
-        let holders = found.all.iter().map(|holding| &loss.others[holding.collection]);
-        let _locks = self.lock(name, holders)?;
-        let (item, now) = self.read(name)?;
-        if !self.may_be_promoted(&item, &now, loss, &holdings(name, loss.others))? {
-            return self.done_before(item.name(), State::Original);
-        }
-        if now.text != read.text {
-            return Err(self.changed(name));
-        }
-        self.replace(writer, &item, &now, &self.promoted(&now.sidecar, loss))?;
-        let event = self.event(EventKind::Promotion, item.name());
-        let event = event.with_digest(now.sidecar.payload.digest);
-        self.collection.note(&[Event {
-            from: Some(loss.collection.to_owned()),
-            note: Some(loss.reason.to_owned()),
-            ..event
-        }]);
-        Ok(Change::Promoted)
+        self.one(|report| self.promote_all(std::slice::from_ref(name), loss, report))
     }
 
-    /// Whether it is to become the Original; not if an earlier run has made it that.
-    fn may_be_promoted(
+    /// The ids of the collections that may hold the Original of a Copy, by all that is known: where the
+    /// Copies were made, hand-overs under way, and where collections have recorded that the item went.
+    /// None if the item is no Copy.
+    pub fn holders(
         &self,
-        item: &StoredItem,
-        read: &ReadSidecar,
+        name: &RepositoryName,
+        others: &[Collection],
+    ) -> Result<BTreeSet<String>, PromotionError> {
+        let (item, read) = self.read(name)?;
+        if read.sidecar.state != State::Copy {
+            return Ok(BTreeSet::new());
+        }
+        Ok(self.holders_of(&read.sidecar, others, &holdings(item.name(), others))?)
+    }
+
+    fn holders_of(
+        &self,
+        copy: &Sidecar,
+        others: &[Collection],
+        found: &Holdings,
+    ) -> Result<BTreeSet<String>, PathError> {
+        let records = || found.all.iter().filter_map(|holding| holding.record.as_ref().ok());
+        let made = records().filter_map(|record| record.made_of.as_deref()).chain(copy.made_of());
+        let marks = records().filter_map(|record| record.handover.as_ref()).chain(&copy.handover);
+        let mut holders: BTreeSet<String> =
+            made.chain(marks.map(|mark| mark.party.id())).map(str::to_owned).collect();
+        let mut asked = BTreeSet::new();
+        while let Some(id) = holders.difference(&asked).next().cloned() {
+            let has_it = |at: usize| found.all.iter().any(|holding| holding.collection == at);
+            let without = others.iter().enumerate().find(|(at, it)| it.id() == id && !has_it(*at));
+            if let Some((_, without)) = without
+                && let Some(last) = without.last_record(&copy.repository)?
+                && let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) =
+                    last.change
+            {
+                holders.insert(to.id);
+            }
+            asked.insert(id);
+        }
+        holders.remove(self.collection.id());
+        Ok(holders)
+    }
+
+    fn decide_promotion<'l>(
+        &self,
+        name: &RepositoryName,
+        loss: &Loss<'l>,
+    ) -> Result<Decision<'l>, PromotionError> {
+        let (item, read) = self.read(name)?;
+        let found = holdings(name, loss.others);
+        let event = self.event(EventKind::Promotion, item.name());
+        let event = event.with_digest(read.sidecar.payload.digest);
+        let event = Event { note: Some(loss.reason.to_owned()), ..event };
+        let (step, event) = if was_promoted(&read.sidecar, loss) {
+            (Step::Nothing(State::Original), event)
+        } else {
+            let lost = self.lost_holder(&read.sidecar, loss, &found)?;
+            let original = self.promoted(&read.sidecar, &lost, loss.reason);
+            let event = Event { from: Some(lost), ..event };
+            (Step::Replace(Box::new(original), Change::Promoted), event)
+        };
+        let holders = found.all.iter().map(|holding| &loss.others[holding.collection]).collect();
+        Ok(Decision { item, read, step, witness: None, holders, event })
+    }
+
+    /// The lost collection whose Original the Copy is to become, if it may.
+    fn lost_holder(
+        &self,
+        sidecar: &Sidecar,
         loss: &Loss<'_>,
         found: &Holdings,
-    ) -> Result<bool, PromotionError> {
-        let (sidecar, name) = (&read.sidecar, || item.name().clone());
-        if let Some(handover) = &sidecar.handover {
-            return Err(PromotionError::HandoverOpen {
-                name: name(),
-                party: handover.party.clone(),
-            });
+    ) -> Result<String, PromotionError> {
+        let name = || sidecar.repository.clone();
+        let mark = sidecar.handover.as_ref().map(|mark| &mark.party);
+        if let Some(party) = mark
+            && (sidecar.state != State::Copy || !loss.is_lost(party.id()))
+        {
+            return Err(PromotionError::HandoverOpen { name: name(), party: party.clone() });
         }
-        match sidecar.state {
-            State::Copy => {}
-            State::Original if was_promoted(sidecar, loss.collection) => return Ok(false),
-            state => return Err(PromotionError::NotACopy { name: name(), state }),
-        }
-        let made_of = sidecar.origin.get("collection").and_then(Value::as_str);
-        if made_of != Some(loss.collection) {
-            let made_of = made_of.map(str::to_owned);
-            return Err(PromotionError::OfAnother { name: name(), made_of });
+        if sidecar.state != State::Copy {
+            return Err(PromotionError::NotACopy { name: name(), state: sidecar.state });
         }
         for holding in &found.all {
             let path = || loss.others[holding.collection].path().to_path_buf();
@@ -105,25 +163,36 @@ impl Registrar<'_> {
                 return Err(PromotionError::OtherCopy { name: name(), path: path() });
             }
         }
-        Ok(true)
+        let holders = self.holders_of(sidecar, loss.others, found)?;
+        let elsewhere = holders.iter().find(|id| !loss.is_lost(id) && !loss.is_known(id));
+        let own = mark.map(|party| party.id()).or(sidecar.made_of());
+        if elsewhere.is_some() || own.is_none() {
+            let holder = elsewhere.cloned();
+            return Err(PromotionError::OfAnother { name: name(), holder });
+        }
+        let own = own.filter(|id| loss.is_lost(id)).map(str::to_owned);
+        let lost = own.or_else(|| holders.into_iter().find(|id| loss.is_lost(id)));
+        lost.or_else(|| loss.collections.first().cloned())
+            .ok_or_else(|| PromotionError::OfAnother { name: name(), holder: None })
     }
 
     /// The sidecar of the Original that `copy` becomes. Its later timestamp makes the other Copies
     /// follow it, and its history says where they come from.
-    fn promoted(&self, copy: &Sidecar, loss: &Loss<'_>) -> Sidecar {
+    fn promoted(&self, copy: &Sidecar, lost: &str, reason: &str) -> Sidecar {
         let now = self.clock.now();
         let later = copy.timestamp.checked_add(SECOND).unwrap_or(copy.timestamp);
         let timestamp = now.floor(SECOND).max(later);
-        let mut original = Sidecar { state: State::Original, timestamp, ..copy.clone() };
+        let mut original =
+            Sidecar { state: State::Original, timestamp, handover: None, ..copy.clone() };
         for key in OF_COPIES {
             original.origin.remove(key);
         }
         let mut entry = Table::new();
-        entry.insert("from".to_owned(), loss.collection.into());
+        entry.insert("from".to_owned(), lost.into());
         entry.insert("to".to_owned(), self.collection.id().into());
         entry.insert("date".to_owned(), date(now));
         entry.insert("lost".to_owned(), Value::Boolean(true));
-        entry.insert("reason".to_owned(), loss.reason.into());
+        entry.insert("reason".to_owned(), reason.into());
         let history =
             original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(history) = history {
@@ -133,11 +202,13 @@ impl Registrar<'_> {
     }
 }
 
-/// Whether the history of an Original says that it was promoted when the collection `lost` was lost.
-fn was_promoted(original: &Sidecar, lost: &str) -> bool {
-    let history = original.origin.get("handovers").and_then(Value::as_array);
-    history.into_iter().flatten().any(|entry| {
-        entry.get("lost").and_then(Value::as_bool) == Some(true)
-            && entry.get("from").and_then(Value::as_str) == Some(lost)
-    })
+/// Whether an Original is one because one of the lost collections was lost.
+fn was_promoted(sidecar: &Sidecar, loss: &Loss<'_>) -> bool {
+    let history = sidecar.origin.get("handovers").and_then(Value::as_array);
+    sidecar.state == State::Original
+        && sidecar.handover.is_none()
+        && history.into_iter().flatten().any(|entry| {
+            entry.get("lost").and_then(Value::as_bool) == Some(true)
+                && entry.get("from").and_then(Value::as_str).is_some_and(|id| loss.is_lost(id))
+        })
 }

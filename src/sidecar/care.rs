@@ -3,8 +3,9 @@
 use std::fmt;
 
 use serde::Deserialize;
+use toml::Value;
 
-use super::{SidecarError, datetime};
+use super::{Sidecar, SidecarError, datetime};
 use crate::identity::Instant;
 use crate::item::State;
 
@@ -94,6 +95,21 @@ impl Handover {
             Party::To(id) => ("to", id.as_str()),
         };
         [("token", &self.token), party]
+    }
+}
+
+impl Sidecar {
+    /// The id of the collection of the Original that a Copy was made of.
+    pub fn made_of(&self) -> Option<&str> {
+        self.origin.get("collection").and_then(Value::as_str)
+    }
+}
+
+impl Party {
+    /// The id of the collection.
+    pub fn id(&self) -> &str {
+        let (Party::From(id) | Party::To(id)) = self;
+        id
     }
 }
 

@@ -109,12 +109,11 @@ pub(super) fn decide_deleted(
     if to.handover.is_some() {
         return Err(Refusal::HandoverPending);
     }
-    let origin = |sidecar: &Sidecar| sidecar.origin.get("collection").cloned();
-    let has_travelled = origin(tombstone).is_some();
+    let has_travelled = tombstone.made_of().is_some();
     Ok(match to.state {
         State::Deleted => Some(Step::Skip),
         State::Copy if to.timestamp > tombstone.timestamp => None,
-        State::Copy if has_travelled && origin(tombstone) == origin(to) => {
+        State::Copy if has_travelled && tombstone.made_of() == to.made_of() => {
             Some(Step::Bury(Over::Copy))
         }
         State::Copy if !has_travelled && is_copy_of(to, tombstone, source) => {
@@ -178,7 +177,7 @@ fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
 /// Whether `copy` was made of `original`, which the collection `source` holds now: from there, or from
 /// a collection that has handed the Original over since.
 fn is_copy_of(copy: &Sidecar, original: &Sidecar, source: &str) -> bool {
-    let Some(made_of) = copy.origin.get("collection").and_then(Value::as_str) else { return false };
+    let Some(made_of) = copy.made_of() else { return false };
     let handovers = original.origin.get("handovers").and_then(Value::as_array);
     let mut givers = handovers.into_iter().flatten().filter_map(|it| it.get("from")?.as_str());
     made_of == source || givers.any(|giver| giver == made_of)

@@ -17,12 +17,11 @@ use super::journal::{self, Record};
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::recovery::{Settled, Sides, at_a_time, settle};
+use super::recovery::{Settled, Sides, settle};
 use super::run::Shared;
 use super::{TransferError, paper};
-use crate::collection::{CollectionError, StoredItem, Writer};
+use crate::collection::{CollectionError, StoredItem, Writer, items_at_a_time};
 use crate::disk::PathError;
-use crate::sidecar::NewText;
 
 impl Shared<'_> {
     /// Hands a group over, some items at a time.
@@ -36,7 +35,7 @@ impl Shared<'_> {
         }
         let mut rest = self.read_back(items, group);
         while !rest.is_empty() {
-            let more = rest.split_off(rest.len().min(at_a_time()));
+            let more = rest.split_off(rest.len().min(items_at_a_time()));
             self.hand_some_over(giver, std::mem::replace(&mut rest, more), group);
         }
     }
@@ -187,29 +186,8 @@ impl Shared<'_> {
                 Err(error) => group.failed(*at, staged, error),
             }
         }
-        replace_all(giver, &texts)
+        giver.replace_sidecars(&texts)
     }
-}
-
-/// Replaces the sidecars of many items durably, with two syncs in all.
-pub(super) fn replace_all(
-    writer: &Writer,
-    texts: &[(StoredItem, NewText)],
-) -> Result<(), PathError> {
-    if let [(item, text)] = texts {
-        return writer.replace_sidecar(item, text);
-    }
-    if texts.is_empty() {
-        return Ok(());
-    }
-    let staged = texts.iter().map(|(_, text)| writer.stage_sidecar(text));
-    let staged = staged.collect::<Result<Vec<_>, _>>()?;
-    writer.stage().sync_trees(&staged)?;
-    for (staged, (item, _)) in staged.iter().zip(texts) {
-        let sidecar = std::path::Path::new(crate::layout::SIDECAR);
-        writer.stage().rename_over(staged, item.dir(), sidecar)?;
-    }
-    writer.stage().sync_dirs(texts.iter().map(|(item, _)| item.dir()))
 }
 
 /// What a thread returned; its panic goes on in this one.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::handover::replace_all;
 use super::journal::{self, Record};
 use super::reading::sealed;
 use super::retire::{end_copies, record_states};
@@ -10,9 +9,10 @@ use super::{Refusal, TransferError, paper};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
+    Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer,
+    items_at_a_time, lock_items,
 };
-use crate::disk::{PathError, descriptor_limit};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, NewText, Sidecar};
@@ -76,7 +76,7 @@ pub(super) fn settle(
     let mut outcomes = Vec::new();
     match synced {
         Ok(()) => {
-            for names in record.items.chunks(at_a_time()) {
+            for names in record.items.chunks(items_at_a_time()) {
                 outcomes.extend(settle_some(sides, record, names));
             }
         }
@@ -86,14 +86,6 @@ pub(super) fn settle(
         }
     }
     outcomes
-}
-
-/// Items that are handed over at a time: each takes descriptors for its directories and its locks.
-pub(super) fn at_a_time() -> usize {
-    const MOST: usize = 32;
-    // Two directories and two locks; the rest belongs to threads that stage.
-    const DESCRIPTORS_OF_AN_ITEM: usize = 4 * 4;
-    (descriptor_limit() / DESCRIPTORS_OF_AN_ITEM).clamp(1, MOST)
 }
 
 fn settle_some(
@@ -111,7 +103,9 @@ fn settle_some(
         outcomes.push((name.clone(), plan));
     }
     // Every receiver's sidecar is on the disk before any giver's copy ends.
-    let ended = replace_all(sides.receiver, &received)
+    let ended = sides
+        .receiver
+        .replace_sidecars(&received)
         .and_then(|()| record_states(sides, &outcomes))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));

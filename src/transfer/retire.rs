@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::draft::Staged;
-use super::handover::replace_all;
 use super::look::Locks;
 use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
@@ -215,7 +214,7 @@ pub(super) fn end_copies(
     }
     // That is what they are since the commit point, whatever their mark says.
     sides.from.record(staying, sides.clock)?;
-    replace_all(sides.giver, &texts)?;
+    sides.giver.replace_sidecars(&texts)?;
     let departure = Departure::Migrated(sides.to.as_destination());
     retire(sides.from, sides.giver, &going, departure, sides.clock)
 }

@@ -191,3 +191,66 @@ fn an_original_does_not_give_way_to_a_damaged_one() {
     let ran = world.run(&format!("-c archive demote {} --to-copy-of third -y", sites.name));
     assert_eq!(ran.code, 23, "{}", ran.stderr);
 }
+
+/// The Original went on from the archive to another site, and the mirror never learned of it.
+#[test]
+fn a_mirror_need_not_know_where_the_original_went() {
+    for leaves_copy in ["", "--leave-copy"] {
+        let sites = Sites::new();
+        let (world, item) = (&sites.world, &sites.name);
+        sites.find_again();
+        world.run("init new-site --host new-site.example.org").succeeded();
+        world.run(&format!("-c archive migrate {item} {leaves_copy} --to new-site")).succeeded();
+        let lost = id(world, "new-site");
+        std::fs::rename(world.path("new-site"), world.path("burnt")).unwrap();
+        let promote =
+            |more: &str| world.run(&format!("-c mirror promote --reason fire -y --all {more}"));
+        // The archive may hold it, for all the mirror knows.
+        let ran = promote(&format!("--with third --lost {lost}"));
+        assert_eq!((ran.code, sites.state("mirror")), (0, "Copy".to_owned()), "{}", ran.stderr);
+        let named = format!("-c mirror promote {item} --reason fire -y --with third --lost {lost}");
+        sites.refuses(&world.run(&named), 23, &id(world, "archive"));
+        let lost_by_path = world.path("new-site").display().to_string();
+        promote(&format!("--with third --with archive --lost {lost_by_path}")).succeeded();
+        let handovers = sites.sidecar("mirror").origin["handovers"].clone();
+        let last = handovers.as_array().unwrap().last().unwrap().clone();
+        assert_eq!(
+            (sites.state("mirror"), last["from"].as_str()),
+            ("Original".into(), Some(&*lost))
+        );
+    }
+}
+
+/// Both collections that the Copies name are lost: both have to be named.
+#[test]
+fn every_lost_collection_is_named() {
+    let sites = Sites::new();
+    let (world, item) = (&sites.world, &sites.name);
+    let (archive, third) = (id(world, "away"), id(world, "third"));
+    change_item(&world.path("mirror"), item, |sidecar| {
+        let party = urepo::sidecar::Party::From(third.clone());
+        sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
+    });
+    std::fs::rename(world.path("third"), world.path("gone")).unwrap();
+    let line = format!("-c mirror promote {item} --reason fire -y --lost");
+    sites.refuses(&world.run(&format!("{line} {archive}")), 23, "hand-over");
+    sites.refuses(&world.run(&format!("{line} {third}")), 23, &archive);
+    world.run(&format!("{line} {archive} --lost {third}")).succeeded();
+    let after = sites.sidecar("mirror");
+    assert_eq!((after.state.to_string().as_str(), after.handover), ("Original", None));
+    world.run("-c mirror verify").succeeded();
+}
+
+/// A hand-over to the lost collection was past its commit point: what is left here is all there is.
+#[test]
+fn what_was_handed_to_the_lost_collection_comes_back() {
+    let sites = Sites::new();
+    let lost = id(&sites.world, "away");
+    change_item(&sites.world.path("mirror"), &sites.name, |sidecar| {
+        let party = urepo::sidecar::Party::To(lost);
+        sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
+    });
+    sites.promote("mirror", "--all --with third").succeeded();
+    let after = sites.sidecar("mirror");
+    assert_eq!((after.state.to_string().as_str(), after.handover), ("Original", None));
+}

@@ -7,7 +7,7 @@ use urepo::item::State;
 use urepo::promotion::DifferenceRule;
 
 use super::promotion::Run;
-use super::transfer::other;
+use super::transfer::{finish_first, other};
 use crate::cli::Done;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
@@ -55,6 +55,9 @@ impl Demote {
         }
         let collection = context.collection()?;
         let original = other(context, &self.to_copy_of)?;
+        if !context.global.dry_run {
+            finish_first(context, &collection, &[&original])?;
+        }
         let run = Run {
             context,
             collection: &collection,
@@ -83,6 +86,8 @@ impl Demote {
         } else {
             DifferenceRule::Refuse
         };
-        run.finish(chosen, |registrar, name| registrar.demote(name, &original, rule))
+        run.finish(chosen, |registrar, names, report| {
+            registrar.demote_all(names, &original, rule, report)
+        })
     }
 }

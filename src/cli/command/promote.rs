@@ -6,16 +6,19 @@ use std::ffi::OsString;
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
-use urepo::promotion::Loss;
+use urepo::item::State;
+use urepo::progress::NoProgress;
+use urepo::promotion::{Loss, PromotionError};
 
 use super::promotion::{Chosen, Run};
+use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
-use crate::cli::known::Known;
+use crate::cli::known::{Known, Missing};
 use crate::cli::select::Selection;
 
 /// Make Copies the Originals, because the collection that held these is lost
@@ -27,8 +30,10 @@ use crate::cli::select::Selection;
 ///
 /// Nothing is promoted while the lost collection can be opened, while another known collection holds the
 /// Original, a later Copy or a tombstone, or while a collection of the settings cannot be opened. Name
-/// every other mirror with --with: only mirrors that are known can be asked. If the lost collection
-/// comes back after all, `urepo demote` makes its Originals Copies.
+/// every other mirror with --with: only mirrors that are known can be asked. Every collection that may hold
+/// the Original, by the Copies, the inventories, and a hand-over under way, has to be lost or known: repeat
+/// --lost for several. If a lost collection comes back after all, `urepo demote` makes its Originals
+/// Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -37,9 +42,9 @@ Examples:
 pub(crate) struct Promote {
     #[command(flatten)]
     selection: Selection,
-    /// The lost collection: its id, its name in the settings, or the path where it was
+    /// A lost collection: its id, its name in the settings, or the path where it was; may be repeated
     #[arg(long, value_name = "COLLECTION", required = true)]
-    lost: OsString,
+    lost: Vec<OsString>,
     /// Why it counts as lost, for the sidecars and the log
     #[arg(long, value_name = "TEXT", required = true)]
     reason: String,
@@ -62,6 +67,10 @@ impl Promote {
         let collection = context.collection()?;
         let known = context.known(&self.with)?;
         self.refuse_reachable(context, &collection, &known)?;
+        if !context.global.dry_run {
+            let others = known.collections.iter().filter(|it| it.id() != collection.id());
+            finish_first(context, &collection, &others.collect::<Vec<_>>())?;
+        }
         let run = Run {
             context,
             collection: &collection,
@@ -69,43 +78,50 @@ impl Promote {
             verb: "promote",
             done: "promoted",
         };
-        let lost = self.id_of_lost(&run, &known)?;
-        let chosen = run.choose(|name| made_of(&collection, name).as_deref() == Some(&lost))?;
-        self.confirm(context, &chosen, &lost)?;
         let mut others = known.collections;
         others.retain(|other| other.id() != collection.id());
-        let loss = Loss { collection: &lost, reason: &self.reason, others: &others };
-        run.finish(chosen, |registrar, name| registrar.promote(name, &loss))
+        let lost = self.ids_of_lost(&run, &others)?;
+        // An unreadable item is reported, not skipped.
+        let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
+        let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
+        self.confirm(context, &chosen, &lost)?;
+        let loss = Loss { collections: &lost, reason: &self.reason, others: &others };
+        run.finish(chosen, |registrar, names, report| registrar.promote_all(names, &loss, report))
     }
 
-    fn confirm(&self, context: &Context, chosen: &Chosen, lost: &str) -> Done {
+    fn confirm(&self, context: &Context, chosen: &Chosen, lost: &[String]) -> Done {
         if context.global.dry_run || chosen.names.is_empty() {
             return Ok(());
         }
         let items = human::count(chosen.names.len() as u64, "Copy");
         let items = items.replace("Copys", "Copies");
-        let question = format!("make {items} from the lost collection {lost} the Original?");
+        let (collection, lost) =
+            (if lost.len() == 1 { "collection" } else { "collections" }, lost.join(", "));
+        let question = format!("make {items} from the lost {collection} {lost} the Original?");
         confirm(context, self.yes, &question)
     }
 
     /// What can be opened is not lost, and what cannot be opened may hold the Original.
     fn refuse_reachable(&self, context: &Context, own: &Collection, known: &Known) -> Done {
-        let path = context.collection_path(&self.lost);
-        let mut collections = known.collections.iter().chain([own]);
+        let paths: Vec<_> = self.lost.iter().map(|lost| context.collection_path(lost)).collect();
         let is_meant = |it: &&Collection| {
-            self.lost == *it.id() || self.lost == *it.settings().name || it.path() == path
+            let named = |lost: &OsString| *lost == *it.id() || *lost == *it.settings().name;
+            self.lost.iter().any(named) || paths.iter().any(|path| it.path() == path)
         };
-        let reachable = collections.find(is_meant).map(|it| it.path().to_path_buf());
-        let reachable = reachable
-            .or_else(|| Collection::open(&path, &Watcher::default()).is_ok().then(|| path.clone()));
+        let reachable = known.collections.iter().chain([own]).find(is_meant);
+        let reachable = reachable.map(|it| it.path().to_path_buf()).or_else(|| {
+            paths.iter().find(|path| Collection::open(path, &Watcher::default()).is_ok()).cloned()
+        });
         if let Some(path) = reachable {
             let message =
                 format!("the collection in `{}` is not lost: it can be opened", path.display());
             return Err(Failure::new(Exit::Conflict, message)
                 .hint("`urepo migrate` hands Originals over from there"));
         }
-        let unknown =
-            known.missing.iter().find(|missing| self.lost != *missing.name && missing.path != path);
+        let is_lost = |missing: &&Missing| {
+            self.lost.iter().any(|lost| *lost == *missing.name) || paths.contains(&missing.path)
+        };
+        let unknown = known.missing.iter().find(|missing| !is_lost(missing));
         match unknown {
             None => Ok(()),
             Some(missing) => {
@@ -121,45 +137,67 @@ impl Promote {
         }
     }
 
-    /// The id of the lost collection: as it was given, or the one from which the Copies came.
-    fn id_of_lost(&self, run: &Run<'_>, known: &Known) -> Result<String, Failure> {
+    /// The ids of the lost collections: as they were given; and of one that was given by name or path, the
+    /// one that may hold the Originals and is neither known nor given.
+    fn ids_of_lost(&self, run: &Run<'_>, others: &[Collection]) -> Result<Vec<String>, Failure> {
         let is_id =
             |text: &&str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if let Some(id) = self.lost.to_str().filter(is_id) {
-            return Ok(id.to_owned());
+        let given = self.lost.iter().filter_map(|lost| lost.to_str().filter(is_id));
+        let mut lost: Vec<String> = given.map(str::to_owned).collect();
+        let unnamed = self.lost.len() - lost.len();
+        if unnamed == 0 {
+            return Ok(lost);
         }
-        let is_reachable = |id: &str| known.collections.iter().any(|known| known.id() == id);
+        let is_unknown =
+            |id: &String| !lost.contains(id) && !others.iter().any(|known| known.id() == *id);
         let chosen = run.choose(|_| true)?;
-        let ids = |origin: fn(&Collection, &RepositoryName) -> Option<String>| -> BTreeSet<_> {
-            let origins = chosen.names.iter().filter_map(|name| origin(run.collection, name));
-            origins.filter(|id| !is_reachable(id)).collect()
-        };
-        let copies = ids(made_of);
-        // Originals count where nothing is left to promote: the same run is repeated.
-        let ids = if copies.is_empty() { ids(was_lost) } else { copies };
-        let ids: Vec<_> = ids.into_iter().collect();
-        match &ids[..] {
-            [id] => Ok(id.clone()),
-            [] => Err(Failure::new(
+        let made = chosen.names.iter().filter_map(|name| made_of(run.collection, name));
+        let mut ids: BTreeSet<_> = made.filter(is_unknown).collect();
+        if ids.is_empty() {
+            // The Original went on since the Copies were made.
+            let holders = chosen.names.iter().filter_map(|name| run.holders(name, others).ok());
+            ids = holders.flatten().filter(is_unknown).collect();
+        }
+        if ids.is_empty() {
+            // Nothing is left to promote: the same run is repeated.
+            let lost = chosen.names.iter().filter_map(|name| was_lost(run.collection, name));
+            ids = lost.filter(is_unknown).collect();
+        }
+        match ids.len() {
+            0 => Err(Failure::new(
                 Exit::NoItem,
                 "none of these items is a Copy from a collection that cannot be reached",
             )
             .hint("`urepo status` lists Copies without an Original")),
-            _ => Err(Failure::new(
+            1 if unnamed == 1 => {
+                lost.extend(ids);
+                Ok(lost)
+            }
+            count => Err(Failure::new(
                 Exit::Conflict,
-                format!("the Copies are from {} collections that cannot be reached", ids.len()),
+                format!("the Copies are from {count} collections that cannot be reached"),
             )
-            .caused_by(ids.join(", "))
-            .hint("give the id of the lost one with `--lost`")),
+            .caused_by(ids.into_iter().collect::<Vec<_>>().join(", "))
+            .hint("give the ids of the lost ones with `--lost`")),
         }
     }
 }
 
-/// The collection that a Copy came from.
+impl Run<'_> {
+    /// The collections that may hold the Original of a Copy.
+    fn holders(
+        &self,
+        name: &RepositoryName,
+        others: &[Collection],
+    ) -> Result<BTreeSet<String>, PromotionError> {
+        self.registrar(None, &NoProgress).holders(name, others)
+    }
+}
+
+/// The collection that a Copy was made of.
 fn made_of(collection: &Collection, name: &RepositoryName) -> Option<String> {
     let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
-    let is_copy = sidecar.state == urepo::item::State::Copy;
-    sidecar.origin.get("collection").filter(|_| is_copy)?.as_str().map(str::to_owned)
+    sidecar.made_of().filter(|_| sidecar.state == State::Copy).map(str::to_owned)
 }
 
 /// The collection whose loss has made an item the Original: the same run may be repeated.

@@ -6,7 +6,7 @@ use serde_json::json;
 use urepo::collection::{Collection, Writer};
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::promotion::{Change, PromotionError, Registrar};
+use urepo::promotion::{Change, Registrar, Report};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -55,11 +55,11 @@ impl Run<'_> {
         Ok(Chosen { names, failures })
     }
 
-    /// Carries out `change` for each item that was chosen, and tells what became of it.
+    /// Carries out `change` for the items that were chosen, and tells what became of each.
     pub(super) fn finish(
         &self,
         chosen: Chosen,
-        change: impl Fn(&Registrar<'_>, &RepositoryName) -> Result<Change, PromotionError>,
+        change: impl Fn(&Registrar<'_>, &[RepositoryName], &mut Report<'_>) -> ControlFlow<()>,
     ) -> Done {
         let progress = self.context.progress();
         let writer = if self.context.global.dry_run { None } else { Some(self.writer()?) };
@@ -69,11 +69,16 @@ impl Run<'_> {
             tally.failed(self, meaningless.text.as_deref().unwrap_or(""), meaningless.failure)?;
         }
         let registrar = self.registrar(writer.as_ref(), &*progress);
-        for name in &chosen.names {
-            match change(&registrar, name) {
-                Ok(change) => tally.done(self, name, change)?,
-                Err(error) => tally.failed(self, name.as_str(), error.into())?,
-            }
+        let mut told = Ok(());
+        let flow = change(&registrar, &chosen.names, &mut |name, result| {
+            told = match result {
+                Ok(change) => tally.done(self, name, change),
+                Err(error) => tally.failed(self, name.as_str(), error.into()),
+            };
+            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if flow.is_break() {
+            return told;
         }
         if let Some(writer) = writer {
             writer.finish()?;
@@ -86,7 +91,7 @@ impl Run<'_> {
         Ok(self.collection.writer(&self.context.agent, &self.context.waiter())?)
     }
 
-    fn registrar<'r>(
+    pub(super) fn registrar<'r>(
         &'r self,
         writer: Option<&'r Writer>,
         progress: &'r dyn Progress,

@@ -12,6 +12,9 @@ impl From<PromotionError> for Failure {
             | PromotionError::Unreadable { .. }
             | PromotionError::Sidecar { .. } => Exit::Damage,
             PromotionError::Interrupted => Exit::Interrupted,
+            PromotionError::GroupFailed => {
+                return Failure::of(Exit::Failure, &error).in_common(super::WITH_THE_GROUP);
+            }
             PromotionError::Changed { .. } => Exit::Failure,
             PromotionError::Collection(_) | PromotionError::Disk(_) => {
                 return match error {
@@ -37,15 +40,22 @@ fn hint_for(error: &PromotionError) -> Option<String> {
         | PromotionError::NoOriginalThere { name, .. } => {
             format!("`urepo whereis {name}` shows which collections hold it")
         }
-        PromotionError::OfAnother { made_of: Some(id), .. } => {
-            format!("if that collection is lost, repeat with `--lost {id}`")
-        }
-        PromotionError::OfAnother { name, made_of: None } => {
+        PromotionError::OfAnother { holder: Some(id), .. } => format!(
+            "if that collection is lost as well, repeat with `--lost {id}`; if not, name it with \
+             `--with`"
+        ),
+        PromotionError::OfAnother { name, holder: None } => {
             format!("`urepo show {name}` shows what its sidecar says")
         }
-        PromotionError::HandoverOpen { .. } => "`urepo recover` finishes it".to_owned(),
+        PromotionError::HandoverOpen { party, .. } => format!(
+            "`urepo recover` finishes it; if the other collection is lost, repeat with `--lost {}`",
+            party.id()
+        ),
         PromotionError::HandedOverElsewhere { path, .. } => {
-            format!("`urepo -c {} recover` finishes it", path.display())
+            let path = path.display();
+            format!(
+                "`urepo -c {path} recover` finishes it; if its other side is lost, promote that one"
+            )
         }
         PromotionError::OriginalElsewhere { path, .. } => {
             format!("it is not lost; `urepo -c {} migrate` hands it over", path.display())
@@ -73,6 +83,7 @@ fn hint_for(error: &PromotionError) -> Option<String> {
         }
         PromotionError::Changed { .. } => "repeat the command".to_owned(),
         PromotionError::Sidecar { .. }
+        | PromotionError::GroupFailed
         | PromotionError::Interrupted
         | PromotionError::Collection(_)
         | PromotionError::Disk(_) => return None,

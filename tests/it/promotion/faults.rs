@@ -1,5 +1,6 @@
 //! Promotions that fail or are killed at any file operation, and two at once.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
@@ -11,8 +12,8 @@ use urepo::progress::NoProgress;
 use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
-    Faults, Mode, PATIENCE, TestClock, World, agent, copy_item, deposit, make_collection, options,
-    request,
+    Faults, Mode, PATIENCE, TestClock, Trace, World, agent, copy_item, deposit, make_collection,
+    options, request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -40,7 +41,8 @@ impl Mirrors {
         let collection = Collection::open(&self.world.path(root), watcher)?;
         let other = if root == "a" { "b" } else { "a" };
         let others = [Collection::open(&self.world.path(other), &Watcher::default())?];
-        let loss = Loss { collection: &self.lost, reason: "fire", others: &others };
+        let lost = [self.lost.clone()];
+        let loss = Loss { collections: &lost, reason: "fire", others: &others };
         self.with_registrar(&collection, |registrar| {
             registrar.promote(&self.name.parse().unwrap(), &loss)
         })
@@ -148,4 +150,56 @@ fn of_two_promotions_at_once_one_is_refused() {
     let refused = mirrors.promote("a", &Watcher::new(Arc::new(rival)));
     assert!(matches!(refused, Err(PromotionError::OriginalElsewhere { .. })), "{refused:?}");
     assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Copy, State::Original));
+}
+
+/// Many items share the syncs of their sidecars, their records and the index.
+#[test]
+fn many_items_take_few_syncs() {
+    const ITEMS: usize = 60;
+    let world = World::new();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let [archive, _] = ["archive", "a"].map(|root| make_collection(&world.path(root)));
+    let files = (0..ITEMS).map(|number| world.write(&format!("{number}.txt"), "Dear all"));
+    deposit(&archive, files.map(request).collect(), options(), &clock, |_| ()).unwrap();
+    let names = crate::support::whole_items(&archive);
+    for name in &names {
+        copy_item(&world.path("archive"), &world.path("a"), name, |_| ());
+    }
+    let names: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
+    let trace = Arc::new(Trace::default());
+    let collection =
+        Collection::open(&world.path("a"), &Watcher::new(Arc::clone(&trace) as _)).unwrap();
+    let agent = agent();
+    let writer = collection.writer(&agent, &crate::support::waiter(&clock)).unwrap();
+    let registrar = Registrar {
+        collection: &collection,
+        writer: Some(&writer),
+        agent: &agent,
+        clock: &clock,
+        wait: PATIENCE,
+        progress: &NoProgress,
+        interrupt: &Interrupt::default(),
+    };
+    let lost = [archive.id().to_owned()];
+    let loss = Loss { collections: &lost, reason: "fire", others: &[] };
+    trace.0.lock().unwrap().clear();
+    let mut promoted = Vec::new();
+    let flow = registrar.promote_all(&names, &loss, &mut |name, result| {
+        assert_eq!(result.unwrap(), Change::Promoted);
+        promoted.push(name.clone());
+        ControlFlow::Continue(())
+    });
+    assert!(flow.is_continue());
+    assert_eq!(promoted, names);
+    let is_sync = |(operation, _): &&(Operation, PathBuf)| {
+        matches!(
+            operation,
+            Operation::SyncFile | Operation::SyncDirectory | Operation::SyncFileSystem
+        )
+    };
+    let syncs = trace.0.lock().unwrap().iter().filter(is_sync).count();
+    assert!(syncs < ITEMS, "{syncs} syncs");
+    for name in &names {
+        assert_eq!(collection.item(name).unwrap().sidecar().unwrap().0.state, State::Original);
+    }
 }

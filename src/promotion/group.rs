@@ -1,0 +1,236 @@
+//! Many items at once: decided and proven one by one, then locked, decided again and changed together.
+
+use std::ops::ControlFlow;
+
+use super::{Change, PromotionError, Registrar};
+use crate::collection::{
+    Collection, CollectionError, Departure, Event, InventoryChange, ReadSidecar, StoredItem,
+    Writer, items_at_a_time,
+};
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{NewText, Sidecar, SidecarText};
+
+/// Hears what became of each item, in order, and says whether to go on.
+pub type Report<'r> =
+    dyn FnMut(&RepositoryName, Result<Change, PromotionError>) -> ControlFlow<()> + 'r;
+
+/// What is to be done with an item, by the sidecars as they are now.
+pub(super) struct Decision<'c> {
+    pub item: StoredItem,
+    pub read: ReadSidecar,
+    pub step: Step<'c>,
+    /// The item of another collection that has to be whole; the item itself unless given.
+    pub witness: Option<(StoredItem, ReadSidecar)>,
+    /// The other collections that hold the item.
+    pub holders: Vec<&'c Collection>,
+    /// What the log is going to say.
+    pub event: Event,
+}
+
+/// What is done with an item.
+pub(super) enum Step<'c> {
+    /// An earlier run has done it, and may have been killed before it recorded this state.
+    Nothing(State),
+    /// It gets this sidecar.
+    Replace(Box<Sidecar>, Change),
+    /// It goes to the trash, because this collection has another one.
+    Discard(&'c Collection),
+}
+
+impl Step<'_> {
+    fn change(&self) -> Change {
+        match self {
+            Step::Nothing(_) => Change::Nothing,
+            Step::Replace(_, change) => *change,
+            Step::Discard(_) => Change::Discarded,
+        }
+    }
+}
+
+/// An item that is whole, and what was decided of it.
+struct Proven<'c> {
+    name: RepositoryName,
+    change: Change,
+    texts: (SidecarText, Option<SidecarText>),
+    holders: Vec<&'c Collection>,
+}
+
+impl<'c> Decision<'c> {
+    fn texts(self) -> (SidecarText, Option<SidecarText>) {
+        (self.read.text, self.witness.map(|(_, read)| read.text))
+    }
+}
+
+/// Decides what is to be done with the item of a name.
+pub(super) type Decide<'d, 'c> =
+    dyn Fn(&RepositoryName) -> Result<Decision<'c>, PromotionError> + 'd;
+
+impl Registrar<'_> {
+    /// Changes items, several with the same syncs, by what `decide` says of each before and after it is
+    /// locked.
+    pub(super) fn change_all<'c>(
+        &self,
+        names: &[RepositoryName],
+        decide: &Decide<'_, 'c>,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
+        for names in names.chunks(items_at_a_time()) {
+            let (mut outcomes, mut proven) = (Vec::new(), Vec::new());
+            for name in names {
+                outcomes.push(self.prove_decided(name, decide).map(|it| {
+                    let change = it.change;
+                    proven.push((outcomes.len(), it));
+                    change
+                }));
+            }
+            if let Some(writer) = self.writer {
+                self.change_proven(writer, proven, decide, &mut outcomes);
+            }
+            for (name, outcome) in names.iter().zip(outcomes) {
+                report(name, outcome)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn prove_decided<'c>(
+        &self,
+        name: &RepositoryName,
+        decide: &Decide<'_, 'c>,
+    ) -> Result<Proven<'c>, PromotionError> {
+        if self.interrupt.requested() {
+            return Err(PromotionError::Interrupted);
+        }
+        let mut decision = decide(name)?;
+        let change = decision.step.change();
+        if change != Change::Nothing {
+            match (&decision.witness, &decision.holders[..]) {
+                (Some((item, _)), [collection, ..]) => self.prove(collection, item)?,
+                _ => self.prove(self.collection, &decision.item)?,
+            }
+        }
+        let holders = std::mem::take(&mut decision.holders);
+        let name = decision.item.name().clone();
+        Ok(Proven { name, change, texts: decision.texts(), holders })
+    }
+
+    /// Locks items and changes them. If one is locked by another process, the others go one by one.
+    fn change_proven<'c>(
+        &self,
+        writer: &Writer,
+        proven: Vec<(usize, Proven<'c>)>,
+        decide: &Decide<'_, 'c>,
+        outcomes: &mut [Result<Change, PromotionError>],
+    ) {
+        let held =
+            proven.iter().flat_map(|(_, it)| it.holders.iter().map(|other| (*other, &it.name)));
+        match self.lock(proven.iter().map(|(_, it)| &it.name), held) {
+            Ok(_locks) => self.change_locked(writer, proven, decide, outcomes),
+            Err(CollectionError::ItemLocked { .. }) if proven.len() > 1 => {
+                for item in proven {
+                    self.change_proven(writer, vec![item], decide, outcomes);
+                }
+            }
+            Err(error) => fail(proven.iter().map(|(at, _)| *at), error.into(), outcomes),
+        }
+    }
+
+    fn change_locked<'c>(
+        &self,
+        writer: &Writer,
+        proven: Vec<(usize, Proven<'c>)>,
+        decide: &Decide<'_, 'c>,
+        outcomes: &mut [Result<Change, PromotionError>],
+    ) {
+        let names = proven.iter().map(|(_, it)| it.name.clone()).collect();
+        let _changing = writer.changing(self.collection, names);
+        let (mut texts, mut records, mut events, mut ready) = (vec![], vec![], vec![], vec![]);
+        for (at, proven) in proven {
+            match self.decide_again(&proven, decide) {
+                Ok(Again::Recorded(state)) => {
+                    records.push((proven.name, InventoryChange::Became(state)));
+                    ready.push(at);
+                    outcomes[at] = Ok(Change::Nothing);
+                }
+                Ok(Again::Text(item, text, state, event)) => {
+                    texts.push((item, text));
+                    records.push((proven.name, InventoryChange::Became(state)));
+                    events.push(event);
+                    ready.push(at);
+                }
+                Ok(Again::Discard(original, event)) => match self.discard(&proven.name, original) {
+                    Ok(()) => events.push(event),
+                    Err(error) => outcomes[at] = Err(error),
+                },
+                Err(error) => outcomes[at] = Err(error),
+            }
+        }
+        let replaced = writer.replace_sidecars(&texts);
+        match replaced.and_then(|()| self.collection.record(records, self.clock)) {
+            Ok(()) => self.collection.note(&events),
+            Err(error) => fail(ready.into_iter(), error.into(), outcomes),
+        }
+    }
+
+    /// Decides once more, now that the item is locked.
+    fn decide_again<'c>(
+        &self,
+        proven: &Proven<'c>,
+        decide: &Decide<'_, 'c>,
+    ) -> Result<Again<'c>, PromotionError> {
+        let decision = decide(&proven.name)?;
+        let step = match decision.step {
+            Step::Nothing(state) => return Ok(Again::Recorded(state)),
+            step => step,
+        };
+        let witness = decision.witness.as_ref().map(|(_, read)| &read.text);
+        if step.change() != proven.change
+            || (&decision.read.text, witness) != (&proven.texts.0, proven.texts.1.as_ref())
+        {
+            let (name, path) = (proven.name.clone(), self.collection.path().to_path_buf());
+            return Err(PromotionError::Changed { name, path });
+        }
+        match step {
+            Step::Replace(after, _) => {
+                let read = &decision.read;
+                let text = after.rewritten(&read.text, &read.sidecar);
+                let text = text.map_err(|cause| PromotionError::Sidecar {
+                    name: proven.name.clone(),
+                    cause,
+                })?;
+                Ok(Again::Text(decision.item, text, after.state, decision.event))
+            }
+            Step::Discard(original) => Ok(Again::Discard(original, decision.event)),
+            Step::Nothing(state) => Ok(Again::Recorded(state)),
+        }
+    }
+
+    /// Moves an item to the trash that gives way to the one in `original`.
+    fn discard(&self, name: &RepositoryName, original: &Collection) -> Result<(), PromotionError> {
+        let (year, leaf) = self.collection.year_of(name)?;
+        let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
+        self.collection.record([(name.clone(), left)], self.clock)?;
+        self.collection.throw_away_copy(name, &year, &leaf)?;
+        Ok(())
+    }
+}
+
+/// What is left to be done with a locked item.
+enum Again<'c> {
+    Recorded(State),
+    Text(StoredItem, NewText, State, Event),
+    Discard(&'c Collection, Event),
+}
+
+/// The first of these items fails with `error`, the others with it.
+fn fail(
+    items: impl Iterator<Item = usize>,
+    error: PromotionError,
+    outcomes: &mut [Result<Change, PromotionError>],
+) {
+    let mut error = Some(error);
+    for at in items {
+        outcomes[at] = Err(error.take().unwrap_or(PromotionError::GroupFailed));
+    }
+}
