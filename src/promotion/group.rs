@@ -56,7 +56,7 @@ struct Proven<'c> {
     holders: Vec<&'c Collection>,
 }
 
-impl<'c> Decision<'c> {
+impl Decision<'_> {
     fn texts(self) -> (SidecarText, Option<SidecarText>) {
         (self.read.text, self.witness.map(|(_, read)| read.text))
     }
@@ -69,10 +69,10 @@ pub(super) type Decide<'d, 'c> =
 impl Registrar<'_> {
     /// Changes items, several with the same syncs, by what `decide` says of each before and after it is
     /// locked.
-    pub(super) fn change_all<'c>(
+    pub(super) fn change_all(
         &self,
         names: &[RepositoryName],
-        decide: &Decide<'_, 'c>,
+        decide: &Decide<'_, '_>,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
         for names in names.chunks(items_at_a_time()) {

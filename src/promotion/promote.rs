@@ -12,7 +12,7 @@ use crate::disk::PathError;
 use crate::holdings::{Holdings, Standing, holdings};
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Party, Sidecar};
 
 /// What a person says of collections that are lost.
 pub struct Loss<'a> {
@@ -90,7 +90,7 @@ impl Registrar<'_> {
             if let Some((_, without)) = without
                 && let Some(last) = without.last_record(&copy.repository)?
                 && let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) =
-                    last.change
+                    last.line.change
             {
                 holders.insert(to.id);
             }
@@ -165,7 +165,7 @@ impl Registrar<'_> {
         }
         let holders = self.holders_of(sidecar, loss.others, found)?;
         let elsewhere = holders.iter().find(|id| !loss.is_lost(id) && !loss.is_known(id));
-        let own = mark.map(|party| party.id()).or(sidecar.made_of());
+        let own = mark.map(Party::id).or(sidecar.made_of());
         if elsewhere.is_some() || own.is_none() {
             let holder = elsewhere.cloned();
             return Err(PromotionError::OfAnother { name: name(), holder });
