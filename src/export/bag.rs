@@ -9,11 +9,13 @@ use std::path::Path;
 use super::metadata::terms::Terms;
 use super::outline::{Outline, descriptions};
 use super::part::Parts;
+use super::sink::{Take, Text, measure};
 use super::{ExportError, Options};
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Checksum};
+use crate::disk::copy::BUFFER_BYTES;
 use crate::identity::Instant;
 use crate::item::bagit::Rules;
-use crate::sidecar::{NewText, Sidecar, TERMS, brought};
+use crate::sidecar::{Sidecar, TERMS, brought};
 
 /// Where the payload is, in a bag.
 const DATA: &str = "data";
@@ -36,26 +38,24 @@ impl Outline<'_> {
         let options = Options { sidecar: true, ..options.clone() };
         self.own_directory(top)?;
         self.payload(&top.join(DATA), parts)?;
-        let mut tags = Vec::new();
+        let mut tags: Vec<(String, Box<dyn Text + '_>)> = Vec::new();
         for (file, text) in descriptions(self.source, &options)? {
-            tags.push((format!("{METADATA}/{file}"), text));
+            tags.push((format!("{METADATA}/{file}"), Box::new(text)));
         }
-        tags.push((
-            "bag-info.txt".to_owned(),
-            NewText::Held(info(self.source.sidecar(), parts, now)),
-        ));
-        let paths: Vec<_> = parts.files().map(|(path, _)| utf8(path)).collect();
-        let rules = Rules::fit_for(paths.iter().map(AsRef::as_ref));
-        tags.push(("bagit.txt".to_owned(), NewText::Held(declaration(rules))));
-        let manifests = manifests(self.source.sidecar(), parts, rules);
-        tags.extend(manifests.into_iter().map(|(file, text)| (file, NewText::Held(text))));
+        let rules = Rules::fit_for(parts.files().map(|(path, _)| utf8(path)));
+        let info = info(self.source.sidecar(), parts, now);
+        tags.push(("bag-info.txt".to_owned(), Box::new(info)));
+        tags.push(("bagit.txt".to_owned(), Box::new(declaration(rules))));
+        for manifest in manifests(self.source.sidecar(), parts, rules) {
+            tags.push((manifest.file(), Box::new(manifest)));
+        }
         self.own_directory(&top.join(METADATA))?;
         let mut of_tags = Vec::new();
         for (path, text) in &tags {
-            self.text(&top.join(path), text)?;
-            append_line(&mut of_tags, text.measure().1, &rules.escape(path));
+            self.text(&top.join(path), &**text)?;
+            append_line(&mut of_tags, measure(&**text)?.1, &rules.escape(path));
         }
-        self.text(&top.join("tagmanifest-sha256.txt"), &NewText::Held(of_tags))?;
+        self.text(&top.join("tagmanifest-sha256.txt"), &of_tags)?;
         self.sink.finish()
     }
 }
@@ -65,30 +65,52 @@ fn declaration(rules: Rules) -> Vec<u8> {
     format!("BagIt-Version: {version}\nTag-File-Character-Encoding: UTF-8\n").into_bytes()
 }
 
-/// The digests of the payload: those of the sidecar, with which every byte was compared, and those that
-/// the payload had when it came as a bag.
-fn manifests(sidecar: &Sidecar, parts: &Parts<'_>, rules: Rules) -> Vec<(String, Vec<u8>)> {
-    let files: Vec<_> = parts.files().map(|(_, file)| file.from).collect();
-    let mut manifests = brought::of_all(&sidecar.origin, &files)
-        .into_iter()
-        .map(|(algorithm, checksums)| (algorithm, manifest(parts, checksums, rules)))
-        .collect::<Vec<_>>();
-    let digests = parts.files().map(|(_, file)| file.digest);
-    manifests.push((Algorithm::Sha256, manifest(parts, digests, rules)));
-    let name = |algorithm: Algorithm| format!("manifest-{}.txt", algorithm.key());
-    manifests.into_iter().map(|(algorithm, text)| (name(algorithm), text)).collect()
+/// The digests of the payload by one algorithm, a line for each file.
+struct Manifest<'a> {
+    parts: &'a Parts<'a>,
+    algorithm: Algorithm,
+    /// Those that the files had when they came; without them, those of the sidecar.
+    brought: Option<Vec<Checksum>>,
+    rules: Rules,
 }
 
-fn manifest<T: Display>(
-    parts: &Parts<'_>,
-    digests: impl IntoIterator<Item = T>,
-    rules: Rules,
-) -> Vec<u8> {
-    let mut text = Vec::new();
-    for ((path, _), digest) in parts.files().zip(digests) {
-        append_line(&mut text, digest, &format!("{DATA}/{}", rules.escape(&utf8(path))));
+/// The digests of the payload: those of the sidecar, with which every byte was compared, and those that
+/// the payload had when it came as a bag.
+fn manifests<'a>(sidecar: &Sidecar, parts: &'a Parts<'a>, rules: Rules) -> Vec<Manifest<'a>> {
+    let own = Manifest { parts, algorithm: Algorithm::Sha256, brought: None, rules };
+    let files = parts.files().map(|(_, file)| file.from);
+    let brought = brought::of_all(&sidecar.origin, files).into_iter();
+    let brought = brought.map(|(algorithm, checksums)| Manifest {
+        parts,
+        algorithm,
+        brought: Some(checksums),
+        rules,
+    });
+    brought.chain([own]).collect()
+}
+
+impl Manifest<'_> {
+    fn file(&self) -> String {
+        format!("manifest-{}.txt", self.algorithm.key())
     }
-    text
+}
+
+impl Text for Manifest<'_> {
+    fn write(&self, sink: &mut Take<'_>) -> Result<(), ExportError> {
+        let mut lines = Vec::new();
+        for (at, (path, file)) in self.parts.files().enumerate() {
+            let path = format!("{DATA}/{}", self.rules.escape(utf8(path)));
+            match self.brought.as_ref().and_then(|brought| brought.get(at)) {
+                Some(checksum) => append_line(&mut lines, checksum, &path),
+                None => append_line(&mut lines, file.digest, &path),
+            }
+            if lines.len() >= BUFFER_BYTES {
+                sink(&lines)?;
+                lines.clear();
+            }
+        }
+        sink(&lines)
+    }
 }
 
 fn append_line(text: &mut Vec<u8>, digest: impl Display, path: &str) {
@@ -96,8 +118,8 @@ fn append_line(text: &mut Vec<u8>, digest: impl Display, path: &str) {
 }
 
 /// The text of a path, which was found to be UTF-8 before.
-fn utf8(path: &Path) -> std::borrow::Cow<'_, str> {
-    path.to_string_lossy()
+fn utf8(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
 }
 
 /// `bag-info.txt`: what the RFC has a label for, then the terms of Dublin Core as `DC-Title` and so on,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::part::{Part, Parts};
-use super::sink::{Sink, write_text};
+use super::sink::{Sink, Text, write_text};
 use super::source::Source;
 use super::{ExportError, MetadataFormat, Options, Payload, file_name};
 use crate::identity::Instant;
@@ -75,9 +75,10 @@ impl Outline<'_> {
             match part {
                 Part::Directory(stamp) => self.sink.directory(&path, stamp)?,
                 Part::Link { target, stamp } => self.sink.link(&path, target, stamp)?,
-                Part::File(file) => {
-                    self.source.copy(file, &path, self.sink, self.progress, self.interrupt)?;
-                }
+                Part::File(_) => {}
+            }
+            if let Some(file) = part.file() {
+                self.source.copy(&file, &path, self.sink, self.progress, self.interrupt)?;
             }
         }
         Ok(())
@@ -88,7 +89,7 @@ impl Outline<'_> {
         self.sink.directory(path, &Part::directory(DIRECTORY_MODE, self.modified()))
     }
 
-    pub(super) fn text(&mut self, path: &Path, text: &NewText) -> Result<(), ExportError> {
+    pub(super) fn text(&mut self, path: &Path, text: &dyn Text) -> Result<(), ExportError> {
         let modified = self.modified();
         write_text(self.sink, path, text, modified)
     }

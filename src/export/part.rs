@@ -13,11 +13,15 @@ use crate::item::{Content, Entry, PayloadPath, directories};
 /// A link that leads through so many others leads in a circle.
 const MOST_LINKS: usize = 40;
 
-/// One thing to be written.
+/// One thing to be written. An item may have very many: it is small.
 pub(super) enum Part<'a> {
-    Directory(Stamp),
-    File(File<'a>),
-    Link { target: &'a [u8], stamp: Stamp },
+    Directory(Box<Stamp>),
+    /// The file of this entry.
+    File(&'a Entry),
+    Link {
+        target: &'a [u8],
+        stamp: Box<Stamp>,
+    },
 }
 
 /// A file to be written.
@@ -51,7 +55,7 @@ impl<'a> Parts<'a> {
     /// The payload as it is. Everything is looked at, so that little can be found wrong later.
     pub(super) fn whole(source: &'a Source<'_>) -> Result<Parts<'a>, ExportError> {
         Parts::of(source, |entry, target| {
-            let stamp = source.link(&entry.path, target)?;
+            let stamp = Box::new(source.link(&entry.path, target)?);
             Ok(Some(Part::Link { target, stamp }))
         })
     }
@@ -85,13 +89,14 @@ impl<'a> Parts<'a> {
             BagLinks::Follow => {
                 followed += 1;
                 source.link(&entry.path, target)?;
-                let found = follow(entries, &entry.path, target).and_then(file);
+                let found =
+                    follow(entries, &entry.path, target).filter(|entry| file(entry).is_some());
                 let astray = || ExportError::LinkAstray {
                     path: entry.path.clone(),
                     target: crate::item::escape(target).into_owned(),
                     name: source.name().clone(),
                 };
-                found.map(|file| Some(Part::File(file))).ok_or_else(astray)
+                found.map(|entry| Some(Part::File(entry))).ok_or_else(astray)
             }
         })?;
         lost.links_skipped = skipped;
@@ -112,22 +117,23 @@ impl<'a> Parts<'a> {
         let directories = directories(entries);
         let mut parts = Vec::with_capacity(directories.len() + entries.len());
         for directory in directories.into_iter().filter(|path| find(entries, path).is_none()) {
-            parts.push((directory, Part::Directory(source.directory(directory)?)));
+            let stamp = Box::new(source.directory(directory)?);
+            parts.push((directory, Part::Directory(stamp)));
         }
         for entry in entries {
             let part = match &entry.content {
                 Content::Link { target } => link(entry, target)?,
-                Content::File { .. } => file(entry).map(Part::File),
+                Content::File { .. } => Some(Part::File(entry)),
                 Content::EmptyDirectory { modified, mode } => {
                     let stamp = source.directory(entry.path.as_path())?;
                     let stamp = Stamp { modified: *modified, mode: *mode, ..stamp };
-                    Some(Part::Directory(stamp))
+                    Some(Part::Directory(Box::new(stamp)))
                 }
             };
-            if let Some(Part::File(file)) = &part {
-                source.look_at(file)?;
-            }
             if let Some(part) = part {
+                if let Some(file) = part.file() {
+                    source.look_at(&file)?;
+                }
                 parts.push((entry.path.as_path(), part));
             }
         }
@@ -136,11 +142,8 @@ impl<'a> Parts<'a> {
     }
 
     /// The files and their paths.
-    pub(super) fn files(&self) -> impl Iterator<Item = (&'a Path, &File<'a>)> {
-        self.parts.iter().filter_map(|(path, part)| match part {
-            Part::File(file) => Some((*path, file)),
-            Part::Directory(_) | Part::Link { .. } => None,
-        })
+    pub(super) fn files(&self) -> impl Iterator<Item = (&'a Path, File<'a>)> + Clone {
+        self.parts.iter().filter_map(|(path, part)| Some((*path, part.file()?)))
     }
 
     /// How many files there are, and their bytes.
@@ -190,6 +193,16 @@ fn follow<'a>(entries: &'a [Entry], link: &PayloadPath, target: &[u8]) -> Option
 fn find<'a>(entries: &'a [Entry], path: &Path) -> Option<&'a Entry> {
     let at = entries.binary_search_by(|e| e.path.as_bytes().cmp(path.as_os_str().as_bytes()));
     at.ok().map(|at| &entries[at])
+}
+
+impl<'a> Part<'a> {
+    /// The file that it is.
+    pub(super) fn file(&self) -> Option<File<'a>> {
+        match self {
+            Part::File(entry) => file(entry),
+            Part::Directory(_) | Part::Link { .. } => None,
+        }
+    }
 }
 
 impl Part<'_> {

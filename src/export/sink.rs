@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::ExportError;
+use crate::digest::{Digest, Hasher};
 use crate::disk::{Kind, Stamp};
 use crate::identity::Instant;
 use crate::sidecar::NewText;
@@ -35,14 +36,46 @@ pub(super) fn stamp(kind: Kind, bytes: u64, mode: u32, modified: Instant) -> Sta
     Stamp { kind, bytes, mode, modified, changed: modified, identity: (0, 0) }
 }
 
-/// Writes a whole small file.
+/// A text that is made here, of which a long one is not held.
+pub(super) trait Text {
+    /// Hands the text to `sink`, piece by piece, each time the same.
+    fn write(&self, sink: &mut Take<'_>) -> Result<(), ExportError>;
+}
+
+/// Takes the next piece of a text.
+pub(super) type Take<'a> = dyn FnMut(&[u8]) -> Result<(), ExportError> + 'a;
+
+impl Text for NewText {
+    fn write(&self, sink: &mut Take<'_>) -> Result<(), ExportError> {
+        NewText::write(self, sink)
+    }
+}
+
+impl Text for Vec<u8> {
+    fn write(&self, sink: &mut Take<'_>) -> Result<(), ExportError> {
+        sink(self)
+    }
+}
+
+/// How many bytes a text has, and their digest.
+pub(super) fn measure(text: &dyn Text) -> Result<(u64, Digest), ExportError> {
+    let (mut bytes, mut hasher) = (0, Hasher::default());
+    text.write(&mut |piece| {
+        bytes += piece.len() as u64;
+        hasher.update(piece);
+        Ok(())
+    })?;
+    Ok((bytes, hasher.finish()))
+}
+
+/// Writes a file of `text`.
 pub(super) fn write_text(
     sink: &mut dyn Sink,
     path: &Path,
-    text: &NewText,
+    text: &dyn Text,
     modified: Instant,
 ) -> Result<(), ExportError> {
-    sink.begin(path, &stamp(Kind::File, text.measure().0, 0o644, modified))?;
-    text.write(|piece| sink.write(piece))?;
+    sink.begin(path, &stamp(Kind::File, measure(text)?.0, 0o644, modified))?;
+    text.write(&mut |piece| sink.write(piece))?;
     sink.end()
 }

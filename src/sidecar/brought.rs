@@ -35,14 +35,17 @@ pub(crate) fn table_of<'a>(
 
 /// The checksums of all of `files` that were brought, by how they were taken: nothing of those that
 /// only some of the files have.
-pub(crate) fn of_all(origin: &Table, files: &[&PayloadPath]) -> Vec<(Algorithm, Vec<Checksum>)> {
+pub(crate) fn of_all<'a>(
+    origin: &Table,
+    files: impl Iterator<Item = &'a PayloadPath> + Clone,
+) -> Vec<(Algorithm, Vec<Checksum>)> {
     let Some(Value::Table(digests)) = origin.get(DIGESTS) else { return Vec::new() };
     let brought = digests.iter().filter_map(|(key, table)| {
         let (algorithm, table) = (Algorithm::named(key)?, table.as_table()?);
-        let checksum = |path: &&PayloadPath| {
+        let checksum = |path: &PayloadPath| {
             Checksum::new(algorithm, table.get(path.to_text().as_ref())?.as_str()?)
         };
-        Some((algorithm, files.iter().map(checksum).collect::<Option<Vec<_>>>()?))
+        Some((algorithm, files.clone().map(checksum).collect::<Option<Vec<_>>>()?))
     });
     brought.filter(|(algorithm, all)| *algorithm != Algorithm::Sha256 && !all.is_empty()).collect()
 }
@@ -72,10 +75,9 @@ mod tests {
         let origin = Table::from_iter([(DIGESTS.to_owned(), Value::Table(table_of(files.iter())))]);
         let origin: Table = toml::to_string(&origin).unwrap().parse().unwrap();
         let expected = vec![checksum(Algorithm::Md5, "a", 32), checksum(Algorithm::Md5, "d", 32)];
-        let paths: Vec<_> = files.keys().collect();
-        assert_eq!(of_all(&origin, &paths), [(Algorithm::Md5, expected)]);
-        assert_eq!(of_all(&origin, &paths[..1]).len(), 2);
-        assert_eq!(of_all(&origin, &[]), []);
-        assert_eq!(of_all(&Table::new(), &paths), []);
+        assert_eq!(of_all(&origin, files.keys()), [(Algorithm::Md5, expected)]);
+        assert_eq!(of_all(&origin, files.keys().take(1)).len(), 2);
+        assert_eq!(of_all(&origin, files.keys().take(0)), []);
+        assert_eq!(of_all(&Table::new(), files.keys()), []);
     }
 }

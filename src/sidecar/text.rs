@@ -79,14 +79,6 @@ pub(super) fn start<E>(
 }
 
 impl NewText {
-    /// How many bytes it has, and their digest.
-    pub(crate) fn measure(&self) -> (u64, Digest) {
-        match self {
-            NewText::Held(text) => (text.len() as u64, Digest::of(text)),
-            NewText::Printed(sidecar) => sidecar.printed(),
-        }
-    }
-
     /// Hands the text to `sink`, piece by piece.
     pub(crate) fn write<E>(&self, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {
@@ -213,7 +205,6 @@ mod tests {
         };
         new.write(sink).unwrap();
         assert_eq!(written, after.to_text().into_bytes());
-        assert_eq!(new.measure(), (written.len() as u64, Digest::of(&written)));
         let broken = text.replacen("mode = \"0644\"", "mode = \"0600\"", 1);
         assert!(matches!(read(broken.as_bytes()), Ok((_, Seal::Broken { .. }, _))));
     }
