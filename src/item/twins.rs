@@ -1,6 +1,6 @@
 //! Names that some file systems take for one: they differ only in case or in Unicode form.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
@@ -34,15 +34,33 @@ fn spelt(character: char) -> String {
     if character.is_ascii() { character.into() } else { character.escape_unicode().to_string() }
 }
 
-/// The first twins among `paths` and the directories above them.
-pub fn find<'a>(paths: impl Iterator<Item = &'a PayloadPath>) -> Option<Twins> {
-    // By hash: payloads of hundreds of thousands of files have as many names.
+/// The first twins among `paths`, which are sorted, and the directories above them.
+pub fn find<'a>(paths: impl Iterator<Item = &'a PayloadPath> + Clone) -> Option<Twins> {
+    // Payloads of hundreds of thousands of files have as many names: of each a number is kept, and its path
+    // as well only if two numbers are the same.
     let hashes = RandomState::new();
+    let mut seen = HashSet::new();
+    let mut last: Option<&PayloadPath> = None;
+    let mut may_be_twins = |path: &'a PayloadPath| {
+        let before = last.replace(path);
+        // What lies in a directory stands side by side: it is met first, and then as that of the last path.
+        let is_new =
+            |path: &&Path| !before.is_some_and(|before| before.as_path().starts_with(path));
+        let mut new = std::iter::once(path.as_path()).chain(path.parents()).take_while(is_new);
+        new.any(|path| !seen.insert(hashes.hash_one(folded(path))))
+    };
+    paths.clone().any(&mut may_be_twins).then(|| find_among(paths, &hashes)).flatten()
+}
+
+/// The same, each path compared with the other of its number.
+fn find_among<'a>(
+    paths: impl Iterator<Item = &'a PayloadPath>,
+    hashes: &RandomState,
+) -> Option<Twins> {
     let mut seen: HashMap<u64, &Path> = HashMap::new();
     for path in paths {
         // A directory is met once for each entry below it, always as itself.
-        let path_and_above = std::iter::once(path.as_path()).chain(path.parents());
-        for path in path_and_above {
+        for path in std::iter::once(path.as_path()).chain(path.parents()) {
             let spelling = folded(path);
             match seen.insert(hashes.hash_one(&spelling), path) {
                 Some(other) if other == path => break,
@@ -92,6 +110,8 @@ mod tests {
         let composed_and_decomposed = twins(&["caf\u{e9}", "cafe\u{301}"]);
         assert_eq!(composed_and_decomposed, Some(("caf\\u{e9}".into(), "cafe\\u{301}".into())));
         assert!(twins(&["É", "e\u{301}"]).is_some(), "case and form at once");
+        assert_eq!(twins(&["lib", "lib-a", "lib/a", "lib/b"]), None, "met again as a directory");
+        assert!(twins(&["lib", "lib-a", "lib/a", "lib/A"]).is_some());
         assert_eq!(twins(&["\\xe9", "\\xe8"]), None);
         for (one, other) in [("οδος", "οδοσ"), ("straße", "STRASSE"), ("ſun", "SUN"), ("ﬁn", "FIN")]
         {
