@@ -142,13 +142,16 @@ impl Shared<'_> {
 
     /// Reads a staged Copy back and compares it with what the giver's sidecar says.
     fn prove_staged(&self, staged: &Staged) -> Result<(), TransferError> {
-        let giving = self.at_source(staged)?;
-        let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
         let (dir, item) = staged.made_in(self.writer().stage());
         let item = StoredItem::at(staged.name.clone(), dir.open_dir(item)?);
-        let made = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
-        if made.files != giving.files || made.payload != giving.payload {
-            return Err(TransferError::Changed { name: staged.name.clone() });
+        // Both lists are gone again before the proof reads one of its own: they may be long.
+        {
+            let giving = self.at_source(staged)?;
+            let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
+            let made = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
+            if made.files != giving.files || made.payload != giving.payload {
+                return Err(TransferError::Changed { name: staged.name.clone() });
+            }
         }
         self.prove(&item)
     }
