@@ -79,7 +79,7 @@ struct Manifest<'a> {
 fn manifests<'a>(sidecar: &Sidecar, parts: &'a Parts<'a>, rules: Rules) -> Vec<Manifest<'a>> {
     let own = Manifest { parts, algorithm: Algorithm::Sha256, brought: None, rules };
     let files = parts.files().map(|(_, file)| file.from);
-    let brought = brought::of_all(&sidecar.origin, files).into_iter();
+    let brought = brought::of_all(&sidecar.origin, &files).into_iter();
     let brought = brought.map(|(algorithm, checksums)| Manifest {
         parts,
         algorithm,

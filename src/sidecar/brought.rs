@@ -37,7 +37,7 @@ pub(crate) fn table_of<'a>(
 /// only some of the files have.
 pub(crate) fn of_all<'a>(
     origin: &Table,
-    files: impl Iterator<Item = &'a PayloadPath> + Clone,
+    files: &(impl Iterator<Item = &'a PayloadPath> + Clone),
 ) -> Vec<(Algorithm, Vec<Checksum>)> {
     let Some(Value::Table(digests)) = origin.get(DIGESTS) else { return Vec::new() };
     let brought = digests.iter().filter_map(|(key, table)| {
@@ -75,9 +75,9 @@ mod tests {
         let origin = Table::from_iter([(DIGESTS.to_owned(), Value::Table(table_of(files.iter())))]);
         let origin: Table = toml::to_string(&origin).unwrap().parse().unwrap();
         let expected = vec![checksum(Algorithm::Md5, "a", 32), checksum(Algorithm::Md5, "d", 32)];
-        assert_eq!(of_all(&origin, files.keys()), [(Algorithm::Md5, expected)]);
-        assert_eq!(of_all(&origin, files.keys().take(1)).len(), 2);
-        assert_eq!(of_all(&origin, files.keys().take(0)), []);
-        assert_eq!(of_all(&Table::new(), files.keys()), []);
+        assert_eq!(of_all(&origin, &files.keys()), [(Algorithm::Md5, expected)]);
+        assert_eq!(of_all(&origin, &files.keys().take(1)).len(), 2);
+        assert_eq!(of_all(&origin, &files.keys().take(0)), []);
+        assert_eq!(of_all(&Table::new(), &files.keys()), []);
     }
 }
