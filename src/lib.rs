@@ -40,7 +40,7 @@
 //!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
 //!     locks/00…ff                           on items that exist, while they are changed
-//!     staging/<run>/                        items in the making
+//!     staging/<run>/                        items in the making; locked while the run lives
 //!     partial/                              large items of which a part has been copied
 //!     journal/                              hand-overs and deletions under way
 //!     trash/                                what was deleted or mended, until it is purged

@@ -60,7 +60,7 @@ pub use settings::{Durability, Network, Settings, Subsystem};
 pub use stripe::{ItemLocks, lock_items};
 pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};
-pub(crate) use writer::stage_name;
+
 pub use writer::{LeftOver, Recovered, Writer, left_overs, recover};
 pub(crate) use years::Years;
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, HeldBy, IoContext, Kind, Lock, LockError, LockMode, PathError, random_hex};
+use crate::disk::{
+    Access, Dir, HeldBy, Kind, Lock, LockError, LockMode, PathError, Stage, StageLock,
+};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -16,13 +18,11 @@ const HOLDER: &str = "holder";
 /// The right to change a collection, with a stage of one's own: a directory on the same file system as
 /// the items, as open to others as `.urepo` is, so that everybody who shares the collection can remove it.
 ///
-/// Dropped, it takes its stage away. A killed process leaves it, and the next writer that finds itself
-/// alone removes it.
+/// Dropped, it takes its stage away. A killed process leaves it: the next writer empties it, and the next
+/// that finds itself alone removes it and clears up whatever else that process may have left.
 #[derive(Debug)]
 pub struct Writer {
-    stage: Dir,
-    staging: Dir,
-    name: String,
+    stage: Stage,
     agent: Agent,
     _lock: Lock,
 }
@@ -56,26 +56,18 @@ impl Collection {
         let own = self.ensure_own()?;
         let staging = own.ensure_dir(layout::STAGING)?;
         let lock = self.share_lock((own, &staging), agent, waiter)?;
-        let name = stage_name(agent.process).on("make the directory", staging.path())?;
-        staging.make_dir(&name)?;
-        let stage = match staging.open_dir(&name) {
-            Ok(stage) => stage,
-            Err(error) => {
-                let _ = staging.remove_dir(Path::new(&name));
-                return Err(error.into());
-            }
-        };
-        let writer = Writer { stage, staging, name, agent: agent.clone(), _lock: lock };
-        let mut holder = writer.stage.create_file(HOLDER)?;
-        match holder.write_all(agent.holder(waiter.clock).to_string().as_bytes()) {
+        let stage = Stage::make(&staging, "", agent.process, Access::Shared)?;
+        let holder = agent.holder(waiter.clock).to_string();
+        let noted = stage.dir().create_file(HOLDER);
+        match noted.and_then(|mut file| file.write_all(holder.as_bytes())) {
             // Who makes room on a full disk needs none for a note.
-            Err(error) if error.is_full() => Ok(writer),
-            outcome => Ok(outcome.map(|()| writer)?),
+            Err(error) if !error.is_full() => Err(error.into()),
+            _ => Ok(Writer { stage, agent: agent.clone(), _lock: lock }),
         }
     }
 
-    /// Takes the shared lock. If a killed run left something and nobody else is writing, it is
-    /// removed first. What this user cannot remove hinders nobody: `recover` reports it.
+    /// Takes the shared lock. What killed runs left is cleared first: all of it if nobody else is writing,
+    /// else the stages alone. What this user cannot remove hinders nobody: `recover` reports it.
     fn share_lock(
         &self,
         (own, staging): (&Dir, &Dir),
@@ -91,7 +83,11 @@ impl Collection {
                     let _ = self.remove_left_overs(staging, waiter.clock);
                     return lock.share(waiter).map_err(locked);
                 }
-                Err(LockError::Held { .. }) => {}
+                Err(LockError::Held { .. }) => {
+                    let lock = take(LockMode::Shared, waiter).map_err(locked)?;
+                    let _ = empty_dead_stages(staging);
+                    return Ok(lock);
+                }
                 Err(error) => return Err(locked(error)),
             }
         }
@@ -140,6 +136,21 @@ impl Collection {
     }
 }
 
+/// Removes what killed runs were making, while others are at work. Their stages stay, with the notes of
+/// whose they are, until somebody is alone: they say that there may be more to clear up, such as an item
+/// that is not in the inventory yet.
+fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
+    for entry in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
+        // One that can not be opened or locked is another user's, or somebody's at work.
+        if entry.kind == Kind::Directory
+            && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
+        {
+            remove_each(&dead.dir, |name| name != Path::new(HOLDER), &mut Vec::new())?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes every entry of `dir` that is `wanted`, whatever happens to the others.
 fn remove_each(
     dir: &Dir,
@@ -165,24 +176,17 @@ impl Writer {
 
     /// What no other writer is called.
     pub(super) fn name(&self) -> &str {
-        &self.name
+        self.stage.name()
     }
 
     /// The stage.
     pub fn stage(&self) -> &Dir {
-        &self.stage
+        self.stage.dir()
     }
 
     /// Takes the stage away and lets go of the lock, saying what went wrong.
     pub fn finish(self) -> Result<(), PathError> {
-        self.staging.remove_tree(Path::new(&self.name))
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        // An error leaves what a killed process would: the next writer removes it.
-        let _ = self.staging.remove_tree(Path::new(&self.name));
+        self.stage.remove()
     }
 }
 
@@ -264,12 +268,18 @@ pub fn recover(
     Ok(Recovered { removed, failed })
 }
 
-/// Writers share the lock, so it does not say who they are; their stages do.
+/// Writers share the lock, so it does not say who they are; their stages do, unless they are of killed runs.
 fn name_the_writers(
     collection: &Collection,
     error: LockError,
 ) -> Result<CollectionError, CollectionError> {
-    let writers: Vec<_> = left_overs(collection)?.into_iter().filter_map(|it| it.holder).collect();
+    let staging = collection.ensure_own()?.ensure_dir(layout::STAGING)?;
+    let mut found = left_overs(collection)?;
+    found.retain(|it| match it.path.file_name() {
+        Some(name) => !matches!(StageLock::try_take(&staging, Path::new(name)), Ok(Some(_))),
+        None => true,
+    });
+    let writers: Vec<_> = found.into_iter().filter_map(|it| it.holder).collect();
     Ok(match error {
         LockError::Held { .. } if !writers.is_empty() => CollectionError::Locked {
             collection: collection.settings().name.clone(),
@@ -277,9 +287,4 @@ fn name_the_writers(
         },
         error => CollectionError::locked(&collection.settings().name, error),
     })
-}
-
-/// A name for a stage that no other process takes.
-pub(crate) fn stage_name(process: u32) -> std::io::Result<String> {
-    Ok(format!("{process}-{}", random_hex::<8>()?))
 }

@@ -43,7 +43,7 @@ impl PathError {
         self.is(rustix::io::Errno::LOOP)
     }
 
-    fn is(&self, errno: rustix::io::Errno) -> bool {
+    pub(super) fn is(&self, errno: rustix::io::Errno) -> bool {
         self.source.raw_os_error() == Some(errno.raw_os_error())
     }
 }

@@ -147,7 +147,7 @@ impl IntoDirectory<'_, '_> {
         let staged = PathBuf::from(number.to_string());
         if let Err(error) = exporter.make(&source, &parts, format, place, &staged) {
             // What can not be removed now goes with the stage.
-            let _ = place.stage.remove_tree(&staged);
+            let _ = place.stage.dir().remove_tree(&staged);
             return Err(source.explain(error, &self.items));
         }
         Ok(Some((exported, Some((staged, file.into())))))
@@ -175,7 +175,7 @@ impl IntoDirectory<'_, '_> {
 /// The error is one that later groups would meet as well.
 fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
     let staged = ready.iter().filter_map(|ready| Some(&ready.staged.as_ref()?.0));
-    if let Err(error) = place.stage.sync_trees(staged) {
+    if let Err(error) = place.stage.dir().sync_trees(staged) {
         // What failed once is not tried again: the kernel may have dropped the bytes.
         for Ready { outcome, .. } in ready.iter_mut().filter(|ready| ready.staged.is_some()) {
             outcome.result = Err(ExportError::GroupFailed);
@@ -223,9 +223,9 @@ impl Exporter<'_> {
         staged: &Path,
     ) -> Result<(), ExportError> {
         if format != Format::Tar {
-            return self.write(source, parts, format, staged, &mut Tree::new(&place.stage));
+            return self.write(source, parts, format, staged, &mut Tree::new(place.stage.dir()));
         }
-        let mut file = place.stage.create_file(staged)?;
+        let mut file = place.stage.dir().create_file(staged)?;
         let mut tar = Tar::new(&mut file);
         self.write(source, parts, format, &top(source), &mut tar)?;
         tar.close()

@@ -7,23 +7,18 @@ use std::path::{Path, PathBuf};
 
 use super::{Destination, ExportError};
 use crate::agent::Agent;
-use crate::collection::{CollectionError, discover, stage_name};
-use crate::disk::{Dir, DirLock, IoContext, Kind, PathError, Watcher, resolved};
+use crate::collection::{CollectionError, discover};
+use crate::disk::{Access, Dir, IoContext, Kind, PathError, Stage, StageLock, Watcher, resolved};
 
 /// Stages begin so. Whoever finds one that nobody holds removes it.
 const STAGE: &str = ".urepo-export-";
-
-/// How often a stage is made, where others take it for one that was left.
-const ATTEMPTS: usize = 3;
 
 /// A directory in which items are made and put in place.
 ///
 /// Dropped, it takes its stage away, and the directory too if it was made for this and is empty.
 pub(super) struct Place {
     pub dir: Dir,
-    pub stage: Dir,
-    stage_name: String,
-    _lock: Option<DirLock>,
+    pub stage: Stage,
     /// The directory that this one was made in, and its name there.
     made: Option<(Dir, OsString)>,
 }
@@ -62,11 +57,10 @@ impl Place {
             Some(dir) => (dir, None),
             None => make(path, watcher)?,
         };
-        let staged = remove_left_overs(&dir).and_then(|()| make_stage(&dir, agent.process));
+        let staged = remove_left_overs(&dir)
+            .and_then(|()| Stage::make(&dir, STAGE, agent.process, Access::Private));
         match staged {
-            Ok((stage, stage_name, lock)) => {
-                Ok(Place { dir, stage, stage_name, _lock: lock, made })
-            }
+            Ok(stage) => Ok(Place { dir, stage, made }),
             Err(error) => {
                 remove_made(made.as_ref());
                 Err(error.into())
@@ -76,7 +70,7 @@ impl Place {
 
     /// Moves what was staged at `from` to `name`, which must be free.
     pub(super) fn put(&self, from: &Path, name: &Path) -> Result<(), ExportError> {
-        match self.stage.move_tree(from, &self.dir, name) {
+        match self.stage.dir().move_tree(from, &self.dir, name) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Err(ExportError::Exists { path: self.dir.path_of(name) })
             }
@@ -93,7 +87,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // An error leaves what a killed process would: the next export removes it.
-        let _ = self.dir.remove_tree(Path::new(&self.stage_name));
+        let _ = self.stage.remove();
         remove_made(self.made.as_ref());
     }
 }
@@ -125,40 +119,6 @@ fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
     }
 }
 
-/// Makes a stage and locks it, so that others see that it is in use. Where directories can not be locked,
-/// nobody removes a stage that is not their own.
-fn make_stage(dir: &Dir, process: u32) -> Result<(Dir, String, Option<DirLock>), PathError> {
-    let mut attempts = 0;
-    loop {
-        attempts += 1;
-        let name = stage_name(process).on("make the directory", dir.path())?;
-        let name = format!("{STAGE}{name}");
-        dir.make_private_dir(&name)?;
-        let stage = match dir.open_dir(&name) {
-            Ok(stage) => stage,
-            Err(error) => {
-                let _ = dir.remove_dir(Path::new(&name));
-                return Err(error);
-            }
-        };
-        let lock = stage.try_lock();
-        let is_there = match dir.stamp(&name)? {
-            Some(stamp) => stamp.identity == stage.own_stamp()?.identity,
-            None => false,
-        };
-        match lock {
-            Ok(Some(lock)) if is_there => return Ok((stage, name, Some(lock))),
-            Err(_) if is_there => return Ok((stage, name, None)),
-            // Somebody took it for one that was left, in the moment before it was locked.
-            _ if attempts < ATTEMPTS => {}
-            _ => {
-                let cause = std::io::Error::other("others keep removing it");
-                return Err(PathError::new("keep the directory", dir.path_of(&name), cause));
-            }
-        }
-    }
-}
-
 /// Removes the stages of killed runs: nobody holds their locks.
 fn remove_left_overs(dir: &Dir) -> Result<(), PathError> {
     for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
@@ -166,10 +126,10 @@ fn remove_left_overs(dir: &Dir) -> Result<(), PathError> {
         if !is_stage || entry.kind != Kind::Directory {
             continue;
         }
+        let name = Path::new(&entry.name);
         // One that can not be opened or locked is somebody else's.
-        let Ok(Some(stage)) = dir.open_dir_if_there(&entry.name) else { continue };
-        if let Ok(Some(_lock)) = stage.try_lock() {
-            dir.remove_tree(Path::new(&entry.name))?;
+        if let Ok(Some(_held)) = StageLock::try_take(dir, name) {
+            dir.remove_tree(name)?;
         }
     }
     Ok(())

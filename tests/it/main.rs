@@ -28,6 +28,7 @@ mod readme;
 mod removal;
 mod repair;
 mod sidecar;
+mod stages;
 mod support;
 mod tidy;
 mod transfer;

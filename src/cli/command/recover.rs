@@ -14,8 +14,9 @@ use crate::cli::{Done, human};
 
 /// Remove what killed runs left, and raise the memories to the newest names
 ///
-/// What a killed run leaves was never part of the collection. The next run that deposits removes it
-/// by itself; this does it now, and fails while others are writing. Hand-overs that `urepo migrate`
+/// What a killed run leaves was never part of the collection. The next run that writes removes it by
+/// itself: the bytes at once, the rest when nobody else is writing. On a network file system all of it waits
+/// for that. This does it now, and fails while others are writing. Hand-overs that `urepo migrate`
 /// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
 /// other collection has to be within reach. It may be repeated, and killed, at any time.
 #[derive(Debug, clap::Args)]

@@ -21,24 +21,30 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 impl Deposit {
     fn begin() -> Deposit {
-        let world = World::with_collection();
+        Deposit::begin_in(World::with_collection())
+    }
+
+    fn begin_in(world: World) -> Deposit {
         let mut command = world.command(["-c", "archive", "new", "-"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.as_mut().unwrap().write_all(&vec![7; 300_000]).unwrap();
         let deposit = Deposit { world, child };
+        let process = deposit.child.id().to_string();
         deposit.wait_for("the first bytes in the stage", || {
-            let path = deposit.staged_file()?;
+            let is_own = |path: &PathBuf| path.to_string_lossy().contains(&format!("/{process}-"));
+            let path = deposit.staged_files().into_iter().find(is_own)?;
             (std::fs::metadata(path).ok()?.len() > 0).then_some(())
         });
         deposit
     }
 
-    /// The file in the making.
-    fn staged_file(&self) -> Option<PathBuf> {
+    /// The files in the making.
+    fn staged_files(&self) -> Vec<PathBuf> {
         let stages = walkdir::WalkDir::new(self.world.path("archive/.urepo/staging"));
-        let mut found = stages.into_iter().filter_map(Result::ok);
-        found.find(|entry| entry.file_name() == "data").map(walkdir::DirEntry::into_path)
+        let found = stages.into_iter().filter_map(Result::ok);
+        let found = found.filter(|entry| entry.file_name() == "data");
+        found.map(walkdir::DirEntry::into_path).collect()
     }
 
     fn wait_for<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
@@ -122,6 +128,35 @@ fn a_kill_leaves_what_the_next_run_removes() {
     assert!(told.succeeded().starts_with("would remove [WORLD]/archive/.urepo/staging/"));
     clears_up(&world);
     assert_eq!(world.run("-c archive recover --dry-run").succeeded(), "");
+}
+
+/// While another process is at work, and the lock of the collection is not to be had.
+#[test]
+fn a_kill_leaves_what_the_next_run_empties_beside_others() {
+    let killed = Deposit::begin();
+    let at_work = Deposit::begin_in(killed.world);
+    let stage = |data: PathBuf| data.ancestors().nth(4).unwrap().to_path_buf();
+    let mut stages = at_work.staged_files().into_iter().map(stage).collect::<Vec<_>>();
+    assert_eq!(stages.len(), 2);
+    let mut killed = killed.child;
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    at_work.world.write("a.txt", "alpha");
+    // A child that is just being started elsewhere may hold the lock of the dead for a moment.
+    at_work.wait_for("an emptied stage", || {
+        at_work.world.run("-c archive new a.txt").line();
+        (at_work.staged_files().len() == 1).then_some(())
+    });
+    let [data] = &at_work.staged_files()[..] else { panic!() };
+    let living = stage(data.clone());
+    stages.retain(|stage| *stage != living);
+    assert_eq!(std::fs::read_dir(&stages[0]).unwrap().count(), 1, "the note of whose it was");
+    let Deposit { world, child } = at_work;
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    world.run("-c archive verify").succeeded();
+    world.run("-c archive new a.txt").line();
+    assert_eq!(staged(&world.path("archive")), [""; 0]);
 }
 
 fn clears_up(world: &World) {

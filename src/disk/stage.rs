@@ -1,0 +1,128 @@
+//! Directories that belong to one run, under a kernel lock for as long as it lives: one that nobody holds
+//! is the left-over of a killed run.
+
+use std::io;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use super::random::random_hex;
+use super::{Dir, DirLock, IoContext, PathError};
+
+/// How often a stage is made, where others take it for a left-over before it is locked.
+const ATTEMPTS: usize = 3;
+
+/// A directory of one's own in one that others share. Dropped, it takes itself away.
+///
+/// Where the file system locks no directories, or hides the locks of other machines, nobody can tell a
+/// living stage from a left-over: [`StageLock::try_take`] then gives none.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    dir: Dir,
+    above: Dir,
+    name: String,
+    _lock: Option<DirLock>,
+}
+
+/// Who may enter a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Its owner.
+    Private,
+    /// Those whom the process lets into what it makes.
+    Shared,
+}
+
+impl Stage {
+    /// Makes a stage in `above`, with a name that begins with `begin`, and locks it.
+    pub(crate) fn make(
+        above: &Dir,
+        begin: &str,
+        process: u32,
+        access: Access,
+    ) -> Result<Stage, PathError> {
+        let above = above.try_clone()?;
+        for _ in 0..ATTEMPTS {
+            let random = random_hex::<8>().on("make the directory", above.path())?;
+            let name = format!("{begin}{process}-{random}");
+            match access {
+                Access::Private => above.make_private_dir(&name)?,
+                Access::Shared => above.make_dir(&name)?,
+            }
+            let locked = lock_new(&above, &name);
+            if let Ok(Some((dir, lock))) = locked {
+                return Ok(Stage { dir, above, name, _lock: lock });
+            }
+            let _ = above.remove_dir(Path::new(&name));
+            // Else somebody took it for a left-over in the moment before it was locked.
+            locked?;
+        }
+        let cause = io::Error::other("others keep removing what is made there");
+        Err(PathError::new("make a stage in", above.path(), cause))
+    }
+
+    /// The directory.
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// What no other stage is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes the stage away, saying what went wrong.
+    pub(crate) fn remove(&self) -> Result<(), PathError> {
+        self.above.remove_tree(Path::new(&self.name))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // An error leaves what a killed process would.
+        let _ = self.remove();
+    }
+}
+
+/// A stage just made, held unless the file system locks no directories; nothing if somebody else holds it
+/// or has removed it.
+fn lock_new(above: &Dir, name: &str) -> Result<Option<(Dir, Option<DirLock>)>, PathError> {
+    let Some(dir) = above.open_dir_if_there(name)? else { return Ok(None) };
+    let lock = match dir.try_lock() {
+        Ok(Some(lock)) => Some(lock),
+        Ok(None) => return Ok(None),
+        // Any other error may be this moment's: others would then take the stage for a left-over.
+        Err(error) if error.is_without_directory_locks() => None,
+        Err(error) => return Err(error),
+    };
+    let is_there =
+        above.stamp(name)?.map(|stamp| stamp.identity) == Some(dir.own_stamp()?.identity);
+    Ok(is_there.then_some((dir, lock)))
+}
+
+/// The stage of a killed run, held so that nobody else clears it.
+#[derive(Debug)]
+pub(crate) struct StageLock {
+    /// The stage.
+    pub(crate) dir: Dir,
+    _lock: DirLock,
+}
+
+impl StageLock {
+    /// Takes the stage `name` of a run that has ended; nothing if the run may be alive, or the stage is gone.
+    pub(crate) fn try_take(above: &Dir, name: &Path) -> Result<Option<StageLock>, PathError> {
+        // The lock of another machine may not be seen here.
+        if above.network_file_system()?.is_some() {
+            return Ok(None);
+        }
+        let Some(dir) = above.open_dir_if_there(name)? else { return Ok(None) };
+        Ok(dir.try_lock()?.map(|lock| StageLock { dir, _lock: lock }))
+    }
+}
+
+impl PathError {
+    /// Whether the file system takes no locks on directories: NFS does not on what is open for reading.
+    fn is_without_directory_locks(&self) -> bool {
+        [Errno::BADF, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].iter().any(|it| self.is(*it))
+    }
+}

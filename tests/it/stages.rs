@@ -1,0 +1,197 @@
+//! Stages: each is held by its run for as long as that lives, so whoever comes next empties those of killed
+//! runs and no other, also while others are at work.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use urepo::collection::{Collection, Writer};
+use urepo::disk::{Operation, Watch, Watcher};
+
+use crate::support::{
+    Faults, Mode, System, TestClock, agent, deposit, make_collection, options, request, scratch,
+    staged, waiter, whole_items,
+};
+
+const NFS: i128 = 0x6969;
+
+fn open(root: &Path, watch: Arc<dyn Watch>) -> Collection {
+    Collection::open(root, &Watcher::new(watch)).unwrap()
+}
+
+fn join(collection: &Collection) -> Result<Writer, urepo::collection::CollectionError> {
+    collection.writer(&agent(), &waiter(&TestClock::at("2026-11-21T02:14:00Z")))
+}
+
+/// A collection with a run at work, which has a file in its stage.
+struct AtWork {
+    root: PathBuf,
+    writer: Writer,
+    stage: PathBuf,
+}
+
+impl AtWork {
+    fn new(root: PathBuf, system: System) -> AtWork {
+        make_collection(&root);
+        let watch = Arc::new(Faults::new(&root, usize::MAX, Mode::Killed).on(system));
+        let writer = join(&open(&root, watch)).unwrap();
+        writer.stage().create_file("in the making").unwrap();
+        let stage = writer.stage().path().to_path_buf();
+        AtWork { root, writer, stage }
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.stage.join("holder").is_file() && self.stage.join("in the making").is_file()
+    }
+
+    /// What is in the stages of others.
+    fn others(&self) -> Vec<String> {
+        let own = self.stage.file_name().unwrap().to_str().unwrap();
+        staged(&self.root).into_iter().filter(|line| !line.starts_with(own)).collect()
+    }
+
+    /// The stage of a run that was killed.
+    fn leave_a_stage(&self) {
+        let item = self.root.join(".urepo/staging/7-0123456789abcdef/0-0/0/doc");
+        std::fs::create_dir_all(&item).unwrap();
+        std::fs::write(item.join("a.txt"), "al").unwrap();
+        std::fs::write(item.join("../../../holder"), "a killed run").unwrap();
+    }
+}
+
+const EMPTIED: [&str; 2] = ["7-0123456789abcdef/", "7-0123456789abcdef/holder 12"];
+
+/// A deposit is killed at any operation beside a run at work: the next one empties its stage.
+#[test]
+fn a_killed_run_beside_one_at_work() {
+    let scratch = scratch();
+    let source = scratch.path().join("a.txt");
+    std::fs::write(&source, "alpha").unwrap();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let mut left = 0;
+    for at in (1..).step_by(3) {
+        let at_work = AtWork::new(scratch.path().join(format!("archive-{at}")), System::Own);
+        let faults = Arc::new(Faults::new(&at_work.root, at, Mode::Killed));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let run = |collection: &Collection| {
+            deposit(collection, vec![request(&source)], options(), &clock, |_| ())
+        };
+        let _ = Collection::open(&at_work.root, &watcher).map(|collection| run(&collection));
+        left += usize::from(at_work.others().len() > 2);
+        let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
+        let (outcomes, _) = run(&collection).unwrap();
+        assert!(outcomes[0].result.is_ok());
+        let told = format!("at {at}, {:?}", faults.struck());
+        let others = at_work.others();
+        let is_emptied = |line: &String| line.ends_with('/') || line.contains("/holder ");
+        assert!(others.len() <= 2 && others.iter().all(is_emptied), "{others:?}: {told}");
+        assert!(at_work.is_untouched(), "{told}");
+        // Alone, the next one clears up the rest.
+        drop(at_work.writer);
+        run(&collection).unwrap();
+        assert_eq!(staged(&at_work.root), [""; 0], "{told}");
+        whole_items(&collection);
+        std::fs::remove_dir_all(&at_work.root).unwrap();
+        if faults.struck().is_none() {
+            break;
+        }
+    }
+    assert!(left > 5, "only {left} runs left something");
+}
+
+/// The run that empties a stage is killed at any operation, or one of them fails.
+#[test]
+fn emptying_fails_anywhere() {
+    let scratch = scratch();
+    for mode in [Mode::Killed, Mode::Once(Errno::IO)] {
+        for at in 1.. {
+            let at_work = AtWork::new(scratch.path().join(format!("archive-{at}")), System::Own);
+            at_work.leave_a_stage();
+            let faults = Arc::new(Faults::new(&at_work.root, at, mode));
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            let _ = Collection::open(&at_work.root, &watcher).map(|collection| join(&collection));
+            let told = format!("{mode:?} at {at}, {:?}", faults.struck());
+            assert!(at_work.is_untouched(), "{told}");
+            let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
+            let next = join(&collection).unwrap();
+            assert!(at_work.is_untouched(), "{told}");
+            next.finish().unwrap();
+            let others = at_work.others();
+            assert!(EMPTIED.iter().all(|line| others.contains(&(*line).to_owned())), "{told}");
+            assert!(!others.iter().any(|line| line.contains("doc")), "{others:?}: {told}");
+            std::fs::remove_dir_all(&at_work.root).unwrap();
+            if faults.struck().is_none() {
+                assert!(at > 20, "only {at} operations");
+                break;
+            }
+        }
+    }
+}
+
+/// The lock of a run on another machine may not be seen: only who is alone removes anything.
+#[test]
+fn a_network_file_system_needs_the_lock_of_the_collection() {
+    let scratch = scratch();
+    let system = System::Mounted(NFS);
+    let at_work = AtWork::new(scratch.path().join("archive"), system);
+    at_work.leave_a_stage();
+    let before = at_work.others();
+    let watch = Arc::new(Faults::new(&at_work.root, usize::MAX, Mode::Killed).on(system));
+    let collection = open(&at_work.root, watch);
+    join(&collection).unwrap().finish().unwrap();
+    assert_eq!(at_work.others(), before);
+    drop(at_work.writer);
+    join(&collection).unwrap().finish().unwrap();
+    assert_eq!(staged(&at_work.root), [""; 0]);
+}
+
+/// A file system that answers each lock on a stage in this way.
+struct Locks(Errno);
+
+impl Watch for Locks {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_stage = path.parent().is_some_and(|above| above.ends_with(".urepo/staging"));
+        if operation == Operation::Lock && is_stage { Err(self.0.into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_file_system_without_locks_on_directories_needs_it_too() {
+    let scratch = scratch();
+    let at_work = AtWork::new(scratch.path().join("archive"), System::Own);
+    at_work.leave_a_stage();
+    let before = at_work.others();
+    let without = open(&at_work.root, Arc::new(Locks(Errno::BADF)));
+    join(&without).unwrap().finish().unwrap();
+    assert_eq!(at_work.others(), before);
+    drop(at_work.writer);
+    join(&without).unwrap().finish().unwrap();
+    assert_eq!(staged(&at_work.root), [""; 0]);
+}
+
+/// A stage that could not be locked just now would be taken for the left-over of a killed run.
+#[test]
+fn a_lock_that_fails_makes_no_stage() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    for errno in [Errno::IO, Errno::NOLCK] {
+        join(&open(&root, Arc::new(Locks(errno)))).unwrap_err();
+        assert_eq!(staged(&root), [""; 0]);
+    }
+}
+
+/// Recovery names those who are at work, and nobody who was killed.
+#[test]
+fn recovery_waits_for_the_living() {
+    let scratch = scratch();
+    let at_work = AtWork::new(scratch.path().join("archive"), System::Own);
+    at_work.leave_a_stage();
+    let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
+    let clock = TestClock::at("2026-11-21T02:14:00Z");
+    let at_once = waiter(&clock).up_to(std::time::Duration::ZERO);
+    let error = urepo::collection::recover(&collection, &agent(), &at_once).unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("vault") && !cause.contains("killed"), "{cause}");
+}
