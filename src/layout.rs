@@ -14,6 +14,8 @@ pub const DISTRIBUTOR: &str = "distributor";
 pub const LOCK: &str = "lock";
 /// Items in the making, in [`OWN`].
 pub const STAGING: &str = "staging";
+/// Room for deleting on a full disk, in [`OWN`].
+pub const RESERVE: &str = "reserve";
 /// Large items of which a part has been copied, in [`OWN`].
 pub const PARTIAL: &str = "partial";
 /// The locks on items, one a stripe, in [`OWN`].

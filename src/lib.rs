@@ -41,6 +41,7 @@
 //!     lock                                  shared by writers, held alone by recovery
 //!     locks/00…ff                           on items that exist, while they are changed
 //!     staging/<run>/                        items in the making; locked while the run lives
+//!     reserve/                              given up to delete on a full disk; may be removed
 //!     partial/                              large items of which a part has been copied
 //!     journal/                              hand-overs and deletions under way
 //!     trash/                                what was deleted or mended, until it is purged

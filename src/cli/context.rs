@@ -9,8 +9,8 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Register, StoredItem,
-    Takeover, discover,
+    Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, Register, StoredItem,
+    Takeover, Unlogged, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};
@@ -22,6 +22,7 @@ use super::args::{Color, Global};
 use super::config::{self, Config, Given, MACHINE_STATE, StateDirectory};
 use super::exit::Exit;
 use super::failure::Failure;
+use super::human;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, Lines, Unit};
 use super::stalls::Stalls;
@@ -39,6 +40,7 @@ pub(crate) struct Context {
     pub(crate) agent: Agent,
     pub(crate) current: PathBuf,
     stalls: Arc<Stalls>,
+    unlogged: Arc<Unlogged>,
 }
 
 impl Context {
@@ -69,6 +71,7 @@ impl Context {
             interrupt: catch_signals()?,
             agent: agent(command, machine_id),
             current,
+            unlogged: Arc::default(),
         })
     }
 
@@ -99,12 +102,22 @@ impl Context {
     pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
         let collection = Collection::open(path, &self.watcher())?.with_waiter(self.waiter());
         let printer = self.printer.clone();
+        let collection = collection.with_unlogged(Arc::clone(&self.unlogged));
         Ok(collection.on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string())))
     }
 
     /// Watches reads that may hang.
     pub(crate) fn watcher(&self) -> Watcher {
         Watcher::new(self.stalls.clone())
+    }
+
+    /// Warns of what happened and is not in a log.
+    pub(crate) fn tell_unlogged(&self) {
+        for (path, Gap { events, cause }) in self.unlogged.take() {
+            let events = human::count(events, "event");
+            let what = format!("{events} could not be written to the log of `{}`", path.display());
+            self.printer.warning(&format!("{what}: {}", Failure::from(cause).in_one_line()));
+        }
     }
 
     /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.

@@ -87,7 +87,7 @@ fn run(args: Args, printer: &Printer) -> Done {
         Command::Man(man) => return man.run(printer),
     };
     let context = Context::new(global, printer.clone(), name, max_wait)?;
-    match command {
+    let done = match command {
         Command::Init(init) => init.run(&context),
         Command::Adopt(adopt) => adopt.run(&context),
         Command::New(new) => new.run(&context),
@@ -119,7 +119,9 @@ fn run(args: Args, printer: &Printer) -> Done {
         Command::Doctor(doctor) => doctor.run(&context),
         Command::Config(config) => config.run(&context),
         Command::Completions(_) | Command::Man(_) => Ok(()),
-    }
+    };
+    context.tell_unlogged();
+    done
 }
 
 /// The command line as clap knows it, for completions and man pages.

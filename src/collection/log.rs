@@ -2,13 +2,16 @@
 //! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS.
 //!
 //! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
-//! itself, and an event that can not be logged is no reason to fail what has happened. Writers append
-//! under a kernel lock, so that lines of several processes do not mix; whoever finds a line that was
-//! torn begins a new one, and readers pass it over.
+//! itself, and an event that can not be logged is no reason to fail what has happened: it is counted
+//! ([`Unlogged`]), so that the user learns of it. Writers append under a kernel lock, so that lines of
+//! several processes do not mix; whoever finds a line that was torn begins a new one, and readers pass it
+//! over.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -118,11 +121,45 @@ impl Event {
     }
 }
 
+/// Events that happened and are not in the logs of some collections.
+#[derive(Debug, Default)]
+pub struct Unlogged(Mutex<BTreeMap<PathBuf, Gap>>);
+
+/// Events that are not in the log of a collection.
+#[derive(Debug)]
+pub struct Gap {
+    /// How many they are.
+    pub events: u64,
+    /// Why the first of them is not there.
+    pub cause: PathError,
+}
+
+impl Unlogged {
+    fn add(&self, collection: &Path, events: u64, cause: PathError) {
+        let mut gaps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let gap = gaps.entry(collection.to_path_buf()).or_insert(Gap { events: 0, cause });
+        gap.events += events;
+    }
+
+    /// The gaps since this was last asked, by the roots of the collections.
+    pub fn take(&self) -> BTreeMap<PathBuf, Gap> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Collection {
-    /// Appends `events` to the log, or leaves them out: what has happened has happened.
+    /// Appends `events` to the log, or counts them as left out: what has happened has happened, and a disk
+    /// that is full now must not make a finished deposit a failed one.
     pub(crate) fn note(&self, events: &[Event]) {
-        // A disk that is full now must not make a finished deposit a failed one.
-        let _ = self.log(events);
+        if let Err(error) = self.log(events) {
+            self.unlogged.add(self.path(), events.len() as u64, error);
+        }
+    }
+
+    /// Counts the events that are left out of the log in `unlogged`.
+    #[must_use]
+    pub fn with_unlogged(self, unlogged: Arc<Unlogged>) -> Collection {
+        Collection { unlogged, ..self }
     }
 
     /// Appends `events` to the log, all of one month in one write.

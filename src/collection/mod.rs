@@ -19,6 +19,7 @@ mod log;
 mod lookup;
 mod own;
 mod register;
+mod reserve;
 mod set_aside;
 mod settings;
 mod stripe;
@@ -31,7 +32,7 @@ mod years;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::disk::{Dir, Watcher};
 use crate::layout;
@@ -52,7 +53,7 @@ pub use item::{FindError, StoredItem};
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
 pub use list::{Listed, Names};
 pub(crate) use list::{belongs, listing_order, visit_tree};
-pub use log::{Event, EventKind};
+pub use log::{Event, EventKind, Gap, Unlogged};
 pub(crate) use lookup::Lookup;
 pub use own::Rebuilt;
 pub use register::{Register, Takeover};
@@ -78,6 +79,10 @@ pub struct Collection {
     waiter: Waiter<'static>,
     /// Others held the log for too long: this process does not wait for it again.
     log_given_up: AtomicBool,
+    /// What should be in the log and is not.
+    unlogged: Arc<Unlogged>,
+    /// This process gave up what is reserved for deleting.
+    reserve_given_up: AtomicBool,
     /// The trash as it was last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
     /// The inventory, as far as it was asked.
@@ -129,6 +134,8 @@ impl Collection {
             inventory_reader: Mutex::default(),
             waiter: Waiter::default(),
             log_given_up: AtomicBool::new(false),
+            unlogged: Arc::default(),
+            reserve_given_up: AtomicBool::new(false),
         })
     }
 

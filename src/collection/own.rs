@@ -70,9 +70,10 @@ impl Collection {
         Collection { listener: Listener(Some(Arc::new(listener))), ..self }
     }
 
-    /// The same listener as that of `other`.
+    /// The same listener as that of `other`, and the same count of events that are not in a log.
     pub(crate) fn with_listener_of(self, other: &Collection) -> Collection {
-        Collection { listener: other.listener.clone(), ..self }
+        let unlogged = Arc::clone(&other.unlogged);
+        Collection { listener: other.listener.clone(), unlogged, ..self }
     }
 
     /// urepo's own directory; `None` while it is lost.
@@ -162,6 +163,7 @@ fn make_parts(own: &Dir) -> Result<(), PathError> {
     own.ensure_dir(layout::DISTRIBUTOR)?;
     own.ensure_dir(layout::STAGING)?;
     own.open_lock_file(layout::LOCK)?;
+    super::reserve::fill_if_plenty(own);
     own.sync()
 }
 

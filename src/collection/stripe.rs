@@ -3,13 +3,16 @@
 //! Items share 256 lock files, the *stripes*, so that a million items need no million locks. Readers
 //! take none: an item is changed in one step, so they find it as it was or as it is. Nor do those who
 //! make new items, because a name can be taken only once.
+//!
+//! A lock file is made when it is first needed, by who holds the lock on the directory of them all. On a
+//! disk that has no room for the file, that lock stands for it: nobody else can make it meanwhile.
 
 use std::time::Duration;
 
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::digest::Digest;
-use crate::disk::{Lock, LockError, LockMode, PathError};
+use crate::disk::{Dir, DirLock, Lock, LockError, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
@@ -19,6 +22,7 @@ use crate::wait::Waiter;
 #[must_use = "the items are locked for as long as this lives"]
 pub struct ItemLocks {
     _locks: Vec<Lock>,
+    _directories: Vec<DirLock>,
 }
 
 /// Locks all of `items`, waiting for each stripe by itself.
@@ -36,19 +40,57 @@ pub fn lock_items<'a>(
     stripes.dedup_by(|a, b| (a.0.id(), a.1) == (b.0.id(), b.1));
     let holder = agent.holder(waiter.clock);
     let mut locks = Vec::with_capacity(stripes.len());
-    for (collection, stripe) in stripes {
-        let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
-        let file = format!("{stripe:02x}");
-        let lock = Lock::take(&dir, &file, LockMode::Exclusive, &holder, waiter);
-        locks.push(lock.map_err(|error| match error {
+    let mut directories = Vec::new();
+    for group in stripes.chunk_by(|a, b| a.0.id() == b.0.id()) {
+        let Some((collection, _)) = group.first() else { continue };
+        let locked = |error| match error {
             LockError::Held { holder, .. } => CollectionError::ItemLocked {
                 collection: collection.settings().name.clone(),
                 cause: holder,
             },
             error => CollectionError::locked(&collection.settings().name, error),
-        })?);
+        };
+        let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
+        let mut files: Vec<_> = group.iter().map(|(_, stripe)| format!("{stripe:02x}")).collect();
+        // Before any of the others is locked: who holds one of these waits for no directory.
+        directories.extend(make_missing(&dir, &mut files, waiter).map_err(locked)?);
+        for file in files {
+            let lock = Lock::take(&dir, &file, LockMode::Exclusive, &holder, waiter);
+            locks.push(lock.map_err(locked)?);
+        }
     }
-    Ok(ItemLocks { _locks: locks })
+    Ok(ItemLocks { _locks: locks, _directories: directories })
+}
+
+/// Makes those of the lock `files` in `dir` that are missing. Those that the disk has no room for are taken
+/// out; the lock on the directory stands for them.
+fn make_missing(
+    dir: &Dir,
+    files: &mut Vec<String>,
+    waiter: &Waiter<'_>,
+) -> Result<Option<DirLock>, LockError> {
+    let mut missing = Vec::new();
+    for file in &*files {
+        if dir.stamp(file)?.is_none() {
+            missing.push(file.clone());
+        }
+    }
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let lock = match dir.wait_for_lock(waiter) {
+        Err(LockError::Disk(error)) if error.is_without_directory_locks() => None,
+        outcome => Some(outcome?),
+    };
+    let mut without = Vec::new();
+    for file in missing {
+        match dir.open_lock_file(&file) {
+            Err(error) if error.is_full() && lock.is_some() => without.push(file),
+            outcome => drop(outcome?),
+        }
+    }
+    files.retain(|file| !without.contains(file));
+    Ok(lock.filter(|_| !without.is_empty()))
 }
 
 impl Collection {

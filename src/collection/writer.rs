@@ -66,6 +66,16 @@ impl Collection {
         }
     }
 
+    /// Keeps recovery away, as writers do, and makes nothing on the disk.
+    pub(crate) fn keep_recovery_away(
+        &self,
+        agent: &Agent,
+        waiter: &Waiter<'_>,
+    ) -> Result<Lock, CollectionError> {
+        let own = self.ensure_own()?;
+        self.share_lock((own, &own.ensure_dir(layout::STAGING)?), agent, waiter)
+    }
+
     /// Takes the shared lock. What killed runs left is cleared first: all of it if nobody else is writing,
     /// else the stages alone. What this user cannot remove hinders nobody: `recover` reports it.
     fn share_lock(

@@ -92,6 +92,9 @@ pub struct Lock {
 const HOLDER_OFFSET: u64 = 8192;
 const HOLDER_BYTES: usize = 512;
 
+/// A holder that left no text.
+const UNKNOWN: &str = "another process";
+
 /// Where the line of the holder ends.
 pub(crate) const HOLDER_END: u64 = HOLDER_OFFSET + HOLDER_BYTES as u64;
 
@@ -195,6 +198,16 @@ pub struct DirLock {
 }
 
 impl Dir {
+    /// Takes a lock on this directory itself, waiting while another process has it.
+    pub(crate) fn wait_for_lock(&self, waiter: &Waiter<'_>) -> Result<DirLock, LockError> {
+        let (path, holder) = (self.path().to_path_buf(), HeldBy(UNKNOWN.to_owned()));
+        match waiter.poll(|| self.try_lock())? {
+            Waited::Ready(lock) => Ok(lock),
+            Waited::TimedOut => Err(LockError::Held { path, holder }),
+            Waited::Interrupted => Err(LockError::Interrupted { path, holder }),
+        }
+    }
+
     /// Takes a lock on this directory itself, unless another process has it.
     pub fn try_lock(&self) -> Result<Option<DirLock>, PathError> {
         let locked = self.step(Operation::Lock, std::path::Path::new("")).and_then(|_under_way| {
@@ -218,5 +231,5 @@ fn read_holder(file: &StoredFile) -> String {
     let length = file.as_std().read_at(&mut line, HOLDER_OFFSET).unwrap_or(0);
     let text = String::from_utf8_lossy(&line[..length]);
     let text = text.trim_matches(['\0', ' ', '\n']);
-    if text.is_empty() { "another process".to_owned() } else { text.to_owned() }
+    if text.is_empty() { UNKNOWN.to_owned() } else { text.to_owned() }
 }

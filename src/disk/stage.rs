@@ -122,7 +122,7 @@ impl StageLock {
 
 impl PathError {
     /// Whether the file system takes no locks on directories: NFS does not on what is open for reading.
-    fn is_without_directory_locks(&self) -> bool {
+    pub(crate) fn is_without_directory_locks(&self) -> bool {
         [Errno::BADF, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].iter().any(|it| self.is(*it))
     }
 }

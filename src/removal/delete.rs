@@ -42,8 +42,16 @@ impl Remover<'_> {
 }
 
 impl<'o> Deletion<'_, 'o> {
-    /// Deletes one of the items that were said to be.
+    /// Deletes one of the items that were said to be; on a full disk with the room that is reserved for it.
     pub fn delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
+        let unfinished = self.unfinished;
+        self.remover.collection.with_reserve(|| {
+            self.unfinished = unfinished;
+            self.try_to_delete(name)
+        })
+    }
+
+    fn try_to_delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
         let Remover { collection, progress, interrupt, .. } = *self.remover;
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
@@ -87,9 +95,11 @@ impl<'o> Deletion<'_, 'o> {
     /// Ends the run. What could not be finished stays on record.
     pub fn finish(self) -> Result<(), RemovalError> {
         match self.intent {
-            Some(intent) if !self.unfinished => Ok(intent.done()?),
-            _ => Ok(()),
+            Some(intent) if !self.unfinished => intent.done()?,
+            _ => {}
         }
+        self.remover.collection.refill_reserve();
+        Ok(())
     }
 
     /// Locks the item, and the one that it can be spared for, if both still are as they were.

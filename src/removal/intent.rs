@@ -102,8 +102,8 @@ pub fn finish_pending(
         return Ok(finished);
     }
     let journal = collection.ensure_own()?.open_dir(layout::JOURNAL)?;
-    // Keeps recovery from clearing the trash up meanwhile.
-    let writer = collection.writer(agent, waiter)?;
+    // Recovery would clear the trash up meanwhile.
+    let _lock = collection.keep_recovery_away(agent, waiter)?;
     for file in files {
         // Gone since, with the run that wrote it.
         let Some(opened) = journal.open_file_if_there(&file)? else { continue };
@@ -128,7 +128,6 @@ pub fn finish_pending(
             remove(&journal, &file)?;
         }
     }
-    writer.finish()?;
     Ok(finished)
 }
 

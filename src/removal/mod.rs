@@ -62,7 +62,7 @@ pub use error::RemovalError;
 pub use intent::{Finished, finish_pending};
 pub use plan::{DamageRule, LastRule, Order, Plan, Step, plan};
 pub use proof::{Holding, Lack, LookedAt};
-pub use purge::{PurgePlan, Purgeable, Wanted, purgeable};
+pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 pub use revive::{Revived, plan_revival};
 
 /// Removes items of one collection, and brings them back.

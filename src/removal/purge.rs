@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::RemovalError;
 use super::plan::has_payload;
-use super::{RemovalError, Remover};
+use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Event, EventKind, Held, Trashed, lock_items};
+use crate::disk::Lock;
 use crate::identity::{Instant, RepositoryName};
+use crate::interrupt::Interrupt;
 use crate::item::State;
+use crate::wait::Waiter;
 
 /// What is to be purged.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +115,32 @@ fn deleted_at(
     }
 }
 
-impl Remover<'_> {
+/// Removes what is in the trash of one collection. It makes nothing on the disk, so it works on a full one.
+pub struct Purger<'a> {
+    collection: &'a Collection,
+    agent: &'a Agent,
+    waiter: Waiter<'a>,
+    interrupt: &'a Interrupt,
+    _lock: Lock,
+}
+
+impl<'a> Purger<'a> {
+    /// Begins to purge, waiting by `waiter` while the collection is being recovered, and for items.
+    pub fn new(
+        collection: &'a Collection,
+        agent: &'a Agent,
+        waiter: Waiter<'a>,
+        interrupt: &'a Interrupt,
+    ) -> Result<Purger<'a>, RemovalError> {
+        let lock = collection.keep_recovery_away(agent, &waiter)?;
+        Ok(Purger { collection, agent, waiter, interrupt, _lock: lock })
+    }
+
+    /// Ends the purge. Part of the room that it made is reserved for deleting on a full disk.
+    pub fn finish(self) {
+        self.collection.refill_reserve();
+    }
+
     /// Removes an entry of the trash for good.
     ///
     /// May be killed at any point; what is left is no payload any more and goes with the next purge.
@@ -121,7 +150,7 @@ impl Remover<'_> {
             return Err(RemovalError::Interrupted);
         }
         let collection = self.collection;
-        let _locks = lock_items([(collection, name)], self.agent, &self.waiter())?;
+        let _locks = lock_items([(collection, name)], self.agent, &self.waiter)?;
         let now = match collection.held(trashed) {
             // Another run has purged it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -134,7 +163,7 @@ impl Remover<'_> {
         self.refuse_if_needed(entry)?;
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
-        let event = Event::new(EventKind::Deletion, name, self.clock.now(), self.agent);
+        let event = Event::new(EventKind::Deletion, name, self.waiter.clock.now(), self.agent);
         collection.note(&[Event { note: Some("its files are gone for good".to_owned()), ..event }]);
         Ok(())
     }

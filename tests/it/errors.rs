@@ -795,7 +795,7 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
             code=0; $UREPO -c mount/archive mint 2>told || code=$?; tell $code
             code=0; $UREPO init mount/maps --host maps.example.org 2>told || code=$?; tell $code
             code=0; $UREPO -c mount/archive list 2>told || code=$?; tell $code
-            find mount | sort";
+            find mount ! -path '*/reserve/*' | sort";
         let Some(told) = with_mounts(&World::new(), script) else { return };
         same(
             &told,
@@ -820,6 +820,7 @@ mount/archive/.urepo/distributor
 mount/archive/.urepo/distributor/example.org+archive.lock
 mount/archive/.urepo/inventory
 mount/archive/.urepo/lock
+mount/archive/.urepo/reserve
 mount/archive/.urepo/staging
 mount/archive/urepo.toml
 

@@ -1,6 +1,7 @@
 //! Items go, leave tombstones, come back, and are purged.
 
 mod faults;
+mod full_disk;
 mod listing;
 mod power;
 
@@ -14,8 +15,8 @@ use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
-    DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, RemovalError, Remover, Revived,
-    Step, Wanted, finish_pending, plan, plan_revival, purgeable,
+    DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
+    Revived, Step, Wanted, finish_pending, plan, plan_revival, purgeable,
 };
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
@@ -164,12 +165,18 @@ fn delete(
 }
 
 fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
-    remover(collection, &later(), |remover| {
-        let PurgePlan { entries, failed } = purgeable(collection, wanted)?;
-        failed.into_iter().try_for_each(Err)?;
-        entries.iter().try_for_each(|entry| remover.purge(entry))?;
-        Ok(entries)
-    })
+    let PurgePlan { entries, failed } = purgeable(collection, wanted)?;
+    failed.into_iter().try_for_each(Err)?;
+    purge_entries(collection, &entries)?;
+    Ok(entries)
+}
+
+fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), RemovalError> {
+    let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
+    let purger = Purger::new(collection, &agent, waiter(&clock), &interrupt)?;
+    entries.iter().try_for_each(|entry| purger.purge(entry))?;
+    purger.finish();
+    Ok(())
 }
 
 /// Asks nobody.

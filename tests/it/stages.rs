@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use urepo::collection::{Collection, Writer};
@@ -15,6 +16,8 @@ use crate::support::{
 };
 
 const NFS: i128 = 0x6969;
+/// Longer than any machine takes.
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn open(root: &Path, watch: Arc<dyn Watch>) -> Collection {
     Collection::open(root, &Watcher::new(watch)).unwrap()
@@ -51,6 +54,22 @@ impl AtWork {
         staged(&self.root).into_iter().filter(|line| !line.starts_with(own)).collect()
     }
 
+    /// Runs empty the stages of others, but for the notes of whose they are. A child that another test is
+    /// just starting may hold the lock of a dead one for a moment.
+    fn is_emptied_by(&self, told: &str, run: impl Fn()) {
+        let begun = Instant::now();
+        let is_left =
+            |line: &String| line.trim_end_matches('/').contains('/') && !line.contains("/holder ");
+        loop {
+            run();
+            let others = self.others();
+            if !others.iter().any(is_left) {
+                return;
+            }
+            assert!(begun.elapsed() < LIMIT, "{others:?}: {told}");
+        }
+    }
+
     /// The stage of a run that was killed.
     fn leave_a_stage(&self) {
         let item = self.root.join(".urepo/staging/7-0123456789abcdef/0-0/0/doc");
@@ -60,7 +79,8 @@ impl AtWork {
     }
 }
 
-const EMPTIED: [&str; 2] = ["7-0123456789abcdef/", "7-0123456789abcdef/holder 12"];
+/// What stays of that stage.
+const NOTE: &str = "7-0123456789abcdef/holder 12";
 
 /// A deposit is killed at any operation beside a run at work: the next one empties its stage.
 #[test]
@@ -80,12 +100,11 @@ fn a_killed_run_beside_one_at_work() {
         let _ = Collection::open(&at_work.root, &watcher).map(|collection| run(&collection));
         left += usize::from(at_work.others().len() > 2);
         let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
-        let (outcomes, _) = run(&collection).unwrap();
-        assert!(outcomes[0].result.is_ok());
         let told = format!("at {at}, {:?}", faults.struck());
-        let others = at_work.others();
-        let is_emptied = |line: &String| line.ends_with('/') || line.contains("/holder ");
-        assert!(others.len() <= 2 && others.iter().all(is_emptied), "{others:?}: {told}");
+        at_work.is_emptied_by(&told, || {
+            let (outcomes, _) = run(&collection).unwrap();
+            assert!(outcomes[0].result.is_ok());
+        });
         assert!(at_work.is_untouched(), "{told}");
         // Alone, the next one clears up the rest.
         drop(at_work.writer);
@@ -114,12 +133,9 @@ fn emptying_fails_anywhere() {
             let told = format!("{mode:?} at {at}, {:?}", faults.struck());
             assert!(at_work.is_untouched(), "{told}");
             let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
-            let next = join(&collection).unwrap();
+            at_work.is_emptied_by(&told, || join(&collection).unwrap().finish().unwrap());
             assert!(at_work.is_untouched(), "{told}");
-            next.finish().unwrap();
-            let others = at_work.others();
-            assert!(EMPTIED.iter().all(|line| others.contains(&(*line).to_owned())), "{told}");
-            assert!(!others.iter().any(|line| line.contains("doc")), "{others:?}: {told}");
+            assert!(at_work.others().contains(&NOTE.to_owned()), "{told}");
             std::fs::remove_dir_all(&at_work.root).unwrap();
             if faults.struck().is_none() {
                 assert!(at > 20, "only {at} operations");
@@ -190,7 +206,7 @@ fn recovery_waits_for_the_living() {
     at_work.leave_a_stage();
     let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
     let clock = TestClock::at("2026-11-21T02:14:00Z");
-    let at_once = waiter(&clock).up_to(std::time::Duration::ZERO);
+    let at_once = waiter(&clock).up_to(Duration::ZERO);
     let error = urepo::collection::recover(&collection, &agent(), &at_once).unwrap_err();
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert!(cause.contains("vault") && !cause.contains("killed"), "{cause}");

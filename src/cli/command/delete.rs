@@ -192,20 +192,26 @@ impl Delete {
     }
 }
 
+/// Finishes what killed runs have left.
+pub(super) fn finish_removals(context: &Context, collection: &Collection) -> Done {
+    let finished = removal::finish_pending(collection, &context.agent, &context.waiter())?;
+    for error in finished.failed {
+        context.printer.warning(&Failure::from(error).in_one_line());
+    }
+    Ok(())
+}
+
 /// The right to remove, once what killed runs have left is finished.
-pub(super) fn remover<'a>(
+fn remover<'a>(
     context: &'a Context,
     collection: &'a Collection,
     progress: &'a dyn Progress,
 ) -> Result<Remover<'a>, Failure> {
     let wait = context.config.lock_wait.value;
-    let finished = removal::finish_pending(collection, &context.agent, &context.waiter())?;
-    for error in finished.failed {
-        context.printer.warning(&Failure::from(error).in_one_line());
-    }
+    finish_removals(context, collection)?;
     Ok(Remover {
         collection,
-        writer: collection.writer(&context.agent, &context.waiter())?,
+        writer: collection.writer_to_delete(&context.agent, &context.waiter())?,
         agent: &context.agent,
         clock: &context.clock,
         wait,

@@ -6,9 +6,9 @@ use serde_json::json;
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Held};
 use urepo::identity::RepositoryName;
-use urepo::removal::{PurgePlan, Purgeable, Wanted, purgeable};
+use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
-use super::delete::remover;
+use super::delete::finish_removals;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -62,10 +62,11 @@ impl Purge {
         }
         let mut single = None;
         if !entries.is_empty() {
-            let progress = context.progress();
-            let remover = remover(context, &collection, &*progress)?;
+            finish_removals(context, &collection)?;
+            let (agent, waiter) = (&context.agent, context.waiter());
+            let purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
             for entry in &entries {
-                match remover.purge(entry).map_err(Failure::from) {
+                match purger.purge(entry).map_err(Failure::from) {
                     Ok(()) => {
                         done.add(entry);
                         told(context, entry)?;
@@ -81,7 +82,7 @@ impl Purge {
                     }
                 }
             }
-            remover.writer.finish()?;
+            purger.finish();
         }
         finish(context, &done, single)
     }

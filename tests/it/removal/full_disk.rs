@@ -1,0 +1,195 @@
+//! Deleting and purging on a disk with no free block and no free inode.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::io::Errno;
+use snapbox::str;
+use urepo::collection::{Unlogged, lock_items};
+use urepo::disk::{Operation, Watch};
+
+use super::*;
+use crate::errors::with_mounts;
+
+/// On a file system without a free block and inode: `fill` takes all that there is.
+const FILL: &str = r#"
+    mount -t tmpfs -o size=32m,nr_inodes=1200 tmpfs mount
+    fill() {
+        full=mount/full$(date +%N); mkdir -p $full || :
+        dd if=/dev/zero of=$full/big bs=64k 2>/dev/null || :
+        dd if=/dev/zero of=$full/small bs=4k 2>/dev/null || :
+        number=0
+        while (: >$full/$number) 2>/dev/null; do number=$((number + 1)); done
+        if (: >mount/more) 2>/dev/null; then echo "NOT FULL"; fi
+    }
+    run() { code=0; $UREPO -c mount/archive "$@" 2>told || code=$?; tell $code; }
+    $UREPO init mount/archive --host archive.example.org 2>told
+    a=$($UREPO -c mount/archive new a.txt); b=$($UREPO -c mount/archive new a.txt)
+    c=$($UREPO -c mount/archive new a.txt)
+"#;
+
+#[test]
+fn what_is_deleted_and_purged_there() {
+    let script = r#"
+        fill
+        run delete --force last "$a"
+        fill
+        run purge --yes
+        test -z "$(ls mount/archive/.urepo/trash)"
+        # The purge has made room, and part of it is reserved again.
+        test -n "$(ls mount/archive/.urepo/reserve)"
+        rm -r mount/full*
+        run verify"#;
+    let Some(told) = with_mounts(&crate::support::World::new(), &format!("{FILL}{script}")) else {
+        return;
+    };
+    snapbox::assert_data_eq!(
+        told,
+        str![[r#"
+exit 0
+deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+exit 0
+purged 1 item, [..] freed
+exit 0
+verified 3 items, 2 files, 2 B: no damage
+
+"#]]
+    );
+}
+
+/// Without the reserve, and without the lock files of items: nothing has to be made for a purge.
+#[test]
+fn what_is_purged_without_a_reserve() {
+    let script = r#"
+        run delete --force last --yes "$a" "$b"
+        rm -r mount/archive/.urepo/reserve mount/archive/.urepo/locks/* mount/archive/.urepo/log
+        fill
+        run delete --force last "$c"
+        run purge --yes
+        test -z "$(ls mount/archive/.urepo/trash)"
+        run verify"#;
+    let Some(told) = with_mounts(&crate::support::World::new(), &format!("{FILL}{script}")) else {
+        return;
+    };
+    snapbox::assert_data_eq!(
+        told,
+        str![[r#"
+exit 0
+deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+exit 1
+error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
+caused by: No space left on device (os error 28)
+hint: make room, `df -h .` shows how much there is, and repeat the command
+exit 0
+purged 2 items, [..] freed
+exit 0
+verified 3 items, 1 file, 1 B: no damage
+
+"#]]
+    );
+}
+
+/// A disk on which nothing can be made or written from the n-th time on, until as many files are removed as
+/// make room.
+struct Full {
+    at: usize,
+    makes_room: usize,
+    seen: AtomicUsize,
+    removed: AtomicUsize,
+}
+
+impl Full {
+    fn from(at: usize, makes_room: usize) -> Arc<Full> {
+        let (seen, removed) = (AtomicUsize::default(), AtomicUsize::default());
+        Arc::new(Full { at, makes_room, seen, removed })
+    }
+}
+
+impl Watch for Full {
+    fn before(&self, operation: Operation, _: &Path) -> io::Result<()> {
+        use Operation::{CreateFile, MakeDirectory, MakeLink, Remove, Write};
+        if operation == Remove {
+            self.removed.fetch_add(1, Ordering::Relaxed);
+        }
+        let takes_room = [CreateFile, MakeDirectory, MakeLink, Write].contains(&operation);
+        if takes_room
+            && self.seen.fetch_add(1, Ordering::Relaxed) >= self.at
+            && self.removed.load(Ordering::Relaxed) < self.makes_room
+        {
+            return Err(Errno::NOSPC.into());
+        }
+        Ok(())
+    }
+}
+
+/// Wherever the disk becomes full, the reserve is enough.
+#[test]
+fn a_disk_that_becomes_full_anywhere() {
+    for at in 0.. {
+        let world = World::new();
+        let full = Full::from(at, 1);
+        let watcher = Watcher::new(Arc::clone(&full) as _);
+        let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
+        let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
+        let writer = collection.writer_to_delete(&agent, &waiter(&clock)).unwrap();
+        let remover = Remover {
+            collection: &collection,
+            writer,
+            agent: &agent,
+            clock: &clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        };
+        let order = forced();
+        let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
+        deletion.delete(&world.name).unwrap();
+        deletion.finish().unwrap();
+        remover.writer.finish().unwrap();
+        assert_eq!(world.sidecar("archive").state, State::Deleted, "at {at}");
+        assert_eq!(world.trash(), [Held::Payload], "at {at}");
+        assert_eq!(crate::support::tree(&world.root("archive/.urepo/journal")), [""; 0]);
+        assert_eq!(crate::support::tree(&world.root("archive/.urepo/reserve")).len(), 12);
+        if full.seen.load(Ordering::Relaxed) <= at {
+            assert!(at > 10, "room was needed {at} times only");
+            break;
+        }
+    }
+}
+
+/// Who purges while nothing can be made keeps others away from the item all the same.
+#[test]
+fn a_lock_without_a_file() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    std::fs::remove_dir_all(world.root("archive/.urepo/locks")).unwrap();
+    std::fs::create_dir(world.root("archive/.urepo/locks")).unwrap();
+    let full =
+        Collection::open(&world.root("archive"), &Watcher::new(Full::from(0, usize::MAX) as _))
+            .unwrap();
+    let clock = later();
+    let held = lock_items([(&full, &world.name)], &agent(), &waiter(&clock)).unwrap();
+    let others = world.open("archive");
+    let at_once = waiter(&clock).up_to(std::time::Duration::ZERO);
+    lock_items([(&others, &world.name)], &agent(), &at_once).unwrap_err();
+    drop(held);
+    drop(lock_items([(&others, &world.name)], &agent(), &waiter(&clock)).unwrap());
+}
+
+#[test]
+fn an_event_that_is_not_in_the_log_is_counted() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    std::fs::remove_dir_all(world.root("archive/.urepo/log")).unwrap();
+    let unlogged = Arc::new(Unlogged::default());
+    let full =
+        Collection::open(&world.root("archive"), &Watcher::new(Full::from(0, usize::MAX) as _))
+            .unwrap();
+    let full = full.with_unlogged(Arc::clone(&unlogged));
+    assert_eq!(purge(&full, &Wanted::default()).unwrap().len(), 1);
+    let gaps: Vec<_> = unlogged.take().into_values().collect();
+    assert!(matches!(&gaps[..], [gap] if gap.events == 1 && gap.cause.is_full()), "{gaps:?}");
+}
