@@ -46,7 +46,8 @@ use indexed::OpenIndex;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
 pub(crate) use inventory::year_file;
 pub use inventory::{
-    Certainty, Departure, Destination, Discrepancy, InventoryChange, InventoryLine, Recorded,
+    Certainty, Correction, Departure, Destination, Discrepancy, InventoryChange, InventoryLine,
+    Recorded,
 };
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};

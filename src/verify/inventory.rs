@@ -37,6 +37,8 @@ impl Comparison<'_> {
             Discrepancy::Missing(name, state, certainty) => {
                 tell(Report::Item(missing(name, state, certainty)))
             }
+            // States are not compared here: the sidecars say them.
+            Discrepancy::OtherState(..) => ControlFlow::Continue(()),
             Discrepancy::Unrecorded(names) => {
                 let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
                 let detail = match self.collection.record_found(&names, clock) {

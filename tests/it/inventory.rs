@@ -1,5 +1,7 @@
 //! The collection knows what it should hold, whatever becomes of its files.
 
+mod correcting;
+
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +83,7 @@ fn told(root: &Path) -> Told {
                 told.missing.push((name, state));
             }
             Discrepancy::Missing(name, _, Certainty::Doubtful) => told.doubtful.push(name),
+            Discrepancy::OtherState(..) => panic!("states are not compared here"),
             Discrepancy::Unrecorded(names) => told.unrecorded.extend(names),
         }
         ControlFlow::Continue(())

@@ -1,5 +1,7 @@
 //! `urepo recover`: clear up after killed runs.
 
+mod inventory;
+
 use serde_json::json;
 use urepo::collection::{Collection, Issuer, Recovered, left_overs, recover};
 use urepo::distributor::{ClockTrust, Notice};
@@ -19,22 +21,38 @@ use crate::cli::{Done, human};
 /// for that. This does it now, and fails while others are writing. Hand-overs that `urepo migrate`
 /// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
 /// other collection has to be within reach. It may be repeated, and killed, at any time.
+///
+/// After a backup was restored in place, the inventory of what should be here may be older or newer than
+/// the items. With `--inventory` it is made to agree with them: an item that is gone is given up, so that
+/// `urepo verify` does not call it damage any more; one that was not recorded is taken in; and a state
+/// that changed is recorded. Each is a line of output.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo recover
   urepo recover --dry-run
+  urepo recover --inventory --dry-run
+  urepo recover --inventory --yes
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
     /// Raise the memories above the names that a mirror holds as well; repeatable
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
+    /// Make the inventory agree with the items that are here
+    #[arg(long)]
+    inventory: bool,
+    /// Do not ask before items that are gone are given up
+    #[arg(short = 'y', long)]
+    yes: bool,
 }
 
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         if context.global.dry_run {
+            if self.inventory {
+                inventory::tell_plan(context, &collection)?;
+            }
             return tell_plan(context, &collection);
         }
         let waiter = context.waiter();
@@ -45,6 +63,8 @@ impl Recover {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
         let mirrors = context.opened(&self.names_from)?;
+        let corrected = self.inventory.then(|| inventory::correct(context, &collection, self.yes));
+        let corrected = corrected.transpose()?;
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
         for error in failed {
@@ -60,11 +80,14 @@ impl Recover {
         };
         if context.printer.json {
             let notices: Vec<_> = notices.iter().map(ToString::to_string).collect();
-            let record = json!({
+            let mut record = json!({
                 "type": "summary", "version": 1, "removed": removed.len(), "notices": notices,
                 "finished": finished, "pending": pending,
                 "kept": kept, "exit_code": if pending + kept > 0 { Exit::Partial.code() } else { 0 },
             });
+            if let Some(corrected) = corrected {
+                record["corrected"] = corrected.into();
+            }
             context.printer.record(&record)?;
             return still_pending(pending, kept);
         }
@@ -81,6 +104,9 @@ impl Recover {
             count => format!("removed {}", human::count(count, "left-over stage")),
         };
         context.printer.note(&told);
+        if let Some(corrected) = corrected {
+            context.printer.note(&inventory::told(corrected));
+        }
         still_pending(pending, kept)
     }
 }

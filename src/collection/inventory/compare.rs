@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::year::{Known, YearInventory};
-use super::{Certainty, Collection, file_of};
+use super::{Certainty, Collection, InventoryChange, file_of};
 use crate::clock::Clock;
 use crate::collection::Held;
 use crate::collection::list::{Listing, Names, years};
@@ -29,13 +29,23 @@ pub enum Discrepancy {
     Missing(RepositoryName, Option<State>, Certainty),
     /// Items that are there, and of which nothing is recorded, or only that they left.
     Unrecorded(Vec<RepositoryName>),
+    /// An item is there in another state than the recorded one; both. To find this out, every sidecar is
+    /// read: only [`Collection::inventory_corrections`] does.
+    OtherState(RepositoryName, Option<State>, State),
 }
 
 /// Whether others may be changing the collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writers {
+pub(super) enum Writers {
     None,
     Perhaps,
+}
+
+/// Whether recorded states are compared with those in the sidecars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum States {
+    Ignored,
+    Compared,
 }
 
 impl Collection {
@@ -49,7 +59,7 @@ impl Collection {
         wanted: &Names,
         visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
-        self.discrepancies(wanted, Writers::Perhaps, visit)
+        self.discrepancies(wanted, (Writers::Perhaps, States::Ignored), visit)
     }
 
     /// Records what a killed process had put in place. Nobody else writes.
@@ -58,19 +68,20 @@ impl Collection {
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         let mut recorded = Ok(());
-        let flow = self.discrepancies(&Names::default(), Writers::None, |found| {
-            if let Discrepancy::Unrecorded(names) = found {
-                recorded = self.record_found(&names, clock);
-            }
-            if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
+        let flow =
+            self.discrepancies(&Names::default(), (Writers::None, States::Ignored), |found| {
+                if let Discrepancy::Unrecorded(names) = found {
+                    recorded = self.record_found(&names, clock);
+                }
+                if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
         flow.and(recorded)
     }
 
-    fn discrepancies(
+    pub(super) fn discrepancies(
         &self,
         wanted: &Names,
-        writers: Writers,
+        (writers, states): (Writers, States),
         mut visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
         let (years, listing) = years(self.root(), wanted);
@@ -98,7 +109,8 @@ impl Collection {
         }
         for (file, directories) in places {
             let directories = &directories;
-            let year = Year { collection: self, dir: &dir, file: &file, directories, writers };
+            let (collection, dir, file) = (self, &dir, &*file);
+            let year = Year { collection, dir, file, directories, writers, states };
             if year.visit(wanted, &mut visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -158,6 +170,7 @@ struct Year<'a> {
     file: &'a str,
     directories: &'a [PathBuf],
     writers: Writers,
+    states: States,
 }
 
 impl Year<'_> {
@@ -193,6 +206,16 @@ impl Year<'_> {
                 && visit(Discrepancy::Missing(name, state, certainty)).is_break()
             {
                 return Ok(ControlFlow::Break(()));
+            }
+        }
+        if self.states == States::Compared {
+            for (name, was) in look.present() {
+                if let Some(InventoryChange::Found(Some(state))) = self.collection.found(&name)?
+                    && was != Some(state)
+                    && visit(Discrepancy::OtherState(name, was, state)).is_break()
+                {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
         for found in &look.unrecorded {
@@ -268,6 +291,15 @@ impl Look {
         let absent = (0..self.recorded.len()).filter(|at| !self.is_there[*at]);
         absent.filter_map(|at| match self.recorded.item(at)? {
             (name, Known::Here(state)) => Some((name, state, self.recorded.certainty(at))),
+            (_, Known::Left) => None,
+        })
+    }
+
+    /// The recorded items that are there, with the recorded states.
+    fn present(&self) -> impl Iterator<Item = (RepositoryName, Option<State>)> + '_ {
+        let present = (0..self.recorded.len()).filter(|at| self.is_there[*at]);
+        present.filter_map(|at| match self.recorded.item(at)? {
+            (name, Known::Here(state)) => Some((name, state)),
             (_, Known::Left) => None,
         })
     }

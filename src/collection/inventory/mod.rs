@@ -26,6 +26,7 @@
 //! change builds it from what is there ([`Collection::rebuild`]).
 
 mod compare;
+mod correct;
 mod line;
 mod rebuild;
 mod recall;
@@ -45,6 +46,7 @@ use crate::layout;
 use crate::wait::{Waited, Waiter};
 
 pub use compare::Discrepancy;
+pub use correct::Correction;
 use line::TORN;
 pub use line::{Departure, Destination, InventoryChange, InventoryLine};
 pub(super) use recall::InventoryReader;

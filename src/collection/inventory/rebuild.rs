@@ -68,7 +68,10 @@ impl Collection {
 
     /// What is recorded of an item that nothing had recorded, with its state if the second line of its
     /// sidecar says that; nothing where there is no sidecar.
-    fn found(&self, name: &RepositoryName) -> Result<Option<InventoryChange>, PathError> {
+    pub(super) fn found(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<InventoryChange>, PathError> {
         let item = match self.root().open_dir_if_there(layout::item_directory(name)) {
             Ok(Some(item)) => item,
             Ok(None) => return Ok(None),

@@ -1,0 +1,91 @@
+//! `urepo recover --inventory`: the inventory agrees with the items again.
+
+use serde_json::json;
+use urepo::collection::{Collection, Correction, InventoryChange};
+use urepo::layout;
+
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::{Done, human, record};
+
+/// Corrects the inventory, after a person agreed to give up what is gone; returns the number of items.
+pub(super) fn correct(
+    context: &Context,
+    collection: &Collection,
+    yes: bool,
+) -> Result<u64, Failure> {
+    let waiter = context.waiter();
+    collection.rebuild(&waiter)?;
+    let planned = collection.inventory_corrections()?;
+    let gone = planned.iter().filter(|it| is_gone(it)).count() as u64;
+    if gone > 0 {
+        if !yes {
+            for correction in planned.iter().filter(|it| is_gone(it)) {
+                context.printer.note(&format!("to be {}", line(correction)));
+            }
+        }
+        let items = human::count(gone, "item");
+        let question = format!(
+            "give up {items} that should be here? `urepo verify` then does not call them damage"
+        );
+        confirm(context, yes, &question)?;
+    }
+    let corrected = collection.correct_inventory(&planned, &context.agent, &waiter)?;
+    for correction in &corrected {
+        tell(context, collection, correction)?;
+    }
+    Ok(corrected.len() as u64)
+}
+
+/// Tells what would be corrected.
+pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
+    let planned = collection.inventory_corrections()?;
+    planned.iter().try_for_each(|correction| tell(context, collection, correction))
+}
+
+/// What a run says at its end.
+pub(super) fn told(corrected: u64) -> String {
+    match corrected {
+        0 => "the inventory agrees with the items".to_owned(),
+        count => format!("corrected the inventory for {}", human::count(count, "item")),
+    }
+}
+
+fn is_gone(correction: &Correction) -> bool {
+    matches!(correction.change, InventoryChange::Left(_))
+}
+
+fn tell(context: &Context, collection: &Collection, correction: &Correction) -> Done {
+    let is_dry = context.global.dry_run;
+    if !context.printer.json {
+        let would = if is_dry { "would be " } else { "" };
+        return context.printer.line(&format!("{would}{}", line(correction)));
+    }
+    let Correction { name, was, change } = correction;
+    let (outcome, state) = match change {
+        InventoryChange::Left(_) => ("given-up", None),
+        InventoryChange::Found(state) => ("taken-in", *state),
+        InventoryChange::Entered(state) | InventoryChange::Became(state) => {
+            ("state-changed", Some(*state))
+        }
+    };
+    let path = collection.root().path_of(layout::item_directory(name));
+    let state = state.as_ref().map(ToString::to_string);
+    let mut told = record::item(name.as_str(), None, &path, state.as_deref());
+    let was = was.as_ref().map(ToString::to_string);
+    record::extend(&mut told, json!({ "outcome": outcome, "was": was, "dry_run": is_dry }));
+    context.printer.record(&told)
+}
+
+fn line(Correction { name, was, change }: &Correction) -> String {
+    let was = was.as_ref().map_or("unknown".to_owned(), ToString::to_string);
+    match change {
+        InventoryChange::Left(_) => format!("given up: {name}, was {was}"),
+        InventoryChange::Found(None) => format!("taken in: {name}"),
+        InventoryChange::Found(Some(state)) => format!("taken in: {name}, {state}"),
+        InventoryChange::Entered(state) | InventoryChange::Became(state) => {
+            format!("changed: {name}, was {was}, is {state}")
+        }
+    }
+}
