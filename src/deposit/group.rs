@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use super::plan::Sources;
-use super::room::Reserved;
 use super::stage::Done;
 use super::withheld::Withheld;
 use super::{DepositError, Deposited, Given, Metadata, Outcome, PayloadPath};
 use crate::collection::Label;
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
-use crate::flow::Size;
+use crate::flow::{Reserved, Size};
 use crate::index::Record;
 use crate::item::{Shape, Totals, content};
 

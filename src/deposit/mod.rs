@@ -25,7 +25,6 @@ mod plan;
 mod prepare;
 mod publish;
 pub(crate) mod removal;
-mod room;
 mod root;
 mod side;
 mod sidecars;

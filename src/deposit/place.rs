@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::DepositError;
-use super::room::Pending;
 use crate::collection::Collection;
 use crate::disk::{Links, PathError, resolved};
+use crate::flow::{Footprint, Lacking, Pending};
 
 /// The collection that is deposited into, and where it really is.
 #[derive(Debug)]
@@ -29,6 +29,15 @@ impl<'a> Place<'a> {
     /// The collection.
     pub(crate) fn collection(&self) -> &'a Collection {
         self.collection
+    }
+
+    /// Makes sure that the file system has room for `footprint` beside what is under way.
+    pub(super) fn check_room(&self, path: &Path, footprint: Footprint) -> Result<(), DepositError> {
+        let lacking = self.pending.lacking(self.collection.root(), footprint)?;
+        lacking.map_or(Ok(()), |Lacking { needed, unit, free }| {
+            let (path, collection) = (path.to_path_buf(), self.collection.path().to_path_buf());
+            Err(DepositError::NoRoom { path, needed, unit, free, collection })
+        })
     }
 
     /// Makes sure that neither source nor collection lies in the other.

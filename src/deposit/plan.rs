@@ -9,6 +9,7 @@ use super::place::Place;
 use super::root::{Named, Root, RootKind};
 use super::{DepositError, Options, Source, TwinRule};
 use crate::disk::{Kind, Links, SourceWalk};
+use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
 use crate::sidecar::MAX_BYTES;
 
@@ -111,7 +112,7 @@ impl Plan {
         plan.check_sidecar(described)?;
         plan.check_twins(described, options.twins)?;
         plan.check_target(described, target)?;
-        place.check_room_for_item(described, plan.bytes, plan.entries.len())?;
+        place.check_room(described, Footprint::of_item(plan.bytes, plan.entries.len()))?;
         if plan.entries.is_empty() {
             return Err(DepositError::Nothing { path: described.to_path_buf() });
         }
@@ -133,7 +134,7 @@ impl Plan {
         match stamp.kind {
             Kind::Directory => {
                 // Before the walk: what has no room need not be looked at any closer.
-                place.check_room(path, source.bytes()?, 0)?;
+                place.check_room(path, Footprint::at_least(source.bytes()?))?;
                 let walk = source.walk(options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };

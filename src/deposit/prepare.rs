@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use super::group::{Group, Named, Prepared, Ready, Staged, size};
-use super::room::Reserved;
 use super::sidecars::SidecarWriter;
 use super::{DepositError, Known, Outcome, withheld};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Issuer, Writer};
-use crate::flow::Flow;
+use crate::flow::{Flow, Reserved};
 use crate::interrupt::Interrupt;
 
 /// Makes groups of what is staged, in the order of the requests.

@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::group::{Prepared, Staged};
 use super::plan::Sources;
-use super::room::Reserved;
 use super::stage::{Done, Draft, Staging, stage_stream};
 use super::{DepositError, Given, Options, Place, Plan, Request, Source, SourceRule};
 use crate::clock::Clock;
 use crate::collection::Lookup;
-use crate::flow::Flow;
+use crate::flow::{Flow, Reserved};
 use crate::item::Totals;
 
 /// Everything the staging threads share.
@@ -89,7 +88,7 @@ impl StagingSide<'_> {
             target: request.target,
             metadata: request.metadata,
             given: request.given,
-            reserved: self.place.reserve(plan.entries.len()),
+            reserved: self.place.pending.reserve(plan.entries.len()),
         };
         match request.source {
             Source::Stream { name, mut reader } => {

@@ -2,16 +2,18 @@
 //! the order of the jobs, in groups. What lies between the two is bounded in jobs, files and bytes.
 //!
 //! [`Flow`] passes results on, [`Gathered`] puts them in order and cuts them into groups, [`batches`]
-//! cuts one large job into shares.
+//! cuts one large job into shares; [`Pending`] knows what jobs under way will still take on the disk.
 
 mod batch;
 mod gather;
+mod room;
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use batch::batches;
 pub(crate) use gather::{GROUP_ITEMS, Gathered, Size};
+pub(crate) use room::{Footprint, Lacking, Pending, Reserved};
 
 /// The number of a job, from 0, and what became of it.
 type Message<R> = (usize, R);

@@ -13,13 +13,10 @@ use super::{Ahead, TransferError, Transferred, paper};
 use crate::collection::{ReadSidecar, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, Stamp};
-use crate::flow::batches;
+use crate::flow::{Footprint, Lacking, Reserved, batches};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-
-/// Directories and sidecar of an item, in inodes.
-const INODES_OF_AN_ITEM: u64 = 3;
 
 /// An item that is whole in the stage, with the sidecar it will have.
 #[derive(Clone, Debug)]
@@ -78,6 +75,8 @@ pub(super) struct Draft {
     source: ReadSidecar,
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
+    /// Until its sidecar is written.
+    _reserved: Reserved,
     failure: Mutex<Option<TransferError>>,
     left: AtomicUsize,
 }
@@ -127,7 +126,9 @@ impl Shared<'_> {
             step if self.renames(step) => return Ok(Begun::Ready(Ready::Move(staged))),
             Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::Revive => {}
         }
-        self.check_room(&staged, source.sidecar.files.len() as u64)?;
+        let entries = source.sidecar.files.len();
+        self.check_room(&staged, entries)?;
+        let reserved = self.pending.reserve(entries);
         if self.ahead == Ahead::Unknown {
             self.progress.expect(1, staged.bytes);
         }
@@ -145,6 +146,7 @@ impl Shared<'_> {
             source,
             to,
             staged,
+            _reserved: reserved,
             failure: Mutex::default(),
             left: AtomicUsize::new(0),
         };
@@ -157,18 +159,14 @@ impl Shared<'_> {
         }
     }
 
-    fn check_room(&self, staged: &Staged, entries: u64) -> Result<(), TransferError> {
-        let room = self.to.root().room()?;
-        let (bytes, inodes) = (staged.bytes, entries + INODES_OF_AN_ITEM);
-        let (needed, unit, free) = if bytes > room.bytes && !self.one_file_system {
-            (bytes, "bytes", room.bytes)
-        } else if inodes > room.inodes {
-            (inodes, "inodes", room.inodes)
-        } else {
-            return Ok(());
-        };
-        let (name, collection) = (staged.name.clone(), self.to.path().to_path_buf());
-        Err(TransferError::NoRoom { name, needed, unit, free, collection })
+    fn check_room(&self, staged: &Staged, entries: usize) -> Result<(), TransferError> {
+        // Within a file system, bytes may be shared.
+        let bytes = if self.one_file_system { 0 } else { staged.bytes };
+        let lacking = self.pending.lacking(self.to.root(), Footprint::of_item(bytes, entries))?;
+        lacking.map_or(Ok(()), |Lacking { needed, unit, free }| {
+            let (name, collection) = (staged.name.clone(), self.to.path().to_path_buf());
+            Err(TransferError::NoRoom { name, needed, unit, free, collection })
+        })
     }
 
     /// Copies the batches of a draft on as many threads as are free; the last to end hands it on.

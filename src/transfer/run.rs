@@ -12,11 +12,12 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Pending, Size, StopOnDrop};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress};
 use crate::verify::{self, ProofError};
+use std::sync::Arc;
 
 /// So many items are worked on, or wait for those before them, at a time.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
@@ -95,6 +96,8 @@ pub(super) struct Shared<'a> {
     pub buckets: Buckets,
     pub wake: Wake,
     pub flow: Flow<Ready>,
+    /// Room that items under way will still take at the destination.
+    pub pending: Arc<Pending>,
     /// Whether items can be moved from one collection to the other by renaming.
     pub one_file_system: bool,
     /// What the hand-overs of this run have in common.
@@ -219,6 +222,7 @@ impl Transfer<'_> {
             buckets: Buckets::new(self.options.jobs),
             wake: Wake::new(),
             flow: Flow::new(UNDER_WAY),
+            pending: Arc::default(),
             one_file_system,
             token: super::journal::token(self.to.path())?,
         })
