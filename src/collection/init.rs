@@ -25,7 +25,7 @@ pub struct Founder<'a> {
     pub register: &'a Register,
     /// What to do about a prefix that another collection issues.
     pub takeover: Takeover,
-    /// Collections that hold names of the same prefix: mirrors of one that was lost.
+    /// Collections that hold names of the same prefix, or did: mirrors of one that was lost.
     pub names_from: &'a [Collection],
 }
 

@@ -15,17 +15,17 @@ pub(super) struct PrefixTree<'a> {
     root: &'a Dir,
     prefix: Prefix,
     /// Collections that hold names of this prefix as well.
-    mirrors: Vec<&'a Dir>,
+    mirrors: &'a [Collection],
 }
 
 impl<'a> PrefixTree<'a> {
     pub(super) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
-        PrefixTree { root, prefix, mirrors: Vec::new() }
+        PrefixTree { root, prefix, mirrors: &[] }
     }
 
-    /// The same, with the names that `mirrors` hold.
+    /// The same, with the names that `mirrors` hold, or held by their inventories.
     pub(super) fn with_mirrors(self, mirrors: &'a [Collection]) -> PrefixTree<'a> {
-        PrefixTree { mirrors: mirrors.iter().map(Collection::root).collect(), ..self }
+        PrefixTree { mirrors, ..self }
     }
 
     /// Every directory whose two levels are the prefix, whatever their case.
@@ -162,8 +162,9 @@ impl Names for PrefixTree<'_> {
         for directory in self.directories_of_subsystem()? {
             newest = newest.or(self.newest_of(&directory, limit)?);
         }
-        for mirror in &self.mirrors {
-            newest = newest.or(PrefixTree::new(mirror, self.prefix.clone()).newest(limit)?);
+        for mirror in self.mirrors {
+            newest = newest.or(PrefixTree::new(mirror.root(), self.prefix.clone()).newest(limit)?);
+            newest = newest.or(mirror.newest_recorded(&self.prefix, limit)?);
         }
         Ok(newest)
     }

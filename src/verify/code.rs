@@ -71,7 +71,8 @@ codes! {
     ItemMissing = 106, Damage, "an item asked for by name is not there";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
     ItemVanished = 108, Damage, "an item that should be here is gone, and urepo did not remove it";
-    Unrecorded = 109, Notice, "an item is here of which nothing had recorded that it came";
+    // Once: then it is recorded.
+    Unrecorded = 109, Warning, "an item is here of which nothing had recorded that it came";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
 

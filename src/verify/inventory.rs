@@ -42,8 +42,8 @@ impl Comparison<'_> {
             Discrepancy::Unrecorded(names) => {
                 let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
                 let detail = match self.collection.record_found(&names, clock) {
-                    Ok(()) => "nothing had recorded that it came; it is recorded now",
-                    Err(_) => "nothing has recorded that it came",
+                    Ok(()) => "it is recorded now",
+                    Err(_) => "it could not be recorded",
                 };
                 names.iter().try_for_each(|name| tell(unrecorded(name, detail)))
             }

@@ -138,14 +138,14 @@ fn leaving_out_any_sync_of_an_item_is_noticed_where_there_is_no_other() {
     let root = scratch.path().join("archive");
     make_collection(&root);
     let steps = steps(scratch.path(), &root, System::Network);
-    let staging = root.join(".urepo/staging");
+    let (staging, inventory) = (root.join(".urepo/staging"), root.join(".urepo/inventory"));
     let mut noticed = 0;
     for at in 0..steps.len() {
         let (operation, path) = &steps[at];
         let depth = path.strip_prefix(&staging).map_or(0, |path| path.components().count());
         let is_sync = [Operation::SyncFile, Operation::SyncDirectory].contains(operation);
         // From the directories of items on: what is above them is synced more than once.
-        if is_sync && depth > 2 {
+        if is_sync && (depth > 2 || path.starts_with(&inventory)) {
             let mut without = steps.clone();
             without.remove(at);
             let found = std::panic::catch_unwind(|| check(&without, &root, Disk::default()));
@@ -153,17 +153,20 @@ fn leaving_out_any_sync_of_an_item_is_noticed_where_there_is_no_other() {
             noticed += 1;
         }
     }
-    // Two items with `doc` and sidecar, of which one has a directory more, and two files.
-    assert_eq!(noticed, 2 * 3 + 1 + 2);
+    // Two items with `doc` and sidecar, of which one has a directory more, and two files; and the file of
+    // the inventory, with its name.
+    assert_eq!(noticed, 2 * 3 + 1 + 2 + 2);
 }
 
 fn check(trace: &[(Operation, PathBuf)], root: &Path, mut disk: Disk) {
     let memory = root.join(".urepo/distributor");
-    let (mut placed, mut reported) = (0, 0);
+    let inventory = root.join(".urepo/inventory");
+    let (mut placed, mut reported, mut is_recorded) = (0, 0, false);
     for (operation, path) in trace {
         let into_tree = path.starts_with(root) && !path.starts_with(root.join(".urepo"));
         if *operation == Operation::Rename && into_tree {
             placed += 1;
+            is_recorded = false;
             let payload = disk.lost_of_stages(root);
             assert!(payload.is_empty(), "{} put in place before {payload:?}", path.display());
             let memory = disk.lost(&memory, &memory);
@@ -173,7 +176,10 @@ fn check(trace: &[(Operation, PathBuf)], root: &Path, mut disk: Disk) {
             reported += 1;
             let lost = disk.lost(path.parent().unwrap(), root);
             assert!(lost.is_empty(), "{} reported before {lost:?} was synced", path.display());
+            let lost = disk.lost(&inventory, &inventory);
+            assert!(is_recorded && lost.is_empty(), "{} reported before {lost:?}", path.display());
         }
+        is_recorded |= *operation == Operation::Write && path.starts_with(&inventory);
         disk.apply(*operation, path);
     }
     assert_eq!((placed, reported), (2, 2));
@@ -185,6 +191,7 @@ fn leaving_out_a_sync_is_noticed() {
     let root = Path::new("/archive");
     let stage = root.join(".urepo/staging/1");
     let year = root.join("example.org/archive/2026");
+    let inventory = root.join(".urepo/inventory/example.org+archive+2026");
     let whole = [
         (Operation::MakeDirectory, stage.join("0")),
         (Operation::CreateFile, stage.join("0/doc")),
@@ -194,13 +201,17 @@ fn leaving_out_a_sync_is_noticed() {
         (Operation::SyncFileSystem, stage.clone()),
         (Operation::Rename, year.join("11.21.02.13")),
         (Operation::SyncDirectory, year.clone()),
+        (Operation::Write, inventory.clone()),
+        (Operation::SyncFile, inventory.clone()),
         (Operation::Open, year.join("11.21.02.13/REPORTED")),
         (Operation::Rename, year.join("11.21.02.14")),
         (Operation::SyncDirectory, year.clone()),
+        (Operation::Write, inventory.clone()),
+        (Operation::SyncFile, inventory),
         (Operation::Open, year.join("11.21.02.14/REPORTED")),
     ];
     check(&whole, root, Disk::default());
-    for left_out in [5, 7, 10] {
+    for left_out in [5, 7, 8, 9, 12, 13, 14] {
         let mut trace = whole.to_vec();
         trace.remove(left_out);
         let noticed = std::panic::catch_unwind(|| check(&trace, root, Disk::default()));

@@ -24,7 +24,8 @@ use crate::cli::failure::Failure;
 ///
 /// One collection gives the names of a host. A second one for the same host and port is refused on this
 /// machine, for the two would give the same names, unless both keep one memory: --distributor. If the
-/// other one is lost, --names-from goes on above the names that its mirrors hold.
+/// other one is lost, --names-from goes on above the names that its mirrors hold, or held by their
+/// inventories.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -35,7 +35,7 @@ Examples:
   urepo recover --inventory --yes
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
-    /// Raise the memories above the names that a mirror holds as well; repeatable
+    /// Raise the memories above the names that a mirror holds, or held by its inventory; repeatable
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
     /// Make the inventory agree with the items that are here

@@ -9,7 +9,8 @@ use super::year::{YearInventory, visit_lines, without_end};
 use super::{Collection, InventoryChange, MAX_LINE_BYTES, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
-use crate::identity::RepositoryName;
+use crate::distributor::Newest;
+use crate::identity::{Instant, Prefix, RepositoryName};
 
 /// The last line about an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,31 +153,54 @@ impl Collection {
         }
     }
 
+    /// The newest names of the subsystem of `prefix` in the inventory, those included that left.
+    pub(in crate::collection) fn newest_recorded(
+        &self,
+        prefix: &Prefix,
+        limit: Instant,
+    ) -> Result<Newest, PathError> {
+        let mut newest = Newest::default();
+        let subsystem = prefix.subsystem();
+        self.visit_inventory(|text| {
+            if let Some(line) = InventoryLine::parse(text)
+                && line.name.prefix().subsystem() == subsystem
+            {
+                newest.add(line.name.instant(), limit);
+            }
+        })?;
+        Ok(newest)
+    }
+
+    /// Calls `visit` for every line.
+    fn visit_inventory(&self, mut visit: impl FnMut(&[u8])) -> Result<(), PathError> {
+        let Some(dir) = self.inventory()? else { return Ok(()) };
+        for entry in dir.entries()? {
+            let entry = entry?;
+            if entry.kind == Kind::File
+                && let Some(file) = dir.open_file_if_there(&entry.name)?
+            {
+                visit_lines(&file, 0, |_, text| visit(text))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The recorded names that end in `end`.
     pub(in crate::collection) fn recorded_names_ending_in(
         &self,
         end: &str,
     ) -> Result<BTreeSet<RepositoryName>, PathError> {
         let mut found = BTreeSet::new();
-        let Some(dir) = self.inventory()? else { return Ok(found) };
         let leaf = end.rsplit('/').next().unwrap_or_default().as_bytes();
-        for entry in dir.entries()? {
-            let entry = entry?;
-            let Some(file) =
-                dir.open_file_if_there(&entry.name)?.filter(|_| entry.kind == Kind::File)
-            else {
-                continue;
-            };
-            visit_lines(&file, 0, |_, text| {
-                // Most lines are of other items; to look for the leaf is cheaper than to add up.
-                if text.windows(leaf.len().max(1)).any(|window| window == leaf)
-                    && let Some(line) = InventoryLine::parse(text)
-                    && line.name.folded().ends_with(end)
-                {
-                    found.insert(line.name);
-                }
-            })?;
-        }
+        self.visit_inventory(|text| {
+            // Most lines are of other items; to look for the leaf is cheaper than to add up.
+            if text.windows(leaf.len().max(1)).any(|window| window == leaf)
+                && let Some(line) = InventoryLine::parse(text)
+                && line.name.folded().ends_with(end)
+            {
+                found.insert(line.name);
+            }
+        })?;
         Ok(found)
     }
 }

@@ -3,7 +3,7 @@
 use urepo::clock::{Clock as _, SystemClock};
 use urepo::identity::{Instant, SECOND};
 
-use crate::support::{Ran, World};
+use crate::support::{Ran, World, append, inventory_file, inventory_line};
 
 /// A world with an archive and a mirror of it, each with a host of its own.
 fn world() -> World {
@@ -147,6 +147,26 @@ fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
     world.run(&format!("{line} --names-from mirror")).succeeded();
     let name = world.run("-c archive mint").line();
     assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
+}
+
+/// What has left the mirror, or was deleted there, is in its inventory.
+#[test]
+fn names_count_that_a_mirror_no_longer_holds() {
+    let world = world();
+    let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
+    let name = format!("example.org/archive/{}", date.suffix());
+    let file = inventory_file(&world.path("mirror"), &name);
+    let line = inventory_line("2026-11-23T10:00:00Z", &format!("left {name} deleted"));
+    std::fs::write(&file, &line).unwrap();
+    let ran = world.run("-c archive recover --names-from mirror");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(date_of(&world.run("-c archive mint").line()) > date);
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
+    let name = format!("example.org/archive/{}", date.suffix());
+    append(&file, &inventory_line("2026-11-23T10:00:00Z", &format!("left {name} deleted")));
+    world.run("init archive --host archive.example.org --names-from mirror").succeeded();
+    assert!(date_of(&world.run("-c archive mint").line()) > date);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use urepo::catalog::Look;
 
 use super::*;
 use crate::index::{agrees_after, with_index};
+use crate::inventory::check_inventory;
 use crate::support::{Faults, Mode, System, waiter};
 
 /// Where the bytes of an item are.
@@ -130,7 +131,11 @@ impl Case {
             if self.end == Bytes::InTrash && found == Bytes::Left {
                 finished_by_others(&root, name, &told);
             }
+            // What was said to be done is known, and nothing looks lost.
+            let here = outcome.is_ok() && root.join(name.as_str()).exists();
+            check_inventory(&root, if here { std::slice::from_ref(name) } else { &[] }, &told);
             self.repeat(&root, name, &told);
+            check_inventory(&root, &[], &told);
             agrees_after(&root, Look::Quick, &told);
             std::fs::remove_dir_all(&root).unwrap();
             if struck.is_none() {

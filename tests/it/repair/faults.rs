@@ -14,6 +14,7 @@ use urepo::disk::{Operation, Watch, Watcher};
 use urepo::repair::{Options, Outcome, RepairError};
 
 use super::{Pair, copy_tree, everything, flip};
+use crate::inventory::check_inventory;
 use crate::power::Disk;
 use crate::support::{Faults, Mode, System, TestClock, Trace, agent, staged, waiter};
 
@@ -54,6 +55,8 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         } else {
             assert_eq!(pair.codes(), [], "neither the old item nor the mended one: {context}");
         }
+        let here = if outcome.is_ok() { std::slice::from_ref(&pair.name) } else { &[] };
+        check_inventory(&pair.root("a"), here, &context);
         // Again, as after a crash.
         let again = pair.repair(&["b"]);
         assert!(again.is_ok(), "{again:?}: {context}");
@@ -63,6 +66,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         recover(&pair.open("a"), &agent, &waiter(&clock)).unwrap();
         assert_eq!(staged(&pair.root("a")), [""; 0], "{context}");
         assert!(bytes.is_subset(&pair.kept()), "bytes are lost by the second run: {context}");
+        check_inventory(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
         assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");
         if struck.is_none() {
             assert_eq!(again.unwrap(), Outcome::Sound);
