@@ -6,6 +6,8 @@ use crate::identity::{Prefix, RepositoryName};
 
 /// The settings of a collection, in its root.
 pub const SETTINGS: &str = "urepo.toml";
+/// What the collection is, for somebody without urepo, in the root.
+pub const README: &str = "README";
 /// urepo's own directory, in the root.
 pub const OWN: &str = ".urepo";
 /// The memories of the distributors, in [`OWN`].

@@ -35,6 +35,7 @@
 //!
 //! ```text
 //! <root>/
+//!   README                                  all of this, for somebody without urepo
 //!   urepo.toml                              the collection: id, name, subsystems
 //!   .urepo/
 //!     distributor/<prefix>.lock             lock and memory of one prefix, in one file

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::issue::keep;
-use super::own::make_own;
+use super::own::{ensure_readme, make_own};
 use super::register::Claimant;
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
@@ -129,7 +129,9 @@ pub fn init_without_names(
 fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
     let settings = Settings::new(random_id()?, name.to_owned(), subsystems);
     // Only a new collection has none: one that is missing later is lost, and built from what is there.
-    dir.open_dir(layout::OWN)?.ensure_dir(layout::INVENTORY)?;
+    let own = dir.open_dir(layout::OWN)?;
+    own.ensure_dir(layout::INVENTORY)?;
+    ensure_readme(dir, &own)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())
 }

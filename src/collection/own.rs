@@ -5,7 +5,7 @@
 //! no date which has passed.
 
 use std::fmt;
-use std::io::Error;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +16,9 @@ use crate::wait::{Waited, Waiter};
 
 /// What every collection has in urepo's own directory; the rest appears when it is needed.
 const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, layout::INVENTORY];
+
+/// What every collection says of itself.
+const README: &str = include_str!("README.txt");
 
 /// What was missing of urepo's own directory, and has been rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +122,7 @@ impl Collection {
             return Ok(());
         }
         make_parts(own)?;
+        ensure_readme(&self.root, own)?;
         let is_lost = |part| missing.contains(&part);
         // Last, and in one step: while it is missing, the next change comes here again.
         let items = if is_lost(layout::INVENTORY) {
@@ -165,6 +169,24 @@ fn make_parts(own: &Dir) -> Result<(), PathError> {
     own.open_lock_file(layout::LOCK)?;
     super::reserve::fill_if_plenty(own);
     own.sync()
+}
+
+/// Writes what a collection is, for somebody without urepo, into `root`; what has that name already
+/// stays as it is.
+pub(super) fn ensure_readme(root: &Dir, own: &Dir) -> Result<(), PathError> {
+    if root.stamp(layout::README)?.is_some() {
+        return Ok(());
+    }
+    let staged = Path::new("README.new");
+    own.remove_file_if_there(staged)?;
+    let mut file = own.create_file(staged)?;
+    file.write_all(README.as_bytes())?;
+    file.sync()?;
+    match own.rename_new(staged, root, Path::new(layout::README)) {
+        // Somebody was quicker.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => own.remove_file_if_there(staged),
+        outcome => outcome.and_then(|()| root.sync()),
+    }
 }
 
 /// urepo's own directory, if it is there; an error where it is a link, or cannot serve these items.

@@ -244,7 +244,8 @@ fn nothing_that_was_there_changes() {
     }
     for path in after.keys().filter(|path| !before.contains_key(*path)) {
         let is_sidecar = items.iter().any(|item| *path == item.join("item.toml"));
-        let is_own = path.starts_with(".urepo") || path.as_os_str() == "urepo.toml";
+        let is_own = path.starts_with(".urepo")
+            || ["urepo.toml", "README"].iter().any(|own| path.as_os_str() == *own);
         assert!(is_sidecar || is_own, "{}", path.display());
     }
 }

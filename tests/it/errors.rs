@@ -822,6 +822,7 @@ mount/archive/.urepo/inventory
 mount/archive/.urepo/lock
 mount/archive/.urepo/reserve
 mount/archive/.urepo/staging
+mount/archive/README
 mount/archive/urepo.toml
 
 "#]],
@@ -1521,14 +1522,14 @@ caused by: Not a directory (os error 20)
             &told,
             str![[r#"
 exit 1
-error: no room for `large`: it takes 103 KiB, `[WORLD]/mount/archive` has 44 KiB
+error: no room for `large`: it takes 103 KiB, `[WORLD]/mount/archive` has 40 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/doc/data`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 1
-error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 29 inodes
+error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 28 inodes
 hint: make room, and repeat the command
 exit 3 with some of 40 items, 0 staged
 5 told one by one
@@ -1560,13 +1561,13 @@ error: N more for which there is no room; `-v` names each
             &told,
             str![[r#"
 exit 1
-error: no room for `payload`: it takes 54 KiB, `[WORLD]/mount/archive` has 44 KiB
+error: no room for `payload`: it takes 50 KiB, `[WORLD]/mount/archive` has 40 KiB
 hint: make room, and repeat the command
 exit 1
-error: no room for `payload`: it takes 50 KiB, `[WORLD]/mount/archive` has 44 KiB
+error: no room for `payload`: it takes 46 KiB, `[WORLD]/mount/archive` has 40 KiB
 hint: make room, and repeat the command
 exit 1
-error: no room for `payload`: it takes 46 KiB, `[WORLD]/mount/archive` has 44 KiB
+error: no room for `payload`: it takes 42 KiB, `[WORLD]/mount/archive` has 40 KiB
 hint: make room, and repeat the command
 3 pages beside the payload
 doc

@@ -366,3 +366,61 @@ fn two_writers_rebuild_it_at_once() {
         check_inventory(&root, &recorded, "");
     }
 }
+
+/// What a collection says of itself is true: its commands find an item as it was deposited.
+#[test]
+fn the_readme_of_a_collection_tells_how_to_check_it() {
+    let world = World::new();
+    world.write("trip/a b.txt", "a");
+    world.write("trip/sub/b.bin", "b");
+    std::fs::create_dir(world.path("trip/empty")).unwrap();
+    std::os::unix::fs::symlink("a b.txt", world.path("trip/link")).unwrap();
+    world.run("init archive --host archive.example.org").succeeded();
+    let name = world.run("-c archive new trip --title path").line();
+    let item = world.path("archive").join(name);
+    let readme = std::fs::read_to_string(world.path("archive/README")).unwrap();
+    assert!(readme.lines().count() <= 60);
+    let commands: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("  sed ")).collect();
+    let run = |at: usize| {
+        let mut shell = world.shell(&format!("sed {}", commands[at]));
+        world.finish({
+            shell.current_dir(&item);
+            shell
+        })
+    };
+    assert_eq!(run(0).succeeded(), "doc/a b.txt: OK\ndoc/sub/b.bin: OK\n");
+    let sidecar = std::fs::read_to_string(item.join("item.toml")).unwrap();
+    let digest = |table: &str| {
+        let (_, text) = sidecar.split_once(&format!("\n[{table}]\n")).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("sha256 = "));
+        line.unwrap().trim_matches('"').to_owned()
+    };
+    assert_eq!(run(1).succeeded(), format!("{}  -\n", digest("seal")));
+    assert_eq!(run(2).succeeded(), format!("{}  -\n", digest("payload")));
+    assert_eq!(commands.len(), 3);
+    std::fs::write(item.join("doc/sub/b.bin"), "c").unwrap();
+    assert_ne!(run(0).code, 0);
+}
+
+#[test]
+fn the_readme_is_no_item_and_replaces_nothing() {
+    let (world, kept, _) = world();
+    let readme = world.path("archive/README");
+    assert!(readme.exists());
+    assert!(!world.run("-c archive verify").succeeded().contains("README"));
+    assert_eq!(world.run("-c archive list").succeeded().lines().count(), 2);
+    world.run("-c archive copy --all --to mirror").succeeded();
+    std::fs::write(&readme, "mine").unwrap();
+    lose(&world, "");
+    world.run("-c archive new letter.txt").succeeded();
+    assert_eq!(std::fs::read_to_string(&readme).unwrap(), "mine");
+    std::fs::remove_file(&readme).unwrap();
+    lose(&world, "");
+    world.run("-c archive new letter.txt").succeeded();
+    assert!(std::fs::read_to_string(&readme).unwrap().contains("sha256sum"));
+    world.write("tree/README", "theirs");
+    world.write("tree/example.org/x/2001/01.01.01.01/doc/a", "a");
+    world.run("adopt tree").succeeded();
+    assert_eq!(std::fs::read_to_string(world.path("tree/README")).unwrap(), "theirs");
+    world.run(&format!("-c archive show {kept}")).succeeded();
+}

@@ -249,7 +249,7 @@ hint: name the one that has it with `--from PATH`
             &told,
             str![[r#"
 exit 1
-error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 1004 KiB
+error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 1000 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot open `[WORLD]/mount/mirror/.urepo/lock`
