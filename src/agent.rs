@@ -8,6 +8,10 @@ use crate::disk::Holder;
 pub struct Agent {
     /// The process number.
     pub process: u32,
+    /// The user it runs as, by name: `ana`, or `user 1000` where the machine knows no name.
+    pub user: String,
+    /// The same as a number.
+    pub user_id: u32,
     /// The name of the machine.
     pub machine: String,
     /// What tells this machine from every other, even one with the same name: a machine id.

@@ -26,6 +26,7 @@ use super::human;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, Lines, Unit};
 use super::stalls::Stalls;
+use super::who;
 
 /// The register of prefixes, in the directory of what urepo knows of this machine.
 const PREFIXES: &str = "prefixes";
@@ -267,11 +268,14 @@ fn catch_signals() -> Result<Interrupt, Failure> {
 }
 
 fn agent(command: &str, machine_id: Option<String>) -> Agent {
+    let user_id = rustix::process::geteuid().as_raw();
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let machine_id =
         machine_id.or_else(|| read_line("/etc/machine-id")).unwrap_or_else(|| machine.clone());
     Agent {
         process: std::process::id(),
+        user: who::name_of(user_id),
+        user_id,
         machine_id,
         machine,
         boot_id: read_line("/proc/sys/kernel/random/boot_id").unwrap_or_default(),

@@ -14,17 +14,20 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The person and the machine: `archivist@vault`.
 pub(crate) fn who(context: &Context) -> String {
-    let number = rustix::process::geteuid().as_raw();
+    format!("{}@{}", context.agent.user, context.agent.machine)
+}
+
+/// The name of user `number`, or the number where there is no name.
+pub(crate) fn name_of(number: u32) -> String {
     let users = StoredFile::open(Path::new(USERS), Watcher::default())
         .and_then(|mut file| file.read_all(MAX_BYTES))
         .unwrap_or_default();
-    let name = name_of(&String::from_utf8_lossy(&users), number);
-    let name = name.unwrap_or_else(|| format!("user {number}"));
-    format!("{name}@{}", context.agent.machine)
+    let name = find_name(&String::from_utf8_lossy(&users), number);
+    name.unwrap_or_else(|| format!("user {number}"))
 }
 
 /// The name of user `number` in the text of [`USERS`].
-fn name_of(users: &str, number: u32) -> Option<String> {
+fn find_name(users: &str, number: u32) -> Option<String> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next()?;
@@ -38,8 +41,8 @@ mod tests {
     #[test]
     fn names_of_users() {
         let users = "root:x:0:0::/root:/bin/sh\n# odd\nann:x:1000:100:Ann,,:/home/ann:/bin/sh\n";
-        assert_eq!(super::name_of(users, 1000).as_deref(), Some("ann"));
-        assert_eq!(super::name_of(users, 0).as_deref(), Some("root"));
-        assert_eq!(super::name_of(users, 100), None);
+        assert_eq!(super::find_name(users, 1000).as_deref(), Some("ann"));
+        assert_eq!(super::find_name(users, 0).as_deref(), Some("root"));
+        assert_eq!(super::find_name(users, 100), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The event log: what happened to which item, who did it and when. One JSON object a line, in
-//! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS.
+//! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS, and `purge`, which PREMIS does not tell
+//! from the deletion before.
 //!
 //! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
 //! itself, and an event that can not be logged is no reason to fail what has happened: it is counted
@@ -8,7 +9,7 @@
 //! over.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Error};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +17,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Collection;
+use super::{Collection, Destination};
 use crate::agent::Agent;
 use crate::digest::Digest;
-use crate::disk::{Dir, Lock, LockMode, PathError, StoredFile};
+use crate::disk::{Dir, Kind, Lock, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::layout;
 
@@ -44,6 +45,9 @@ pub enum EventKind {
     /// It was deleted.
     #[serde(rename = "deletion")]
     Deletion,
+    /// What the trash had of it is gone for good; the item itself is what it was before.
+    #[serde(rename = "purge")]
+    Purge,
     /// Its Copy became the Original, because the collection that held that was lost.
     #[serde(rename = "promotion")]
     Promotion,
@@ -75,14 +79,29 @@ pub struct Event {
     /// Where it came from: the id of a collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// The name that collection had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_name: Option<String>,
     /// Where it went: the id of a collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// The name that collection had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_name: Option<String>,
+    /// The bytes that the file system has free again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freed: Option<u64>,
     /// What else a reader should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The command that did it.
     pub command: String,
+    /// The user it ran as: a name, or `user 1000`. Lines of old do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The same as a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<u32>,
     /// The machine it ran on.
     pub machine: String,
     /// Its process there.
@@ -100,9 +119,14 @@ impl Event {
             digest: None,
             digest_before: None,
             from: None,
+            from_name: None,
             to: None,
+            to_name: None,
+            freed: None,
             note: None,
             command: agent.command.clone(),
+            user: Some(agent.user.clone()),
+            user_id: Some(agent.user_id),
             machine: agent.machine.clone(),
             process: agent.process,
         }
@@ -112,6 +136,20 @@ impl Event {
     #[must_use]
     pub fn with_digest(self, digest: Digest) -> Event {
         Event { digest: Some(format!("sha256:{digest}")), ..self }
+    }
+
+    /// The same from another collection.
+    #[must_use]
+    pub fn with_source(self, from: &Collection) -> Event {
+        let Destination { id, name } = from.as_destination();
+        Event { from: Some(id), from_name: Some(name), ..self }
+    }
+
+    /// The same to another collection.
+    #[must_use]
+    pub fn with_destination(self, to: &Collection) -> Event {
+        let Destination { id, name } = to.as_destination();
+        Event { to: Some(id), to_name: Some(name), ..self }
     }
 
     /// The same with the digest of the manifest as it was.
@@ -247,12 +285,19 @@ fn visit_lines<E: From<PathError>>(
 ) -> Result<(), E> {
     let path = file.path().to_path_buf();
     let broken = |error| E::from(PathError::new("read", Path::new(&path), error));
+    if file.stamp()?.kind != Kind::File {
+        return Err(broken(Error::other("it is not a file")));
+    }
     let mut lines = BufReader::new(file);
     let mut line = Vec::new();
     loop {
         line.clear();
         let limited = &mut std::io::Read::take(&mut lines, MAX_LINE_BYTES);
-        if limited.read_until(b'\n', &mut line).map_err(broken)? == 0 {
+        if limited.read_until(b'\n', &mut line).map_err(broken)? as u64 == MAX_LINE_BYTES {
+            // A device, or a hole of terabytes, has no end that is worth reading to.
+            return Err(broken(Error::other("it has a line that no event is as long as")));
+        }
+        if line.is_empty() {
             return Ok(());
         }
         if let Ok(event) = serde_json::from_slice(&line) {

@@ -14,7 +14,7 @@ use std::sync::PoisonError;
 use super::unlisted::UNLISTED;
 use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, IoContext, Kind, PathError, Stamp, random_hex};
+use crate::disk::{Dir, IoContext, Kind, PathError, Stamp, TreeSize, random_hex};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
@@ -311,14 +311,13 @@ impl Collection {
         Ok(Held::Remains)
     }
 
-    /// The files in an entry, their bytes, and when it was last changed.
+    /// How large an entry is, and when it was last changed.
     pub(crate) fn measure_trashed(
         &self,
         trashed: &Trashed,
-    ) -> Result<(u64, u64, Instant), PathError> {
+    ) -> Result<(TreeSize, Instant), PathError> {
         let entry = self.trashed_dir(trashed)?;
-        let (files, bytes) = entry.measure_tree(Path::new("."))?;
-        Ok((files, bytes, entry.own_stamp()?.modified))
+        Ok((entry.measure_tree(Path::new("."))?, entry.own_stamp()?.modified))
     }
 
     /// The directory of an entry.

@@ -39,7 +39,7 @@ impl Named<'_> {
     /// The bytes of everything in it, a directory.
     pub(super) fn bytes(&self) -> Result<u64, PathError> {
         match self.beneath {
-            Some(Beneath { root, relative }) => Ok(root.measure_tree(relative)?.1),
+            Some(Beneath { root, relative }) => Ok(root.measure_tree(relative)?.bytes),
             None => size_of_tree(self.path),
         }
     }

@@ -12,7 +12,7 @@ use rustix::io::retry_on_intr;
 
 use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
-use super::file::{Stamp, StoredFile};
+use super::file::{Blocks, Stamp, StoredFile};
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
@@ -197,13 +197,24 @@ impl Dir {
 
     /// Kind, size and times of what is at `relative`, no link followed; `None` if nothing is.
     pub fn stamp(&self, relative: impl AsRef<Path>) -> Result<Option<Stamp>, PathError> {
-        let relative = relative.as_ref();
+        Ok(self.stat(relative.as_ref())?.map(|stat| Stamp::of(&stat)))
+    }
+
+    /// The same with what it takes of the disk.
+    pub(super) fn stamp_with_blocks(
+        &self,
+        relative: &Path,
+    ) -> Result<Option<(Stamp, Blocks)>, PathError> {
+        Ok(self.stat(relative)?.map(|stat| (Stamp::of(&stat), Blocks::of(&stat))))
+    }
+
+    fn stat(&self, relative: &Path) -> Result<Option<rustix::fs::Stat>, PathError> {
         let stat = self.step(Operation::Inspect, relative).and_then(|_under_way| {
             let (above, name) = self.above(relative)?;
             Ok(retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))?)
         });
         match stat {
-            Ok(stat) => Ok(Some(Stamp::of(&stat))),
+            Ok(stat) => Ok(Some(stat)),
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error).on("inspect", self.at(relative)),
         }

@@ -57,6 +57,23 @@ impl Stamp {
     }
 }
 
+/// What a file takes of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    /// Bytes of its blocks.
+    pub bytes: u64,
+    /// How many names it has.
+    pub names: u64,
+}
+
+impl Blocks {
+    #[expect(clippy::unnecessary_cast, reason = "the type of this field differs by platform")]
+    pub(super) fn of(stat: &Stat) -> Blocks {
+        let blocks = u64::try_from(stat.st_blocks).unwrap_or(0);
+        Blocks { bytes: blocks.saturating_mul(512), names: stat.st_nlink as u64 }
+    }
+}
+
 /// A file held open, beneath a [`super::Dir`].
 #[derive(Debug)]
 pub struct StoredFile {

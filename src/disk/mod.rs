@@ -45,5 +45,6 @@ pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
 pub use space::{Room, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
 pub use stream::{Stream, was_closed};
+pub(crate) use tree::TreeSize;
 pub(crate) use wake::{Wake, WriteBack, descriptor_limit, open_at_most};
 pub use watch::{Feature, Operation, Watch, Watcher};

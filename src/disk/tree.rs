@@ -1,5 +1,6 @@
 //! Measuring, moving and removing whole trees by descriptor.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,20 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::file::Stamp;
+use super::file::{Blocks, Stamp};
 use super::{Dir, IoContext, Kind, PathError};
+
+/// How large a tree is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TreeSize {
+    /// Files and links.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The bytes on the disk that are free once the tree is gone: not those of files that have names outside
+    /// it. Blocks that a file system shares between files count all the same.
+    pub freed: u64,
+}
 
 /// A directory whose files are gone.
 struct Level {
@@ -97,28 +110,39 @@ impl Dir {
         Ok(above)
     }
 
-    /// The files at `relative` and below it, and their bytes, links not followed.
-    pub(crate) fn measure_tree(&self, relative: &Path) -> Result<(u64, u64), PathError> {
-        let (mut files, mut bytes) = (0, 0);
+    /// What lies at `relative` and below it, links not followed.
+    pub(crate) fn measure_tree(&self, relative: &Path) -> Result<TreeSize, PathError> {
+        let mut size = TreeSize::default();
+        // Files with several names: how many names have been seen.
+        let mut linked: HashMap<(u64, u64), u64> = HashMap::new();
         let mut pending: Vec<PathBuf> = Vec::new();
         let mut count =
-            |stamp: Option<Stamp>, path: PathBuf, pending: &mut Vec<PathBuf>| match stamp {
-                Some(Stamp { kind: Kind::Directory, .. }) => pending.push(path),
-                Some(stamp) => {
-                    files += 1;
-                    bytes += stamp.bytes;
+            |found: Option<(Stamp, Blocks)>, path: PathBuf, pending: &mut Vec<PathBuf>| {
+                let Some((stamp, blocks)) = found else { return };
+                if stamp.kind == Kind::Directory {
+                    size.freed += blocks.bytes;
+                    return pending.push(path);
                 }
-                None => {}
+                size.files += 1;
+                size.bytes += stamp.bytes;
+                let seen = linked.entry(stamp.identity).or_default();
+                *seen += 1;
+                if *seen == blocks.names {
+                    size.freed += blocks.bytes;
+                }
+                if blocks.names == 1 {
+                    linked.remove(&stamp.identity);
+                }
             };
-        count(self.stamp(relative)?, relative.to_path_buf(), &mut pending);
+        count(self.stamp_with_blocks(relative)?, relative.to_path_buf(), &mut pending);
         while let Some(path) = pending.pop() {
             let dir = self.open_dir(&path)?;
             for entry in dir.entries()? {
                 let name = entry?.name;
-                count(dir.stamp(&name)?, path.join(name), &mut pending);
+                count(dir.stamp_with_blocks(Path::new(&name))?, path.join(name), &mut pending);
             }
         }
-        Ok((files, bytes))
+        Ok(size)
     }
 
     /// Moves `from` to `name` in `to` in one step; fails if `name` exists.

@@ -60,7 +60,7 @@ impl Registrar<'_> {
         let name = item.name().clone();
         let event = self.event(EventKind::Demotion, &name);
         let event = event.with_digest_before(read.sidecar.payload.digest);
-        let event = Event { to: Some(original.id().to_owned()), ..event };
+        let event = event.with_destination(original);
         let holders = vec![original];
         if !may_be_demoted(&item, &read, original)? {
             let step = Step::Nothing(State::Copy);

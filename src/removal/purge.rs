@@ -6,7 +6,7 @@ use super::RemovalError;
 use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Event, EventKind, Held, Trashed, lock_items};
-use crate::disk::Lock;
+use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -32,6 +32,9 @@ pub struct Purgeable {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The bytes on the disk that a purge frees: none of a file that has other names, as in an item that was
+    /// mended with it.
+    pub freed: u64,
     /// When it was deleted.
     pub since: Instant,
     trashed: Trashed,
@@ -80,7 +83,7 @@ fn look_at(
     let seen = collection
         .held(&trashed)
         .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
-    let (held, (files, bytes, changed)) = match seen {
+    let (held, (size, changed)) = match seen {
         // Another run has just purged it, or brought it back.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
@@ -97,7 +100,8 @@ fn look_at(
     // Of what has begun to go, the rest goes as well.
     if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {
         let name = trashed.name.clone();
-        return Ok(Some(Purgeable { name, held, files, bytes, since, trashed }));
+        let TreeSize { files, bytes, freed } = size;
+        return Ok(Some(Purgeable { name, held, files, bytes, freed, since, trashed }));
     }
     Ok(None)
 }
@@ -141,10 +145,10 @@ impl<'a> Purger<'a> {
         self.collection.refill_reserve();
     }
 
-    /// Removes an entry of the trash for good.
+    /// Removes an entry of the trash for good, and returns how many bytes that has freed.
     ///
     /// May be killed at any point; what is left is no payload any more and goes with the next purge.
-    pub fn purge(&self, entry: &Purgeable) -> Result<(), RemovalError> {
+    pub fn purge(&self, entry: &Purgeable) -> Result<u64, RemovalError> {
         let Purgeable { name, held, trashed, .. } = entry;
         if self.interrupt.requested() {
             return Err(RemovalError::Interrupted);
@@ -153,7 +157,7 @@ impl<'a> Purger<'a> {
         let _locks = lock_items([(collection, name)], self.agent, &self.waiter)?;
         let now = match collection.held(trashed) {
             // Another run has purged it.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
             outcome => outcome?,
         };
         if now != *held {
@@ -161,11 +165,21 @@ impl<'a> Purger<'a> {
             return Err(RemovalError::Changed { name: name.clone(), path });
         }
         self.refuse_if_needed(entry)?;
+        // Another entry that shares its files may have gone since the plan.
+        let (TreeSize { freed, .. }, _) = collection.measure_trashed(trashed)?;
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
-        let event = Event::new(EventKind::Deletion, name, self.waiter.clock.now(), self.agent);
-        collection.note(&[Event { note: Some("its files are gone for good".to_owned()), ..event }]);
-        Ok(())
+        let what = match held {
+            Held::Payload => "the files of the deleted item",
+            Held::Copy => "the deleted Copy",
+            Held::SetAside | Held::Replaced => "the item as it was before it was mended",
+            Held::Unlisted => "files that were not in its sidecar",
+            Held::Remains => "what was left of an earlier purge",
+        };
+        let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
+        let (freed, note) = (Some(freed), Some(what.to_owned()));
+        collection.note(&[Event { freed, note, ..event }]);
+        Ok(freed.unwrap_or(0))
     }
 
     /// A sidecar that says Original, brought back by hand perhaps, but has no payload: the bytes in

@@ -181,10 +181,10 @@ impl Shared<'_> {
         let now = self.clock.now();
         let event = |kind, staged: &Staged| {
             let event = Event::new(kind, &staged.name, now, self.writer().agent());
-            let from = Some(self.from.id().to_owned());
+            let event = event.with_source(self.from);
             match staged.digest {
-                Some(digest) => Event { from, ..event.with_digest(digest) },
-                None => Event { from, ..event },
+                Some(digest) => event.with_digest(digest),
+                None => event,
             }
         };
         let (mut here, mut there) = (Vec::new(), Vec::new());
@@ -199,8 +199,7 @@ impl Shared<'_> {
                 Step::Copy(Over::Copy) => there.push(event(EventKind::Modification, staged)),
                 Step::Copy(_) => there.push(event(EventKind::Replication, staged)),
                 Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => {
-                    let to = Some(self.to.id().to_owned());
-                    let event = Event { to, ..event(EventKind::Transfer, staged) };
+                    let event = event(EventKind::Transfer, staged).with_destination(self.to);
                     here.push(event.clone());
                     there.push(event);
                 }

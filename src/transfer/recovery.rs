@@ -348,11 +348,10 @@ fn note(
     let now = sides.clock.now();
     let handed_over = outcomes.iter().filter(|(_, it)| matches!(it, Ok(Settled::HandedOver)));
     let events: Vec<_> = handed_over
-        .map(|(name, _)| Event {
-            from: Some(sides.from.id().to_owned()),
-            to: Some(sides.to.id().to_owned()),
-            note: Some("a hand-over that was cut short was finished".to_owned()),
-            ..Event::new(EventKind::Transfer, name, now, agent)
+        .map(|(name, _)| {
+            let event = Event::new(EventKind::Transfer, name, now, agent);
+            let note = Some("a hand-over that was cut short was finished".to_owned());
+            Event { note, ..event.with_source(sides.from).with_destination(sides.to) }
         })
         .collect();
     sides.from.note(&events);

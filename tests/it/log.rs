@@ -110,10 +110,95 @@ fn every_change_leaves_a_line() {
         };
         ran.succeeded().lines().map(words).collect()
     };
-    let here = ["ingestion", "deletion", "recovery", "transfer", "recovery", "deletion"];
+    let here = ["ingestion", "deletion", "recovery", "transfer", "recovery", "purge"];
     assert_eq!(told("archive"), here);
     assert_eq!(told("mirror"), ["replication", "transfer"]);
+    let moved = world.run(&format!("-c mirror log {name}")).succeeded().to_owned();
+    assert!(moved.contains("  from archive (") && moved.contains("  to mirror ("), "{moved}");
     let lines = world.run("-c archive log").succeeded().to_owned();
+    let who = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
+    let who = String::from_utf8(who).unwrap();
+    assert!(lines.contains(&format!(" urepo new by {} on ", who.trim())), "{lines}");
+    assert!(
+        lines.lines().any(|line| line.contains("  purge  ") && line.contains(" freed")),
+        "{lines}"
+    );
     assert!(lines.contains("deletion") && lines.contains("(bored)"), "{lines}");
     assert_eq!(world.run("-c archive log --since 2999-01-01").stderr, "no such event\n");
+}
+
+/// What an older program wrote is told as it is.
+#[test]
+fn lines_without_a_user_are_read() {
+    let world = World::with_collection();
+    let name = "example.org/archive/2026/11.21.02.13";
+    world.write(
+        "archive/.urepo/log/2026-11.jsonl",
+        format!(
+            r#"{{"date":"2026-11-21T02:13:00Z","event":"transfer","id":"{name}","outcome":"success","#
+        ) + r#""to":"0123456789abcdef","command":"urepo migrate","machine":"vault","process":7}"#
+            + "\n",
+    );
+    let expected = format!(
+        "2026-11-21T02:13:00Z  transfer      {name}  urepo migrate on vault  to 01234567\n"
+    );
+    // It is not here any more, and its log knows where it went.
+    assert_eq!(world.run("-c archive log 11.21.02.13").succeeded(), expected);
+    assert_eq!(world.run("-c archive log 11.21.02.14").code, 21);
+}
+
+/// A log that somebody else holds does not lose an event without a word.
+#[test]
+fn an_event_that_could_not_be_written_is_told() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.run("-c archive new a.txt").line();
+    let log = fs::read_dir(world.path("archive/.urepo/log")).unwrap().next().unwrap().unwrap();
+    let held = fs::File::open(log.path()).unwrap();
+    held.lock().unwrap();
+    let ran = world.run("-c archive new a.txt --lock-wait 0");
+    ran.succeeded();
+    let told = "warning: 1 event could not be written to the log of `[WORLD]/archive`: cannot lock";
+    assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+}
+
+/// A hole of terabytes, or a device, is not read to its end.
+#[test]
+fn a_log_without_lines_is_refused() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    collection.log(&[event("2026-11-21T02:13:00Z")]).unwrap();
+    let path = scratch.path().join("archive/.urepo/log/2026-11.jsonl");
+    let visit = || collection.visit_events(None, |_| Ok::<_, PathError>(()));
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+    visit().unwrap_err();
+    fs::remove_file(&path).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &path,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    visit().unwrap_err();
+}
+
+/// A file that a mended item shares with what was replaced is not freed by the purge.
+#[test]
+fn a_purge_counts_what_is_freed() {
+    let world = World::with_collection();
+    world.write("a/shared.bin", vec![7; 1_000_000]);
+    world.write("a/own.bin", vec![9; 100_000]);
+    let name = world.run("-c archive new a").line();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    world.write(&format!("archive/{name}/doc/own.bin"), vec![8; 100_000]);
+    world.run(&format!("-c archive repair {name} --from mirror")).succeeded();
+    let ran = world.run("-c archive purge -y --json");
+    let last = ran.succeeded().lines().last().unwrap().to_owned();
+    let summary: serde_json::Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(summary["bytes"], 1_100_000);
+    let freed = summary["freed"].as_u64().unwrap();
+    assert!((100_000..500_000).contains(&freed), "{freed}");
 }

@@ -174,7 +174,7 @@ fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, Rem
 fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), RemovalError> {
     let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
     let purger = Purger::new(collection, &agent, waiter(&clock), &interrupt)?;
-    entries.iter().try_for_each(|entry| purger.purge(entry))?;
+    entries.iter().try_for_each(|entry| purger.purge(entry).map(drop))?;
     purger.finish();
     Ok(())
 }

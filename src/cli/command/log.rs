@@ -1,6 +1,6 @@
 //! `urepo log`: what happened to items.
 
-use urepo::collection::{Event, EventKind};
+use urepo::collection::{Collection, Event, EventKind};
 use urepo::identity::{Instant, RepositoryName};
 
 use super::list::parse_time;
@@ -8,13 +8,17 @@ use crate::cli::context::Context;
 use crate::cli::each::Stop;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, escape};
+use crate::cli::{Done, escape, human};
 
 /// Show what happened to items: who did it, and when
 ///
-/// The log is a convenience: what an item is stands in its sidecar alone, and an event that could not
-/// be written was left out. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
-/// of the events are those of PREMIS. Of every change both collections keep a line.
+/// The log is a convenience: what an item is stands in its sidecar alone, and a command warns of an event
+/// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
+/// of the events are those of PREMIS, and `purge`. Of every change both collections keep a line.
+///
+/// With --json each event is a record with `date`, `event`, `id`, `outcome`, `command`, `user`, `user_id`,
+/// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
+/// `from_name`, `to` and `to_name` of other collections, `freed` bytes, and a `note`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -33,29 +37,83 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        // What was migrated or purged is in the log and nowhere else here.
-        let named = |text: &String| -> Result<RepositoryName, Failure> {
-            match text.parse() {
-                Ok(name) => Ok(name),
-                Err(_) => Ok(collection.find_with_trash(text)?),
-            }
-        };
-        let names = self.items.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        let mut meant = self
+            .items
+            .iter()
+            .map(|text| Meant::find(&collection, text))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut told = 0_u64;
         collection.visit_events(self.since, |event| {
             if context.interrupt.requested() {
                 return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
             }
-            if !names.is_empty() && !names.contains(&event.id) {
+            // Each is asked: one that is not here is known to be in the log once it is seen there.
+            let is_meant = meant.iter_mut().fold(false, |is, it| it.is(&event.id) || is);
+            if !self.items.is_empty() && !is_meant {
                 return Ok(());
             }
             told += 1;
             tell(context, &event).map_err(Stop::Failure)
         })?;
+        if let Some(failure) = meant.into_iter().find_map(Meant::into_failure) {
+            return Err(failure);
+        }
         if told == 0 && !context.printer.json {
             context.printer.note("no such event");
         }
         Ok(())
+    }
+}
+
+/// The items that a word of the command line means.
+enum Meant {
+    /// One item.
+    Item(RepositoryName),
+    /// Those whose names end so: what was migrated or purged may be in the log and nowhere else here.
+    End {
+        end: String,
+        /// That there is no such item, until one is seen in the log.
+        absent: Option<Failure>,
+    },
+}
+
+impl Meant {
+    fn find(collection: &Collection, text: &str) -> Result<Meant, Failure> {
+        if let Ok(name) = text.parse() {
+            return Ok(Meant::Item(name));
+        }
+        match collection.find_with_trash(text) {
+            Ok(name) => Ok(Meant::Item(name)),
+            Err(error) => {
+                let failure = Failure::from(error);
+                if failure.exit != Exit::NoItem {
+                    return Err(failure);
+                }
+                let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
+                Ok(Meant::End { end, absent: Some(failure) })
+            }
+        }
+    }
+
+    fn is(&mut self, name: &RepositoryName) -> bool {
+        match self {
+            Meant::Item(item) => item == name,
+            Meant::End { end, absent } => {
+                let is_meant = name.as_str().to_ascii_lowercase().ends_with(end.as_str());
+                if is_meant {
+                    *absent = None;
+                }
+                is_meant
+            }
+        }
+    }
+
+    /// Why there is nothing to tell of it.
+    fn into_failure(self) -> Option<Failure> {
+        match self {
+            Meant::Item(_) => None,
+            Meant::End { absent, .. } => absent,
+        }
     }
 }
 
@@ -68,11 +126,20 @@ fn tell(context: &Context, event: &Event) -> Done {
     }
     let Event { date, event: kind, id, command, machine, .. } = event;
     let kind = word(*kind);
-    let mut line = format!("{date}  {kind:<12}  {id}  {command} on {machine}");
-    for (what, collection) in [("from", &event.from), ("to", &event.to)] {
-        if let Some(collection) = collection {
-            line += &format!("  {what} {}", &collection.get(..8).unwrap_or(collection));
-        }
+    let by = event.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
+    let mut line = format!("{date}  {kind:<12}  {id}  {command}{by} on {machine}");
+    for (what, id, name) in
+        [("from", &event.from, &event.from_name), ("to", &event.to, &event.to_name)]
+    {
+        let Some(id) = id else { continue };
+        let id = id.get(..8).unwrap_or(id);
+        line += &match name {
+            Some(name) => format!("  {what} {name} ({id})"),
+            None => format!("  {what} {id}"),
+        };
+    }
+    if let Some(freed) = event.freed {
+        line += &format!("  {} freed", human::bytes(freed));
     }
     if let Some(note) = &event.note {
         line += &format!("  ({note})");
@@ -87,6 +154,7 @@ fn word(kind: EventKind) -> &'static str {
         EventKind::Modification => "modification",
         EventKind::Transfer => "transfer",
         EventKind::Deletion => "deletion",
+        EventKind::Purge => "purge",
         EventKind::Promotion => "promotion",
         EventKind::Demotion => "demotion",
         EventKind::Recovery => "recovery",

@@ -19,6 +19,9 @@ use crate::cli::{Done, human};
 ///
 /// Deleted items keep their files in the trash of the collection until this. It lists what would go and
 /// asks; where it can not ask, it needs --yes. Tombstones stay.
+///
+/// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the mended
+/// item shares frees nothing. A purge needs no free block and no free inode.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -67,9 +70,11 @@ impl Purge {
             let purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
             for entry in &entries {
                 match purger.purge(entry).map_err(Failure::from) {
-                    Ok(()) => {
-                        done.add(entry);
-                        told(context, entry)?;
+                    Ok(freed) => {
+                        let mut purged = entry.clone();
+                        purged.freed = freed;
+                        done.add(&purged);
+                        told(context, &purged)?;
                     }
                     Err(failure) if failure.ends_the_run() => return Err(failure),
                     Err(failure) => {
@@ -101,11 +106,12 @@ impl Purge {
     }
 }
 
-/// Entries that went, what they held, and entries that did not go.
+/// Entries that went, what they held and what that frees, and entries that did not go.
 #[derive(Default)]
 struct Tally {
     entries: u64,
     bytes: u64,
+    freed: u64,
     failed: u64,
 }
 
@@ -121,6 +127,7 @@ impl Tally {
     fn add(&mut self, entry: &Purgeable) {
         self.entries += 1;
         self.bytes += entry.bytes;
+        self.freed += entry.freed;
     }
 }
 
@@ -168,7 +175,7 @@ fn record(context: &Context, entry: &Purgeable) -> Done {
     let record = json!({
         "type": kind, "version": 1, "id": entry.name.as_str(), "ok": true, "action": "purge",
         "held": held(entry), "files": entry.files, "bytes": entry.bytes,
-        "since": entry.since.to_string(),
+        "freed": entry.freed, "since": entry.since.to_string(),
     });
     context.printer.record(&record)
 }
@@ -186,16 +193,16 @@ fn finish(context: &Context, done: &Tally, single: Option<Failure>) -> Done {
         let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
         let record = json!({
             "type": "summary", "version": 1, "items": done.entries, "bytes": done.bytes,
-            "failed": done.failed, "exit_code": code,
+            "freed": done.freed, "failed": done.failed, "exit_code": code,
         });
         context.printer.record(&record)?;
     } else if ended.is_ok() {
         let items = human::count(done.entries, "item");
-        let bytes = human::bytes(done.bytes);
+        let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
         context.printer.note(&match (done.entries, context.global.dry_run) {
             (0, _) => "there is nothing to purge".to_owned(),
-            (_, true) => format!("would purge {items}, {bytes}"),
-            (_, false) => format!("purged {items}, {bytes} freed"),
+            (_, true) => format!("would purge {items}, {bytes}, and free {freed}"),
+            (_, false) => format!("purged {items}, {bytes}; {freed} freed"),
         });
     }
     ended

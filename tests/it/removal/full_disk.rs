@@ -51,7 +51,7 @@ fn what_is_deleted_and_purged_there() {
 exit 0
 deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
 exit 0
-purged 1 item, [..] freed
+purged 1 item, 1 B; [..] freed
 exit 0
 verified 3 items, 2 files, 2 B: no damage
 
@@ -84,7 +84,7 @@ error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h .` shows how much there is, and repeat the command
 exit 0
-purged 2 items, [..] freed
+purged 2 items, 2 B; [..] freed
 exit 0
 verified 3 items, 1 file, 1 B: no damage
 

@@ -67,6 +67,8 @@ impl Clock for TestClock {
 pub(crate) fn agent() -> Agent {
     Agent {
         process: 4312,
+        user: "ana".into(),
+        user_id: 1000,
         machine: "vault".into(),
         machine_id: "vault-id".into(),
         boot_id: "boot-1".into(),
