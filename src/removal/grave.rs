@@ -43,6 +43,42 @@ impl Search<'_> {
         }
     }
 
+    /// The same, under the lock of the item now, unless another run has changed it since it was found.
+    pub(super) fn unchanged(
+        &self,
+        name: &RepositoryName,
+        grave: Grave,
+    ) -> Result<Option<Grave>, RemovalError> {
+        let now = match self.collection.item(name) {
+            Err(CollectionError::NoSuchItem { .. }) => None,
+            outcome => Some(outcome?),
+        };
+        match (grave, now) {
+            (Grave::Tombstone { record, trashed, .. }, Some(item)) => {
+                let is_there = match &trashed {
+                    Some(trashed) => self.collection.trashed_payload(trashed)?.is_some(),
+                    None => true,
+                };
+                let is_same = item.sidecar_text()? == record.text
+                    && is_there
+                    && has_payload(&item)? == trashed.is_none();
+                if is_same && state_before(&record.sidecar) == State::Original {
+                    self.refuse_second_original(name)?;
+                }
+                Ok(is_same.then_some(Grave::Tombstone { item, record, trashed }))
+            }
+            (Grave::Copy { sidecar, trashed }, None) => {
+                let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
+                let is_same = item.sidecar()?.0 == sidecar;
+                if is_same && sidecar.state == State::Original {
+                    self.refuse_second_original(name)?;
+                }
+                Ok(is_same.then_some(Grave::Copy { sidecar, trashed }))
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn below_tombstone(&self, item: StoredItem) -> Result<Grave, RemovalError> {
         let record = item.read_sidecar()?;
         let name = item.name();

@@ -69,8 +69,15 @@ impl Remover<'_> {
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        let _locks = lock_items([(collection, name)], self.agent, &self.waiter())?;
-        let grave = Search { collection, others, rule, progress, interrupt }.find(name)?;
+        let search = Search { collection, others, rule, progress, interrupt };
+        // Others need not wait while every byte is read; what they change meanwhile is decided on again.
+        let (grave, _locks) = loop {
+            let grave = search.find(name)?;
+            let locks = lock_items([(collection, name)], self.agent, &self.waiter())?;
+            if let Some(grave) = search.unchanged(name, grave)? {
+                break (grave, locks);
+            }
+        };
         let revived = Revived::of(&grave);
         let _changing = self.writer.changing(collection, vec![name.clone()]);
         match &grave {

@@ -1,5 +1,6 @@
 //! Items go, leave tombstones, come back, and are purged.
 
+mod beside;
 mod faults;
 mod full_disk;
 mod listing;

@@ -1,0 +1,75 @@
+//! What others do to an item while it is brought back.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use urepo::collection::lock_items;
+use urepo::disk::Watcher;
+
+use super::*;
+
+/// Does something at the first read of a payload in the trash.
+struct AtRead<F> {
+    act: F,
+    done: AtomicBool,
+}
+
+impl<F: Fn() + Send + Sync> Watch for AtRead<F> {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_payload = path.iter().any(|level| level == "trash") && path.ends_with("doc/a.txt");
+        if operation == Operation::Read && is_payload && !self.done.swap(true, Ordering::Relaxed) {
+            (self.act)();
+        }
+        Ok(())
+    }
+}
+
+fn revive_while(
+    world: &World,
+    act: impl Fn() + Send + Sync + 'static,
+) -> Result<Revived, RemovalError> {
+    let at_read = Arc::new(AtRead { act, done: AtomicBool::default() });
+    let watcher = Watcher::new(Arc::clone(&at_read) as _);
+    let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
+    let outcome = remover(&collection, &later(), |remover| {
+        remover.revive(&world.name, &[], DamageRule::Refuse)
+    });
+    assert!(at_read.done.load(Ordering::Relaxed), "the payload was not read");
+    outcome
+}
+
+#[test]
+fn nobody_waits_while_it_is_read() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let (other, name) = (world.open("archive"), world.name.clone());
+    revive_while(&world, move || {
+        // As long as a child that another test is just starting may hold the lock.
+        let clock = later();
+        let patient = waiter(&clock).up_to(Duration::from_secs(5));
+        drop(lock_items([(&other, &name)], &agent(), &patient).unwrap());
+    })
+    .unwrap();
+    assert!(is_whole(&world.open("archive"), &world.name));
+}
+
+#[test]
+fn who_is_brought_back_by_another_is_not_brought_back_again() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let (root, name) = (world.root("archive"), world.name.clone());
+    let error = revive_while(&world, move || {
+        let collection = Collection::open(&root, &Watcher::default()).unwrap();
+        let revive = |remover: &Remover<'_>| remover.revive(&name, &[], DamageRule::Refuse);
+        // On a thread of its own, for each has one buffer to read into.
+        std::thread::scope(|threads| {
+            threads.spawn(|| remover(&collection, &later(), revive).unwrap()).join().unwrap();
+        });
+    })
+    .unwrap_err();
+    assert!(matches!(error, RemovalError::NotDeleted { .. }), "{error}");
+    assert!(is_whole(&world.open("archive"), &world.name));
+}
