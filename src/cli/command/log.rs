@@ -48,8 +48,8 @@ impl Log {
                 return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
             }
             // Each is asked: one that is not here is known to be in the log once it is seen there.
-            let is_meant = meant.iter_mut().fold(false, |is, it| it.is(&event.id) || is);
-            if !self.items.is_empty() && !is_meant {
+            let asked = meant.iter_mut().filter_map(|it| it.is(&event.id).then_some(())).count();
+            if !self.items.is_empty() && asked == 0 {
                 return Ok(());
             }
             told += 1;
