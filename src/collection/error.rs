@@ -183,6 +183,14 @@ pub enum CollectionError {
 pub struct SettingsError(pub String);
 
 impl CollectionError {
+    /// The error of the file system, if it is one.
+    pub(crate) fn disk(&self) -> Option<&PathError> {
+        match self {
+            CollectionError::Disk(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether it says that an item is not in the collection.
     pub fn is_absence(&self) -> bool {
         matches!(

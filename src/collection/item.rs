@@ -248,8 +248,16 @@ impl Collection {
         // A foreign name may spell out seconds that the shortest form leaves away.
         let mut found = self.items_ending_in(&shortest)?;
         found.extend(self.items_ending_in(&format!("{shortest}.00"))?);
-        found.retain(|item| item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label)));
-        Ok(found)
+        let mut labelled = Vec::new();
+        for item in found {
+            match item.sidecar() {
+                Ok((sidecar, _)) if sidecar.is_labelled(label) => labelled.push(item),
+                Err(CollectionError::Disk(error)) => return Err(error.into()),
+                // One that says nothing of a label has none.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(labelled)
     }
 
     /// The directories `depth` levels below the root, as far as they can hold items.

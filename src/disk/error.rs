@@ -43,8 +43,31 @@ impl PathError {
         self.is(rustix::io::Errno::LOOP)
     }
 
+    /// That this process or the machine ran short of descriptors or memory: it says nothing of the path.
+    pub fn shortage(&self) -> Option<Shortage> {
+        use rustix::io::Errno;
+        let errno =
+            [Errno::MFILE, Errno::NFILE, Errno::NOMEM].into_iter().find(|it| self.is(*it))?;
+        Some(Shortage { action: self.action, path: self.path.clone(), errno })
+    }
+
     pub(super) fn is(&self, errno: rustix::io::Errno) -> bool {
         self.source.raw_os_error() == Some(errno.raw_os_error())
+    }
+}
+
+/// That an operation went wrong for want of descriptors or memory, whatever it was about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    action: &'static str,
+    path: PathBuf,
+    errno: rustix::io::Errno,
+}
+
+impl Shortage {
+    /// The error that it was.
+    pub fn to_error(&self) -> PathError {
+        PathError::new(self.action, self.path.clone(), self.errno.into())
     }
 }
 

@@ -34,7 +34,7 @@ mod watch;
 pub use dir::Dir;
 pub use entries::{DirEntry, Kind};
 pub(crate) use error::IoContext;
-pub use error::PathError;
+pub use error::{PathError, Shortage};
 pub use file::{Stamp, StoredFile};
 pub(crate) use lock::HOLDER_END;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};

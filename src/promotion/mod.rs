@@ -111,6 +111,7 @@ impl Registrar<'_> {
                 path: collection.path().to_path_buf(),
                 summary,
             },
+            ProofError::Disk(error) => error.into(),
             ProofError::Interrupted => PromotionError::Interrupted,
         })
     }

@@ -128,18 +128,26 @@ impl Search<'_> {
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
         let findings = verify_payload(doc, sidecar, Depth::Full, self.progress, self.interrupt);
-        findings.map(|findings| summarize_damage(&findings)).ok_or(RemovalError::Interrupted)
+        let findings = findings.ok_or(RemovalError::Interrupted)?;
+        findings.check_shortage()?;
+        Ok(summarize_damage(&findings))
     }
 
     fn copy(&self, name: &RepositoryName) -> Result<Option<Grave>, RemovalError> {
         let chosen = self.choose(name, |trashed| {
             let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
             // One that gave way to another Original.
-            if item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Original) {
-                self.refuse_second_original(name)?;
+            match item.sidecar() {
+                Ok((sidecar, _)) if sidecar.state == State::Original => {
+                    self.refuse_second_original(name)?;
+                }
+                Err(CollectionError::Disk(error)) => return Err(error.into()),
+                // What cannot be used as a sidecar is found to be damaged next.
+                Ok(_) | Err(_) => {}
             }
             let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
             let report = report.ok_or(RemovalError::Interrupted)?;
+            report.findings.check_shortage()?;
             Ok(Some(summarize_damage(&report.findings)))
         })?;
         let Some(trashed) = chosen else { return Ok(None) };

@@ -108,6 +108,7 @@ impl<'a> Planned<'a> {
                 ProofError::Damaged { summary: detail, .. } => {
                     RemovalError::Damaged { name: item.name().clone(), detail }
                 }
+                ProofError::Disk(error) => error.into(),
                 ProofError::Interrupted => RemovalError::Interrupted,
             })?;
         }

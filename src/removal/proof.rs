@@ -128,6 +128,7 @@ fn look(
         match prove(&item, depth, progress, interrupt) {
             Ok(()) => return Some(Ok(record)),
             Err(ProofError::Damaged { summary, .. }) => Lack::Damaged(summary),
+            Err(ProofError::Disk(error)) => Lack::Unreadable(in_one_line(&error)),
             Err(ProofError::Interrupted) => return None,
         }
     };

@@ -171,6 +171,7 @@ impl Repairer<'_> {
     fn is_sound(&self, item: &StoredItem) -> Result<bool, RepairError> {
         let report = verify_item(item, Depth::Quick, &NoProgress, self.interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
+        findings.check_shortage()?;
         Ok(findings.count(Severity::Damage) + findings.count(Severity::Warning) == 0)
     }
 
@@ -187,6 +188,7 @@ impl Repairer<'_> {
         let mended = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
         let report = verify_item(&mended, Depth::FromDisk, progress, interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
+        findings.check_shortage()?;
         if let Some(finding) = unexpected(&findings, plan) {
             return Err(RepairError::NotWhole { name: plan.name.clone(), finding });
         }

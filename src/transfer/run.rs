@@ -127,6 +127,7 @@ impl Shared<'_> {
             ProofError::Damaged { path, .. } => {
                 TransferError::NotProven { path, collection: self.to.path().to_path_buf() }
             }
+            ProofError::Disk(error) => error.into(),
             ProofError::Interrupted => TransferError::Interrupted,
         })
     }

@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Mutex, PoisonError};
 
 use super::finding::{Finding, Place};
 use super::merge::Merge;
@@ -50,7 +51,8 @@ pub struct Comparison {
 /// each disagreement, in the order of names.
 ///
 /// Sidecars that can not be read are passed over: verifying each root tells of them. One root agrees
-/// with itself. The error is that no threads can be started.
+/// with itself. The error is that no threads can be started, or that the process ran short of descriptors or
+/// memory.
 pub fn compare(
     roots: &[&Collection],
     names: &Names,
@@ -59,7 +61,7 @@ pub fn compare(
 ) -> Result<Comparison, PathError> {
     let ids: Vec<_> = roots.iter().map(|root| root.settings().id.as_str()).collect();
     let unlisted = roots.iter().map(|_| AtomicBool::new(false)).collect();
-    let roots = Roots { collections: roots, ids, unlisted };
+    let roots = Roots { collections: roots, ids, unlisted, shortage: Mutex::default() };
     let summary = Comparison::default();
     let mut comparer = Comparer { roots: &roots, interrupt, summary, report };
     if roots.collections.len() < 2 {
@@ -80,7 +82,8 @@ pub fn compare(
         if comparer.compare(merged).is_break() {
             comparer.summary.interrupted = true;
         }
-        Ok(comparer.summary)
+        let mut shortage = roots.shortage.lock().unwrap_or_else(PoisonError::into_inner);
+        shortage.take().map_or(Ok(comparer.summary), Err)
     })
 }
 
@@ -89,6 +92,8 @@ struct Roots<'a> {
     ids: Vec<&'a str>,
     /// Whether a part of the root could not be listed.
     unlisted: Vec<AtomicBool>,
+    /// That the process ran short of descriptors or memory: what it read then says nothing.
+    shortage: Mutex<Option<PathError>>,
 }
 
 struct Comparer<'a, R> {
@@ -105,7 +110,7 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
         }
         for held in merged {
             // A stream that was stopped has ended early: nothing follows from what is not in it.
-            if self.interrupt.requested() {
+            if self.interrupt.requested() || self.roots.is_short() {
                 return ControlFlow::Break(());
             }
             self.summary.names += 1;
@@ -123,6 +128,10 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
             && all.iter().any(|holding| !self.roots.findings(holding, &all).is_empty())
         {
             all = holdings(&any.name, self.roots.collections).all;
+        }
+        let errors = all.iter().filter_map(|holding| holding.record.as_ref().err());
+        if errors.into_iter().any(|error| self.roots.runs_short(error.disk())) {
+            return ControlFlow::Break(());
         }
         for holding in &all {
             for finding in self.roots.findings(holding, &all) {
@@ -159,13 +168,25 @@ impl Roots<'_> {
                 Listed::Item(name) => read(&name, root, self.collections[root])
                     .is_none_or(|(holding, _)| queue.send(holding).is_ok()),
                 Listed::Stray(_) => true,
-                Listed::Unreadable(_) => {
+                Listed::Unreadable(error) => {
                     self.unlisted[root].store(true, Ordering::Release);
-                    true
+                    !self.runs_short(Some(&error))
                 }
             };
             Ok(if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         });
+    }
+
+    /// Notes whether `error` is that the process runs short.
+    fn runs_short(&self, error: Option<&PathError>) -> bool {
+        let Some(shortage) = error.and_then(PathError::shortage) else { return false };
+        let mut first = self.shortage.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(shortage.to_error());
+        true
+    }
+
+    fn is_short(&self) -> bool {
+        self.shortage.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Roots that have the id of one before them.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Code, Severity};
-use crate::disk::{Kind, PathError};
+use crate::disk::{Kind, PathError, Shortage};
 use crate::item::PayloadPath;
 use crate::layout;
 
@@ -20,6 +20,8 @@ pub struct Finding {
     /// The facts of this case, for people: a line without a period. It may quote names and sidecars
     /// from outside; escape it on a terminal.
     pub detail: String,
+    /// It was looked at with too few descriptors or too little memory: this says nothing of it.
+    shortage: Option<Box<Shortage>>,
 }
 
 /// Where something was found.
@@ -49,17 +51,26 @@ impl Place {
 impl Finding {
     /// A finding of `code` at `place`.
     pub(super) fn new(code: Code, place: Place, detail: impl Into<String>) -> Finding {
-        Finding { code, place, detail: detail.into() }
+        Finding { code, place, detail: detail.into(), shortage: None }
     }
 
     /// What an operation that went wrong means for what is at `place`.
     ///
     /// Never that nothing is there: that is an answer, not an error.
     pub(super) fn of_error(place: Place, error: &PathError) -> Finding {
-        match std::error::Error::source(error) {
-            Some(cause) => Finding::new(Code::Unreadable, place, cause.to_string()),
-            None => Finding::new(Code::Unreadable, place, error.to_string()),
+        let detail = match std::error::Error::source(error) {
+            Some(cause) => cause.to_string(),
+            None => error.to_string(),
+        };
+        Finding {
+            shortage: error.shortage().map(Box::new),
+            ..Finding::new(Code::Unreadable, place, detail)
         }
+    }
+
+    /// An error if this was found for want of descriptors or memory.
+    pub(super) fn check_shortage(&self) -> Result<(), PathError> {
+        self.shortage.as_ref().map_or(Ok(()), |shortage| Err(shortage.to_error()))
     }
 
     /// That something of kind `found` is where `expected` belongs.
@@ -97,11 +108,16 @@ pub(super) fn describe(kind: Kind) -> String {
 pub struct Findings {
     kept: Vec<Finding>,
     counts: [u64; 3],
+    /// The first of those found for want of descriptors or memory.
+    shortage: Option<Box<Shortage>>,
 }
 
 impl Findings {
     /// Adds one.
     pub(super) fn push(&mut self, finding: Finding) {
+        if self.shortage.is_none() {
+            self.shortage.clone_from(&finding.shortage);
+        }
         let count = &mut self.counts[finding.severity() as usize];
         *count += 1;
         if *count <= KEPT {
@@ -112,6 +128,7 @@ impl Findings {
     /// Adds all of `other`.
     pub(super) fn append(&mut self, other: Findings) {
         let before = self.counts;
+        self.shortage = self.shortage.take().or(other.shortage);
         for finding in other.kept {
             self.push(finding);
         }
@@ -139,6 +156,12 @@ impl Findings {
     /// How many were only counted.
     pub fn omitted(&self) -> u64 {
         self.counts.iter().sum::<u64>() - self.kept.len() as u64
+    }
+
+    /// An error if anything was found for want of descriptors or memory: then all this says nothing of
+    /// the item.
+    pub(crate) fn check_shortage(&self) -> Result<(), PathError> {
+        self.shortage.as_ref().map_or(Ok(()), |shortage| Err(shortage.to_error()))
     }
 
     /// Whether nothing at all was found.

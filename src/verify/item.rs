@@ -143,13 +143,22 @@ impl Inspection {
 
     /// Whether what looks amiss may have been changed by urepo meanwhile: it has another sidecar now, or
     /// none. The payload of an item that is brought back comes before its sidecar.
-    pub(super) fn is_outdated(&self) -> bool {
+    pub(super) fn is_outdated(&mut self) -> bool {
         let is_revived =
             self.report.findings.as_slice().iter().any(|it| it.code == Code::PayloadLeft);
         let is_damage = is_revived
             || self.report.findings.is_damage()
             || self.reading.as_ref().is_some_and(|reading| reading.found_damage());
-        is_damage && self.dir.stamp(layout::SIDECAR).is_ok_and(|stamp| stamp != self.sidecar)
+        if !is_damage {
+            return false;
+        }
+        let stamp = self.dir.stamp(layout::SIDECAR);
+        if let Err(error) = &stamp
+            && error.shortage().is_some()
+        {
+            self.report.findings.push(Finding::of_error(Place::Item, error));
+        }
+        stamp.is_ok_and(|stamp| stamp != self.sidecar)
     }
 
     /// The report, once all that is to be read has been read.

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use super::{Depth, Finding, Findings, Severity, verify_item};
 use crate::collection::StoredItem;
+use crate::disk::PathError;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
 /// Why an item proves nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ProofError {
     /// Verification finds damage; this is the first.
     #[error("the item does not read back as it was written: {summary}")]
@@ -18,6 +19,9 @@ pub enum ProofError {
         /// All that was found, in one line for people.
         summary: String,
     },
+    /// The process ran short of descriptors or memory.
+    #[error(transparent)]
+    Disk(#[from] PathError),
     /// It was interrupted.
     #[error("interrupted")]
     Interrupted,
@@ -33,6 +37,7 @@ pub fn prove(
     interrupt: &Interrupt,
 ) -> Result<(), ProofError> {
     let report = verify_item(item, depth, progress, interrupt).ok_or(ProofError::Interrupted)?;
+    report.findings.check_shortage()?;
     let Some(first) = first_damage(&report.findings) else { return Ok(()) };
     let path = item.dir().path().join(first.place.to_path());
     let summary = summarize_damage(&report.findings).unwrap_or_default();

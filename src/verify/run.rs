@@ -29,8 +29,8 @@ const UNDER_WAY: usize = 16;
 /// Verifies what `scope` says of `collection` and calls `report`, on this thread, for each item in
 /// order and for what else is found.
 ///
-/// `report` says whether to go on. The error is that no threads can be started; all else is a
-/// finding.
+/// `report` says whether to go on. The error is that no threads can be started, or that the process ran
+/// short of descriptors or memory; all else is a finding.
 pub fn verify(
     collection: &Collection,
     scope: Scope<'_>,
@@ -77,9 +77,10 @@ pub fn verify_in_rounds(
     context.deadline = rounds.deadline();
     let (choice, mut record) = rounds.begin(collection, names, interrupt);
     let keeping = Keeping { choice: Some(choice), record: Some(&mut record), recording };
-    let mut summary = run(collection, scope, options.jobs, &context, keeping, report)?;
-    summary.round = record.finish(summary.interrupted || summary.out_of_time);
-    Ok(summary)
+    let ended = run(collection, scope, options.jobs, &context, keeping, report);
+    let is_cut_short = |summary: &Summary| summary.interrupted || summary.out_of_time;
+    let round = record.finish(ended.as_ref().map_or(true, is_cut_short));
+    Ok(Summary { round, ..ended? })
 }
 
 fn run(
@@ -100,7 +101,7 @@ fn run(
     let work = Work { collection, context, threads: pool.current_num_threads() };
     let (queue, answers) = mpsc::sync_channel(UNDER_WAY);
     let (summary, ibips) = (Summary::default(), Ibips::default());
-    let mut collector = Collector { summary, context, record, ibips, report };
+    let mut collector = Collector { summary, context, record, ibips, shortage: None, report };
     let all = match &scope {
         Scope::All(names) => Some((*names).clone()),
         Scope::Items(_) => None,
@@ -120,7 +121,7 @@ fn run(
         {
             collector.summary.interrupted = true;
         }
-        Ok(collector.summary)
+        collector.shortage.map_or(Ok(collector.summary), Err)
     })
 }
 
@@ -174,6 +175,8 @@ struct Collector<'a, 'r, R> {
     context: &'a Context<'a>,
     record: Option<&'a mut Record<'r>>,
     ibips: Ibips,
+    /// That the process ran short of descriptors or memory, which is no item's damage.
+    shortage: Option<PathError>,
     report: R,
 }
 
@@ -222,6 +225,7 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
     }
 
     fn verified(&mut self, told: Report) -> ControlFlow<()> {
+        self.check_shortage(&told)?;
         if let Report::Item(item) = &told {
             if let Some(ibip) = &item.ibip {
                 self.ibips.note(ibip);
@@ -245,7 +249,18 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
         findings.into_iter().try_for_each(|finding| self.tell(Report::Tree(finding)))
     }
 
+    fn check_shortage(&mut self, told: &Report) -> ControlFlow<()> {
+        let checked = match told {
+            Report::Item(item) => item.findings.check_shortage(),
+            Report::Tree(finding) => finding.check_shortage(),
+        };
+        let Err(error) = checked else { return ControlFlow::Continue(()) };
+        self.shortage.get_or_insert(error);
+        ControlFlow::Break(())
+    }
+
     fn tell(&mut self, told: Report) -> ControlFlow<()> {
+        self.check_shortage(&told)?;
         self.summary.count(&told);
         (self.report)(told)
     }

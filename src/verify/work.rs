@@ -140,6 +140,7 @@ impl Work<'_> {
     }
 
     /// Looks at everything but the bytes of an item, or says why there is no more to be looked at.
+    #[expect(clippy::result_large_err, reason = "it is made once for each item, and moved once")]
     fn inspect(&self, ticket: &Ticket) -> Result<Inspection, Told> {
         if self.context.is_stopped() {
             return Err(Err(Unverified::Stopped));
@@ -228,7 +229,7 @@ impl Work<'_> {
     }
 
     /// Answers a ticket, unless the item has to be verified again.
-    fn finish(&self, ticket: Ticket, inspection: Inspection) -> Option<Ticket> {
+    fn finish(&self, ticket: Ticket, mut inspection: Inspection) -> Option<Ticket> {
         if self.context.is_stopped() {
             ticket.answer(Err(Unverified::Stopped));
         } else if ticket.attempt < ATTEMPTS && inspection.is_outdated() {

@@ -23,13 +23,14 @@ use urepo::item::{Content, Entry, PayloadPath, State, Totals};
 use urepo::progress::NoProgress;
 use urepo::sidecar::{Metadata, Sidecar};
 use urepo::verify::{
-    Code, Depth, Finding, ItemReport, Options, Report, Scope, Severity, Summary, verify,
-    verify_item,
+    Code, Depth, Finding, ItemReport, Options, ProofError, Report, Scope, Severity, Summary,
+    compare, verify, verify_item,
 };
 
 use crate::support::{Faults, Mode, System};
 
 mod reporting;
+mod shortage;
 
 const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 

@@ -51,6 +51,8 @@ impl From<PathError> for Failure {
             _ if error.is_full() => failure
                 .hint("make room, `df -h .` shows how much there is, and repeat the command")
                 .in_common(WITHOUT_ROOM),
+            _ if error.shortage().is_some() => failure
+                .hint("`ulimit -n` shows how many files may be open at a time; repeat with more, or `-j 1`"),
             std::io::ErrorKind::FileTooLarge => failure.hint(
                 "`ulimit -f` shows how large a file may be here, if not the file system limits it: \
                  `findmnt -T .`",
