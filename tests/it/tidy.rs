@@ -11,7 +11,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("digest", &[]),
     ("interrupt", &[]),
     ("progress", &[]),
-    ("flow", &[]),
+    ("flow", &["disk"]),
     ("clock", &["identity"]),
     ("wait", &["clock", "interrupt"]),
     ("layout", &["identity"]),
@@ -27,14 +27,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("collection", BELOW_COLLECTION),
     ("catalog", COLLECTION_AND_BELOW),
     ("adopt", COLLECTION_AND_BELOW),
-    ("verify", COLLECTION_AND_BELOW),
+    ("verify", HOLDINGS_AND_BELOW),
     ("deposit", VERIFY_AND_BELOW),
-    ("import", DEPOSIT_AND_BELOW),
+    ("import", &LAYERS),
     ("transfer", VERIFY_AND_BELOW),
     ("export", COLLECTION_AND_BELOW),
     ("holdings", COLLECTION_AND_BELOW),
-    ("removal", HOLDINGS_AND_BELOW),
-    ("promotion", HOLDINGS_AND_BELOW),
+    ("removal", VERIFY_AND_BELOW),
+    ("promotion", VERIFY_AND_BELOW),
     ("repair", VERIFY_AND_BELOW),
     // The library as a dependency, `urepo::…`, and its own files.
     ("cli", &["cli"]),
@@ -42,99 +42,32 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("lib", &[]),
 ];
 
-const BELOW_COLLECTION: &[&str] = &[
+/// The parts, each of which may be known to those after it that `MAY_KNOW` says so of.
+const LAYERS: [&str; 18] = [
     "identity",
     "digest",
     "interrupt",
     "progress",
-    "flow",
     "clock",
     "wait",
     "layout",
     "item",
     "sidecar",
     "disk",
-    "agent",
-    "distributor",
-    "index",
-];
-
-const COLLECTION_AND_BELOW: &[&str] = &[
-    "identity",
-    "digest",
-    "interrupt",
-    "progress",
     "flow",
-    "clock",
-    "wait",
-    "layout",
-    "item",
-    "sidecar",
-    "disk",
     "agent",
     "distributor",
     "index",
     "collection",
-];
-
-const DEPOSIT_AND_BELOW: &[&str] = &[
-    "identity",
-    "digest",
-    "interrupt",
-    "progress",
-    "flow",
-    "clock",
-    "wait",
-    "layout",
-    "item",
-    "sidecar",
-    "disk",
-    "agent",
-    "distributor",
-    "index",
-    "collection",
+    "holdings",
     "verify",
     "deposit",
 ];
 
-const VERIFY_AND_BELOW: &[&str] = &[
-    "identity",
-    "digest",
-    "interrupt",
-    "progress",
-    "flow",
-    "clock",
-    "wait",
-    "layout",
-    "item",
-    "sidecar",
-    "disk",
-    "agent",
-    "distributor",
-    "index",
-    "collection",
-    "verify",
-];
-
-const HOLDINGS_AND_BELOW: &[&str] = &[
-    "identity",
-    "digest",
-    "interrupt",
-    "progress",
-    "flow",
-    "clock",
-    "layout",
-    "item",
-    "sidecar",
-    "disk",
-    "agent",
-    "distributor",
-    "index",
-    "collection",
-    "verify",
-    "holdings",
-    "wait",
-];
+const BELOW_COLLECTION: &[&str] = LAYERS.split_at(14).0;
+const COLLECTION_AND_BELOW: &[&str] = LAYERS.split_at(15).0;
+const HOLDINGS_AND_BELOW: &[&str] = LAYERS.split_at(16).0;
+const VERIFY_AND_BELOW: &[&str] = LAYERS.split_at(17).0;
 
 /// What only some files may name, why, and which: folders end in `/`.
 const RESERVED: &[(&str, &[&str], &[&str])] = &[
