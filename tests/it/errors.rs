@@ -2537,7 +2537,7 @@ Commands:
   export       Write items out as directories, tar or bags
   delete       Delete items, or bring them back [alias: rm]
   purge        Remove the files of deleted items for good
-  repair       Mend damaged, missing or added files of items from good copies
+  repair       Mend damaged or missing items from good copies
   stats        Tell how much the collection holds: by state, prefix, year and format
   log          Show what happened to items: who did it, and when
   index        Make the index, or bring it up to what is there
