@@ -156,8 +156,8 @@ pub(super) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, P
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let parent = make_with_parents(parent, watcher)?;
-    parent.make_dir(name)?;
-    parent.sync()?;
+    // Another process may make it meanwhile.
+    parent.ensure_dir(name)?;
     Dir::open(path, watcher.clone())
 }
 

@@ -153,7 +153,8 @@ impl Dir {
     }
 
     /// Makes the directory if it is missing, synced into this one, and opens it.
-    pub fn ensure_dir(&self, name: &str) -> Result<Dir, PathError> {
+    pub fn ensure_dir(&self, name: impl AsRef<Path>) -> Result<Dir, PathError> {
+        let name = name.as_ref();
         if let Some(dir) = self.open_dir_if_there(name)? {
             return Ok(dir);
         }

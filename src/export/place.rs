@@ -55,7 +55,13 @@ impl Place {
     pub(super) fn new(path: &Path, watcher: &Watcher, agent: &Agent) -> Result<Place, ExportError> {
         let (dir, made) = match open(path, watcher)? {
             Some(dir) => (dir, None),
-            None => make(path, watcher)?,
+            None => match make(path, watcher) {
+                // Another export was quicker.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    (Dir::open(path, watcher.clone())?, None)
+                }
+                outcome => outcome?,
+            },
         };
         let staged = remove_left_overs(&dir)
             .and_then(|()| Stage::make(&dir, STAGE, agent.process, Access::Private));

@@ -18,7 +18,7 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, System, TestClock, Trace, World, agent, deposit, options, request, tree,
+    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, deposit, options, request, tree,
 };
 
 /// A world with one item of a few files, and its name.
@@ -279,6 +279,17 @@ fn an_interrupted_run_leaves_nothing_and_a_stream_that_says_so() {
 }
 
 /// A stage that another process holds is left to it.
+#[test]
+fn a_destination_that_another_export_makes_meanwhile_is_used() {
+    let (world, name) = world_with_item();
+    let out = world.path("out");
+    let watcher = Watcher::new(Arc::new(Quicker(out.clone())));
+    let collection = open(&world, &Watcher::default());
+    let (outcomes, summary) = export(&collection, &[&name], Format::Plain, &out, &watcher, |_| ());
+    assert!(summary.fatal.is_none() && outcomes.len() == 1, "{outcomes:?} {summary:?}");
+    assert_eq!(summary.exported, 1, "{outcomes:?}");
+}
+
 #[test]
 fn exports_at_the_same_time_leave_each_other_alone() {
     let (world, name) = world_with_item();

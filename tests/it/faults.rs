@@ -177,6 +177,19 @@ fn init_killed_at_any_operation() {
     }
 }
 
+#[test]
+fn init_goes_on_where_others_make_directories_meanwhile() {
+    use urepo::collection::Subsystem;
+
+    use crate::support::{Quicker, init};
+    for quicker in ["deep", "deep/er"] {
+        let scratch = scratch();
+        let watcher = Watcher::new(Arc::new(Quicker(scratch.path().join(quicker))));
+        let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+        init(&scratch.path().join("deep/er/archive"), "archive", subsystem, &watcher).unwrap();
+    }
+}
+
 /// Clearing up may be killed at any operation and be repeated.
 #[test]
 fn recovery_killed_at_any_operation() {
