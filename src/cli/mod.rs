@@ -20,6 +20,7 @@ mod progress;
 mod record;
 mod report;
 mod select;
+mod shell;
 mod stalls;
 mod who;
 

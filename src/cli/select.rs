@@ -281,9 +281,9 @@ fn unreadable(cause: impl Into<String>) -> Line {
 }
 
 impl Context {
-    /// That nothing was selected.
+    /// That nothing was selected for a command, with how it is typed.
     pub(crate) fn nothing_selected(&self, command: &str) -> Failure {
         Failure::usage("no item was given")
-            .hint(format!("`urepo {command} ITEM…`, or `--all` for every item"))
+            .hint(format!("`urepo {command}`, or `--all` for every item"))
     }
 }

@@ -4,6 +4,7 @@
 mod departed;
 mod exports;
 mod finding;
+mod hints;
 mod transfer;
 
 use std::error::Error;
@@ -164,7 +165,7 @@ mod imports {
         };
         import("path,Author\na.txt,A\n", "", 1).tells(str![[r#"
 error: line 1: the column `Author` means nothing
-hint: `--map 'Author=x.KEY'` keeps it under a key of your own, `--map 'Author=-'` leaves it out
+hint: `--map Author=x.KEY` keeps it under a key of your own, `--map Author=-` leaves it out
 
 "#]]);
         import("file\na.txt\n", "--map file=shelf", 2).tells(str![[r#"

@@ -60,7 +60,7 @@ pub(crate) struct Copy {
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() && !self.policy {
-            return Err(context.nothing_selected("copy"));
+            return Err(context.nothing_selected("copy ITEM… --to ROOT"));
         }
         let from = context.collection()?;
         let to = other(context, &self.to)?;

@@ -10,10 +10,10 @@ use urepo::disk::Watcher;
 use urepo::distributor::Setting;
 use urepo::identity::Host;
 
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::{Done, shell};
 
 /// Make a collection
 ///
@@ -192,7 +192,8 @@ pub(super) fn check_host(collection: &Collection, wanted: &SubsystemArgs, flag: 
         return Ok(());
     }
     let path = collection.path().display();
+    let settings = shell::word(collection.settings_path());
     Err(Failure::new(Exit::Conflict, format!("`{path}` is a collection already, of other names"))
         .caused_by(format!("it has no subsystem `{wanted}`"))
-        .hint(format!("leave `{flag}` away, or add the subsystem to `{path}/urepo.toml`")))
+        .hint(format!("leave `{flag}` away, or add the subsystem to `{settings}`")))
 }

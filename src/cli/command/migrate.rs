@@ -44,7 +44,7 @@ pub(crate) struct Migrate {
 impl Migrate {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() {
-            return Err(context.nothing_selected("migrate"));
+            return Err(context.nothing_selected("migrate ITEM… --to ROOT"));
         }
         let from = context.collection()?;
         let to = other(context, &self.to)?;

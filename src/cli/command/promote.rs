@@ -20,6 +20,7 @@ use crate::cli::failure::Failure;
 use crate::cli::human;
 use crate::cli::known::{Known, Missing};
 use crate::cli::select::Selection;
+use crate::cli::shell;
 
 /// Make Copies the Originals, because the collection that held these is lost
 ///
@@ -59,7 +60,7 @@ pub(crate) struct Promote {
 impl Promote {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() {
-            return Err(context.nothing_selected("promote"));
+            return Err(context.nothing_selected("promote ITEM… --lost ROOT --reason TEXT"));
         }
         if self.reason.trim().is_empty() {
             return Err(Failure::usage("the reason is empty"));
@@ -130,7 +131,7 @@ impl Promote {
                     format!(
                         "mount it; if it is the lost one, `--lost {}`; if it is gone for good, take it \
                          out of the settings",
-                        missing.name
+                        shell::word(&missing.name)
                     ),
                 ))
             }

@@ -14,6 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::select::{self, Failures, Selection};
+use crate::cli::shell;
 
 /// Bring the Copies of a collection up to their Originals
 ///
@@ -112,7 +113,7 @@ fn lacks_original(name: &RepositoryName, to: &Collection, known: &Known) -> Opti
             Some(Failure::new(Exit::NoItem, message).hint(hint))
         }
         Concern::Left { copy, deleted } if is_to(copy) => {
-            let root = known.collections[deleted].path().display();
+            let root = shell::word(known.collections[deleted].path());
             let message = format!("the Original of `{name}` was deleted");
             let hint = format!("`urepo -c {root} show {name}` tells when and why");
             Some(Failure::new(Exit::Deleted, message).hint(hint))

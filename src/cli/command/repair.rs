@@ -12,10 +12,10 @@ use urepo::repair::{Options, Outcome, Remainder, RepairError, Repairer, Unsealed
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
 use super::transfer::finish_first;
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::{Done, shell};
 use tell::Run;
 
 /// Mend damaged or missing items from good copies
@@ -242,7 +242,7 @@ fn absent(error: FindError, repairer: &Repairer<'_>) -> Failure {
     };
     let holder = repairer.donors.iter().find_map(|donor| Some((donor, donor.find(name).ok()?)));
     let hint = holder.map(|(donor, item)| {
-        let (from, to) = (donor.path().display(), repairer.collection.path().display());
+        let (from, to) = (shell::word(donor.path()), shell::word(repairer.collection.path()));
         format!("`urepo -c {from} copy {} --to {to}` brings it here", item.name())
     });
     let failure = Failure::from(error);

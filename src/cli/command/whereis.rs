@@ -10,7 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::{Done, escape, human, record, shell};
 
 /// Show which collections hold items, and whether their Copies are current
 ///
@@ -103,8 +103,9 @@ fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
     }
     for holding in &found.all {
         if let Err(error) = &holding.record {
-            let path = known.collections[holding.collection].path().display();
-            let message = format!("what `{path}` holds of `{name}` cannot be read");
+            let path = known.collections[holding.collection].path();
+            let message = format!("what `{}` holds of `{name}` cannot be read", path.display());
+            let path = shell::word(path);
             return Err(Failure::new(Exit::Partial, message)
                 .caused_by(Failure::of(Exit::Partial, error).in_one_line())
                 .hint(format!("`urepo -c {path} verify --quick {name}` lists what is wrong")));
@@ -115,12 +116,14 @@ fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
 
 /// That an item has more than one Original.
 fn two_originals(known: &Known, name: &str, at: [usize; 2]) -> Failure {
-    let [first, second] = at.map(|at| known.collections[at].path().display().to_string());
-    Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
-        .caused_by(format!("`{first}` and `{second}` both say that they hold it"))
-        .hint(format!(
-            "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
-        ))
+    let paths = at.map(|at| known.collections[at].path());
+    let [first, second] = paths.map(|path| path.display());
+    let failure = Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
+        .caused_by(format!("`{first}` and `{second}` both say that they hold it"));
+    let [first, second] = paths.map(shell::word);
+    failure.hint(format!(
+        "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
+    ))
 }
 
 fn tell(context: &Context, known: &Known, found: &Holdings) -> Done {

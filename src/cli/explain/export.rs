@@ -7,6 +7,7 @@ use urepo::export::ExportError;
 use super::Room;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl From<ExportError> for Failure {
     fn from(error: ExportError) -> Failure {
@@ -39,7 +40,7 @@ impl From<ExportError> for Failure {
             ExportError::Damaged { ref name, ref collection, .. } => {
                 format!(
                     "`urepo -c {} repair {name}` mends it from a good copy",
-                    collection.display()
+                    shell::word(collection)
                 )
             }
             ExportError::Changed { .. } => "repeat the command".to_owned(),

@@ -6,6 +6,7 @@ use urepo::item::State;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::was_interrupted;
+use crate::cli::shell;
 
 impl From<ImportError> for Failure {
     fn from(error: ImportError) -> Failure {
@@ -45,7 +46,7 @@ fn hint_for(error: &ImportError) -> Option<String> {
             format!("`urepo show {name}` shows it")
         }
         ImportError::Ledger { path, .. } => {
-            format!("`rm {}`: the next import makes it from the sidecars", path.display())
+            format!("`rm {}`: the next import makes it from the sidecars", shell::word(path))
         }
         ImportError::NameAhead { .. } => {
             "leave `identifier` empty, and it gets a name of its own".to_owned()
@@ -70,7 +71,9 @@ fn hint_for(error: &ImportError) -> Option<String> {
 fn hint_for_row(fault: &RowFault) -> Option<String> {
     Some(match fault {
         RowFault::UnknownColumn(name) => format!(
-            "`--map '{name}=x.KEY'` keeps it under a key of your own, `--map '{name}=-'` leaves it out"
+            "`--map {}` keeps it under a key of your own, `--map {}` leaves it out",
+            shell::word(format!("{name}=x.KEY")),
+            shell::word(format!("{name}=-"))
         ),
         RowFault::NoColumn("path") => {
             "`--map COLUMN=path` says which column holds the path".to_owned()

@@ -20,6 +20,7 @@ use urepo::sidecar::MetadataError;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
+use crate::cli::shell;
 
 mod removal;
 
@@ -61,7 +62,7 @@ impl From<PathError> for Failure {
                 failure.hint("the file system is mounted read-only; `findmnt -T .` shows it")
             }
             std::io::ErrorKind::PermissionDenied => {
-                let path = error.path().display();
+                let path = shell::word(error.path());
                 failure.hint(format!("`namei -l {path}` shows who may do what on the way"))
             }
             _ => failure,
@@ -74,8 +75,8 @@ impl From<MetadataError> for Failure {
         let failure = Failure::of(Exit::Failure, &error);
         match &error {
             MetadataError::UnknownTerm(term) => failure.hint(format!(
-                "`--meta x.{}=…` keeps a key of your own; the terms are {}",
-                term.trim_start_matches("x."),
+                "`--meta {}` keeps a key of your own; the terms are {}",
+                shell::word(format!("x.{}=…", term.trim_start_matches("x."))),
                 urepo::sidecar::TERMS.join(", ")
             )),
             MetadataError::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
@@ -139,22 +140,22 @@ fn exit_of(error: &CollectionError) -> Exit {
 fn hint_for(error: &CollectionError) -> Option<String> {
     Some(match error {
         CollectionError::NotACollection { path } => {
-            format!("`urepo init {} --host FQDN` makes one", path.display())
+            format!("`urepo init {} --host FQDN` makes one", shell::word(path))
         }
         CollectionError::NotInACollection { .. } => {
             "name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`".to_owned()
         }
         CollectionError::ExistsAlready { path } => {
-            format!("deposit into it with `urepo -c {} new PATH`", path.display())
+            format!("deposit into it with `urepo -c {} new PATH`", shell::word(path))
         }
         CollectionError::Nested { .. } => {
             "choose a place beside it; collections stand side by side".to_owned()
         }
         CollectionError::Settings { path, .. } => {
-            format!("correct `{}`; `urepo config` shows what is read", path.display())
+            format!("correct `{}`; `urepo config` shows what is read", shell::word(path))
         }
         CollectionError::NoSubsystem { path, .. } => {
-            format!("`{}` names the subsystems: host, port and name", path.display())
+            format!("`{}` names the subsystems: host, port and name", shell::word(path))
         }
         CollectionError::NetworkFileSystem { .. } => "set `network = \"trusted\"` in `urepo.toml` \
              if its locks work between machines, and give each machine a subsystem of its own"
@@ -169,9 +170,9 @@ fn hint_for(error: &CollectionError) -> Option<String> {
              lost, `--names-from` a mirror of it, or `--force prefix`"
             .to_owned(),
         CollectionError::MemoryOutside { dir, .. } => format!(
-            "if you trust this collection, add `distributors = [\"{}\"]` to the settings that \
+            "if you trust this collection, add `distributors = [{}]` to the settings that \
              `urepo config` shows",
-            dir.display()
+            toml::Value::from(&*dir.to_string_lossy())
         ),
         CollectionError::Locked { .. } | CollectionError::ItemLocked { .. } => {
             "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()

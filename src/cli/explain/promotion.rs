@@ -4,6 +4,7 @@ use urepo::promotion::PromotionError;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl From<PromotionError> for Failure {
     fn from(error: PromotionError) -> Failure {
@@ -52,31 +53,31 @@ fn hint_for(error: &PromotionError) -> Option<String> {
             party.id()
         ),
         PromotionError::HandedOverElsewhere { path, .. } => {
-            let path = path.display();
+            let path = shell::word(path);
             format!(
                 "`urepo -c {path} recover` finishes it; if its other side is lost, promote that one"
             )
         }
         PromotionError::OriginalElsewhere { path, .. } => {
-            format!("it is not lost; `urepo -c {} migrate` hands it over", path.display())
+            format!("it is not lost; `urepo -c {} migrate` hands it over", shell::word(path))
         }
         PromotionError::DeletedElsewhere { name, path } => {
-            format!("`urepo -c {} show {name}` says when and why", path.display())
+            format!("`urepo -c {} show {name}` says when and why", shell::word(path))
         }
         PromotionError::LaterCopy { path, .. } => {
-            format!("promote that one: `urepo -c {} promote`", path.display())
+            format!("promote that one: `urepo -c {} promote`", shell::word(path))
         }
         PromotionError::OtherCopy { name, path } => {
-            format!("`urepo -c {} verify {name}` says whether it is damaged", path.display())
+            format!("`urepo -c {} verify {name}` says whether it is damaged", shell::word(path))
         }
         PromotionError::Unreadable { name, path } => {
-            format!("`urepo -c {} verify --quick {name}` says what is wrong", path.display())
+            format!("`urepo -c {} verify --quick {name}` says what is wrong", shell::word(path))
         }
         PromotionError::Different { .. } => {
             "compare both; `--force different` moves this one to the trash".to_owned()
         }
         PromotionError::Damaged { name, path, .. } => {
-            format!("`urepo -c {} repair {name}` mends it from a good copy", path.display())
+            format!("`urepo -c {} repair {name}` mends it from a good copy", shell::word(path))
         }
         PromotionError::SameCollection(_) => {
             "name another collection with `--to-copy-of`".to_owned()

@@ -7,6 +7,7 @@ use urepo::transfer::{Refusal, TransferError};
 use super::Room;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 /// So many levels a name has.
 const LEVELS: usize = 4;
@@ -49,10 +50,16 @@ fn exit_of(error: &TransferError) -> Exit {
 fn hint_for(error: &TransferError) -> Option<String> {
     Some(match error {
         TransferError::Damaged { name, collection, .. } => {
-            format!("`urepo -c {} repair {name}` mends it from a good copy", collection.display())
+            format!(
+                "`urepo -c {} repair {name}` mends it from a good copy",
+                shell::word(collection)
+            )
         }
         TransferError::NotProven { collection, .. } => {
-            format!("`urepo -c {} verify` tells what else is damaged there", collection.display())
+            format!(
+                "`urepo -c {} verify` tells what else is damaged there",
+                shell::word(collection)
+            )
         }
         TransferError::Changed { .. } => "repeat the command".to_owned(),
         TransferError::NotDurable { name, .. } => {
@@ -68,7 +75,7 @@ fn hint_for(error: &TransferError) -> Option<String> {
         TransferError::SameId { to, .. } => {
             format!(
                 "if `{}` is to be a collection of its own, give it another `id` in its `urepo.toml`",
-                to.display()
+                shell::word(to)
             )
         }
         _ => return None,
@@ -124,7 +131,7 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
     }
 }
 
-/// The root of the collection in which an item is at `path`.
+/// The root of the collection in which an item is at `path`, as it is typed.
 fn root_of(path: &Path) -> String {
-    path.ancestors().nth(LEVELS).unwrap_or(path).display().to_string()
+    shell::word(path.ancestors().nth(LEVELS).unwrap_or(path))
 }

@@ -123,7 +123,7 @@ fn of_what_can_not_be_meant() {
     let export = |more: &str| refuses(&world, &format!("-c archive export {more}"), 2);
     export("--to out").tells(str![[r#"
 error: no item was given
-hint: `urepo export ITEM…`, or `--all` for every item
+hint: `urepo export ITEM… --to DIR`, or `--all` for every item
 
 "#]]);
     export("11.21.02.13 --to -").tells(str![[r#"

@@ -398,7 +398,7 @@ hint: each is named above, with its reason
 "#]]);
         refuses(&world, "-c archive copy --to mirror", 2).tells(str![[r#"
 error: no item was given
-hint: `urepo copy ITEM…`, or `--all` for every item
+hint: `urepo copy ITEM… --to ROOT`, or `--all` for every item
 
 "#]]);
         refuses(&world, "-c archive copy --files-from missing --to mirror", 1).tells(str![[r#"

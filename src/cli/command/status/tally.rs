@@ -8,6 +8,7 @@ use crate::cli::Done;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
+use crate::cli::shell;
 
 /// What was seen.
 pub(super) struct Tally {
@@ -162,8 +163,7 @@ impl Tally {
     fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, at: Option<usize>) {
         self.concerns[rank].1 += 1;
         if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
-            let path = at
-                .map_or_else(String::new, |at| known.collections[at].path().display().to_string());
+            let path = at.map_or_else(String::new, |at| shell::word(known.collections[at].path()));
             let hint = KINDS[rank].hint.replace("NAME", name.as_str());
             self.first = Some((rank, hint.replace("PATH", &path)));
         }

@@ -1,0 +1,161 @@
+//! Words that a person can type or paste, as a POSIX shell reads them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::escape;
+
+/// What a shell takes as it stands, besides letters and digits; `…` stands for more to be typed.
+const PLAIN: &str = "-_./+@%:,=…";
+
+/// `word` as it is typed: quoted where a shell would read it otherwise, on one line, and with every byte.
+pub(crate) fn word(word: impl AsRef<OsStr>) -> String {
+    let word = word.as_ref();
+    let Some(text) = word.to_str().filter(|text| escape::one_line(text) == **text) else {
+        return octal(word.as_bytes());
+    };
+    // Not a flag; and zsh reads `=ls` as a path.
+    let is_plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
+    match text {
+        _ if text.starts_with('-') => self::word(format!("./{text}")),
+        _ if !text.is_empty() && !text.starts_with('=') && text.chars().all(is_plain) => {
+            text.to_owned()
+        }
+        _ => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// The quotes of POSIX that hold what a terminal must not see.
+fn octal(bytes: &[u8]) -> String {
+    let lead = if bytes.starts_with(b"-") { "./" } else { "" };
+    let byte = |byte: &u8| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+        b' '..=b'~' => char::from(*byte).to_string(),
+        _ => format!("\\{byte:03o}"),
+    };
+    format!("$'{lead}{}'", bytes.iter().map(byte).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+    use std::process::Command;
+
+    use clap::CommandFactory;
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+    use super::*;
+    use crate::cli::args::Args;
+
+    #[test]
+    fn a_shell_reads_what_was_meant() {
+        let words: [(&[u8], &str); 12] = [
+            (b"/a/b-c_d.e+f@g%h:i,j=k", "/a/b-c_d.e+f@g%h:i,j=k"),
+            ("/à/ação".as_bytes(), "/à/ação"),
+            (b"a b", "'a b'"),
+            (b"it's", r"'it'\''s'"),
+            (b"", "''"),
+            (b"~", "'~'"),
+            (b"$(id) \"`*", "'$(id) \"`*'"),
+            (b"-rf", "./-rf"),
+            (b"-a b", "'./-a b'"),
+            (b"a\nb'\\", r"$'a\012b\'\\'"),
+            (b"-\x1b[2J", r"$'./-\033[2J'"),
+            (b"col\xff", r"$'col\377'"),
+        ];
+        for (meant, typed) in words {
+            assert_eq!(word(OsStr::from_bytes(meant)), typed);
+            let script = format!("printf %s {typed}");
+            let read = Command::new("bash").args(["-c", &script]).output().unwrap().stdout;
+            let read = read.strip_prefix(b"./").unwrap_or(&read);
+            assert_eq!(read, meant, "{typed}");
+        }
+        assert_eq!(word("gpj.\u{202e}exe"), r"$'gpj.\342\200\256exe'");
+    }
+
+    /// Every command in backquotes: in the messages and the help, in the gallery of errors, in the README.
+    #[test]
+    fn every_command_that_is_named_can_be_typed() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut counts = Vec::new();
+        let mut wrong = Vec::new();
+        for place in ["src/cli", "tests/it/errors.rs", "tests/it/errors", "README.md"] {
+            let entries = walkdir::WalkDir::new(root.join(place)).into_iter().map(Result::unwrap);
+            let files = entries.filter(|entry| entry.file_type().is_file());
+            let mut count = 0;
+            for file in files {
+                let text = text_of(file.path());
+                for command in text.split('`').skip(1).filter(|it| it.starts_with("urepo ")) {
+                    count += 1;
+                    let is_prose = place == "README.md";
+                    if let Err(why) = parse(command, is_prose) {
+                        wrong.push(format!("{}: {command}\n    {why}", file.path().display()));
+                    }
+                }
+            }
+            counts.push(count);
+        }
+        assert!(counts.iter().all(|count| *count > 15), "they are not found: {counts:?}");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    /// A file with the lines of each comment and each literal as one.
+    #[expect(clippy::disallowed_methods, reason = "a file of the source")]
+    fn text_of(path: &Path) -> String {
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut joined = String::new();
+        for line in text.lines() {
+            let line = line.trim_start();
+            let line = line.trim_start_matches("///").trim_start_matches("//!");
+            match line.strip_suffix('\\') {
+                Some(line) => joined += line,
+                None => joined = joined + line + "\n",
+            }
+        }
+        joined
+    }
+
+    /// Whether the program takes a command. Where only its name is mentioned, or in prose its flag, the
+    /// rest need not follow.
+    fn parse(command: &str, is_prose: bool) -> Result<(), String> {
+        let words = split(command);
+        let named = words.iter().skip(1).filter(|word| *word != "-c").count();
+        let is_mention = is_prose || named == 1 || named == 2 && words[1] == "-c";
+        let Err(error) = Args::command().try_get_matches_from(&words) else { return Ok(()) };
+        let is_placeholder = |value: &str| value.chars().all(|c| c.is_uppercase() || c == '…');
+        let found =
+            [ContextKind::InvalidValue, ContextKind::InvalidSubcommand].map(|it| error.get(it));
+        match (error.kind(), found) {
+            (ErrorKind::DisplayHelp, _) => Ok(()),
+            (ErrorKind::MissingRequiredArgument, _) if is_mention => Ok(()),
+            (_, [Some(ContextValue::String(it)), _] | [None, Some(ContextValue::String(it))])
+                if is_placeholder(it) =>
+            {
+                Ok(())
+            }
+            _ => Err(error.to_string()),
+        }
+    }
+
+    /// The words of a command. What the source fills in is one, already quoted.
+    fn split(command: &str) -> Vec<String> {
+        let (mut words, mut word) = (Vec::new(), None::<String>);
+        let mut characters = command.chars().peekable();
+        while let Some(character) = characters.next() {
+            let word_or_new = word.get_or_insert_default();
+            match character {
+                ' ' | '\n' => words.extend(word.take().filter(|word| !word.is_empty())),
+                '\'' => word_or_new.extend(characters.by_ref().take_while(|it| *it != '\'')),
+                '\\' => word_or_new.extend(characters.next()),
+                '{' => {
+                    characters.by_ref().take_while(|it| *it != '}').for_each(drop);
+                    word_or_new.push_str("VALUE");
+                }
+                _ => word_or_new.push(character),
+            }
+        }
+        words.extend(word);
+        words
+    }
+}
