@@ -1,11 +1,11 @@
 //! Names the file on which a read does not come back: with a dead server or disk a run would stand still, and
 //! nothing else says where.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use urepo::disk::{Operation, Watch};
@@ -18,15 +18,31 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The pause between two looks.
 const INTERVAL: Duration = Duration::from_secs(5);
 
+/// More threads than a run has: each has a place of its own, so that none waits for another.
+const PLACES: usize = 64;
+
+thread_local! {
+    static PLACE: usize = {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        THREADS.fetch_add(1, Ordering::Relaxed) % PLACES
+    };
+}
+
 /// What each thread reads now.
-#[derive(Default)]
-pub(crate) struct Stalls(Mutex<HashMap<ThreadId, Reading>>);
+pub(crate) struct Stalls([Mutex<Reading>; PLACES]);
 
 struct Reading {
     operation: Operation,
     path: PathBuf,
-    since: Instant,
-    is_named: bool,
+    /// While it is under way and has not been named.
+    since: Option<Instant>,
+}
+
+impl Default for Stalls {
+    fn default() -> Stalls {
+        let nothing = || Reading { operation: Operation::Read, path: PathBuf::new(), since: None };
+        Stalls(std::array::from_fn(|_| Mutex::new(nothing())))
+    }
 }
 
 impl Stalls {
@@ -47,29 +63,34 @@ impl Stalls {
         stalls
     }
 
+    /// What this thread reads.
+    fn own(&self) -> MutexGuard<'_, Reading> {
+        self.0[PLACE.with(|place| *place)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A warning of each read that is overdue, once.
     fn overdue(&self, now: Instant) -> Vec<String> {
-        let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_overdue = |reading: &&mut Reading| {
-            !reading.is_named && now.saturating_duration_since(reading.since) >= PATIENCE
-        };
-        let name = |reading: &mut Reading| {
-            reading.is_named = true;
+        let warning = |place: &Mutex<Reading>| {
+            let mut reading = place.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_overdue = |since| now.saturating_duration_since(since) >= PATIENCE;
+            reading.since.take_if(|since| is_overdue(*since))?;
             let path = reading.path.display();
             let doing = match reading.operation {
                 Operation::Open => "opening",
                 Operation::List => "listing",
                 _ => "reading",
             };
-            format!("{doing} `{path}` has taken {} s so far", PATIENCE.as_secs())
+            Some(format!("{doing} `{path}` has taken {} s so far", PATIENCE.as_secs()))
         };
-        readings.values_mut().filter(is_overdue).map(name).collect()
+        self.0.iter().filter_map(warning).collect()
     }
 
     fn begin(&self, operation: Operation, path: &Path, since: Instant) {
-        let reading = Reading { operation, path: path.to_path_buf(), since, is_named: false };
-        let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        readings.insert(thread::current().id(), reading);
+        let mut reading = self.own();
+        reading.operation = operation;
+        reading.path.as_mut_os_string().clear();
+        reading.path.push(path);
+        reading.since = Some(since);
     }
 }
 
@@ -84,8 +105,7 @@ impl Watch for Stalls {
     }
 
     fn after(&self) {
-        let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        readings.remove(&thread::current().id());
+        self.own().since = None;
     }
 }
 
