@@ -247,3 +247,29 @@ fn a_name_in_use_is_never_replaced() {
         assert_eq!(fs::read_link(base.join("link.2")).unwrap(), PathBuf::from("new"));
     }
 }
+
+/// Makes the directory before anybody else does, and records what follows.
+#[derive(Default)]
+struct Faster(std::sync::Mutex<Vec<Operation>>);
+
+impl Watch for Faster {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == Operation::MakeDirectory {
+            fs::create_dir(path)?;
+        }
+        self.0.lock().unwrap().push(operation);
+        Ok(())
+    }
+}
+
+/// Another process that made it a moment ago may not have synced its name yet.
+#[test]
+fn a_directory_that_another_process_has_just_made_is_synced() {
+    let scratch = scratch();
+    let faster = Arc::new(Faster::default());
+    let dir = Dir::open(scratch.path(), Watcher::new(Arc::clone(&faster) as _)).unwrap();
+    dir.ensure_dir("new").unwrap();
+    let done = faster.0.lock().unwrap();
+    let made = done.iter().position(|it| *it == Operation::MakeDirectory).unwrap();
+    assert!(done[made..].contains(&Operation::SyncDirectory), "{done:?}");
+}

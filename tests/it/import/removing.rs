@@ -137,6 +137,36 @@ fn what_changes_between_the_look_and_the_removal_stays() {
     }
 }
 
+/// While the item is read back, a file and a directory are written to: neither is removed, nor moved as done.
+#[test]
+fn what_changes_while_its_item_is_read_back_stays() {
+    for source in ["a.txt", "dir/z.txt"] {
+        for moves in [false, true] {
+            let scratch = scratch();
+            let path = |name: &str| scratch.path().join(name);
+            let (root, sources, done) = (path("archive"), path("sources"), path("done"));
+            make_collection(&root);
+            write(&sources, source, "before");
+            std::fs::create_dir(&done).unwrap();
+            let change = {
+                let sources = sources.clone();
+                Box::new(move || drop(write(&sources, source, "AFTER!")))
+            };
+            let (operation, of) = (Operation::Read, "/archive/example.org");
+            let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
+            let after = || match DoneDirectory::open(&done, &Watcher::default()) {
+                Ok(done) if moves => After::Move(done),
+                _ => After::Remove,
+            };
+            let watcher = Watcher::new(Arc::new(meddler));
+            let summary = run(&root, &sources, &after, &watcher).unwrap();
+            assert_eq!((summary.imported, summary.left), (1, 1), "{source} {moves}");
+            assert_eq!(std::fs::read(sources.join(source)).unwrap(), b"AFTER!");
+            assert_eq!(std::fs::read_dir(&done).unwrap().count(), 0, "{source}");
+        }
+    }
+}
+
 /// A list names sources that an earlier run has removed: it may be repeated all the same.
 #[test]
 fn a_manifest_may_be_repeated() {
