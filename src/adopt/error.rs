@@ -63,6 +63,12 @@ pub enum AdoptError {
         #[source]
         cause: Option<SidecarError>,
     },
+    /// The inventory knows the item, so it had a sidecar.
+    #[error("`{name}` is an item of this collection, and has lost its sidecar")]
+    SidecarLost {
+        /// The item.
+        name: String,
+    },
     /// The name is there twice.
     #[error("`{name}` is also there as `{other}`")]
     TwoSpellings {

@@ -61,7 +61,12 @@ pub struct Adopter<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Mode<'a> {
     /// Only what would be done is told.
-    Plan(&'a Dir),
+    Plan {
+        /// The tree.
+        root: &'a Dir,
+        /// The collection that it is already.
+        collection: Option<&'a Collection>,
+    },
     /// The items get their sidecars.
     Act {
         /// The collection that the tree is.
@@ -104,6 +109,15 @@ pub struct Plan {
     pub beside: Vec<PathBuf>,
     /// What is odd about it.
     pub notes: Vec<Note>,
+}
+
+impl<'a> Mode<'a> {
+    fn collection(&self) -> Option<&'a Collection> {
+        match *self {
+            Mode::Plan { collection, .. } => collection,
+            Mode::Act { collection, .. } => Some(collection),
+        }
+    }
 }
 
 impl Plan {

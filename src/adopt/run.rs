@@ -78,7 +78,7 @@ impl Adopter<'_> {
 
     fn root(&self) -> &Dir {
         match self.mode {
-            Mode::Plan(root) => root,
+            Mode::Plan { root, .. } => root,
             Mode::Act { collection, .. } => collection.root(),
         }
     }
@@ -192,7 +192,19 @@ impl Side<'_> {
         if self.adopter.interrupt.requested() || self.flow.stopped() {
             return self.tell(number, refused(AdoptError::Interrupted));
         }
-        let plan = match (look(self.root, &name, self.adopter.state), twin) {
+        let looked = || look(self.root, &name, self.adopter.state);
+        let looked = match looked() {
+            Ok(Look::New(plan)) => match self.check_never_held(&plan.name) {
+                Ok(()) => Ok(Look::New(plan)),
+                // Another process may have taken it in since.
+                Err(error) => match looked() {
+                    Ok(Look::New(_)) => Err(error),
+                    again => again,
+                },
+            },
+            looked => looked,
+        };
+        let plan = match (looked, twin) {
             (Ok(Look::Adopted), _) => return self.tell(number, Outcome::There(name)),
             (Ok(Look::NoItem(why)), _) => {
                 let path = PathBuf::from(name.as_str());
@@ -219,6 +231,17 @@ impl Side<'_> {
                 let failed = Prepared::Failed(plan.directory().to_owned(), error);
                 self.flow.deliver((number, failed), 0);
             }
+        }
+    }
+
+    /// Makes sure that the collection has never held what has no sidecar: it would become a second Original
+    /// of an item that left, or bytes that nothing proves would pass for those of an item that was whole.
+    fn check_never_held(&self, name: &RepositoryName) -> Result<(), AdoptError> {
+        let Some(collection) = self.adopter.mode.collection() else { return Ok(()) };
+        collection.check_never_held(name)?;
+        match collection.last_record(name)? {
+            Some(_) => Err(AdoptError::SidecarLost { name: name.to_string() }),
+            None => Ok(()),
         }
     }
 

@@ -73,10 +73,11 @@ impl StagingSide<'_> {
     ) -> Result<Begun, DepositError> {
         let plan = Plan::of(&request.source, request.target.as_ref(), &self.options, self.place)?;
         request.given.checks.check_plan(&plan)?;
-        if let Some(label) = &request.given.label
-            && self.lookup.item(&label.name)?.is_some()
-        {
-            return Err(DepositError::NameExists { name: label.name.clone() });
+        if let Some(label) = &request.given.label {
+            if self.lookup.item(&label.name)?.is_some() {
+                return Err(DepositError::NameExists { name: label.name.clone() });
+            }
+            self.place.collection.check_never_held(&label.name)?;
         }
         if !self.flow.admit(number, plan.entries.len().max(1)) {
             return Err(DepositError::Interrupted);

@@ -277,6 +277,7 @@ impl<'a> Judge<'a> {
             if is_own && label.date > self.clock.now() {
                 return Err(ImportError::NameAhead { name: label.name.clone() });
             }
+            self.target.collection().check_never_held(&label.name)?;
             return Ok(None);
         };
         // Put in place by an import that came to its end before its line was written.

@@ -7,7 +7,7 @@ use super::draft::Staged;
 use super::reading::sealed;
 use super::run::{Ready, Shared};
 use super::{Depth, Options, Refusal, Tombstones, TransferError, Verb};
-use crate::collection::{ReadSidecar, StoredItem};
+use crate::collection::{Certainty, CollectionError, ReadSidecar, StoredItem};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -63,7 +63,10 @@ impl Shared<'_> {
             return Ok(Decision::Ready(Ready::Passed));
         }
         let to = match self.destination_items.item(name)? {
-            None => None,
+            None => {
+                self.check_not_lost(name)?;
+                None
+            }
             Some(item) => {
                 let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
                 Some((item, sidecar))
@@ -118,6 +121,21 @@ impl Shared<'_> {
             return Ok(Decision::Ready(Ready::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
+    }
+
+    /// Makes sure that the destination has not lost an Original or a tombstone of this name: what comes would
+    /// hide that. A Copy that it lost may come back.
+    fn check_not_lost(&self, name: &RepositoryName) -> Result<(), TransferError> {
+        let absence = self.to.absent(name);
+        let is_lost = match &absence {
+            CollectionError::Vanished { recorded, .. } => {
+                let state = recorded.line.state();
+                recorded.certainty == Certainty::Certain
+                    && matches!(state, Some(State::Original | State::Deleted))
+            }
+            absence => !absence.is_absence(),
+        };
+        if is_lost { Err(absence.into()) } else { Ok(()) }
     }
 
     /// Decides once more after `error`, if another process may have caused it: once that process lets go

@@ -12,14 +12,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use urepo::adopt::{AdoptError, Adopter, Mode, Note, Outcome, Plan, Summary};
-use urepo::collection::{Collection, init_without_names};
+use urepo::collection::{Collection, CollectionError, init_without_names};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::{Seal, Sidecar};
 
-use crate::support::{PATIENCE, TestClock, agent, scratch, waiter, whole_items};
+use crate::support::{
+    PATIENCE, TestClock, agent, append, inventory_file, inventory_line, scratch, waiter,
+    whole_items,
+};
 
 const REPORT: &str = "dpi.inpe.br/banon/1995/08.08.00.00";
 const UPPER: &str = "sid.inpe.br/MTC-m13@80/2005/07.20.00.37.33";
@@ -275,7 +278,9 @@ fn a_plan_writes_nothing_and_says_what_the_run_says() {
     let before = everything(&world.root());
     let dir = urepo::disk::Dir::open(&world.root(), Watcher::default()).unwrap();
     let mut planned = Vec::new();
-    run(Mode::Plan(&dir), None, 2, |outcome| planned.push(format!("{outcome:?}")));
+    run(Mode::Plan { root: &dir, collection: None }, None, 2, |outcome| {
+        planned.push(format!("{outcome:?}"));
+    });
     assert_eq!(everything(&world.root()), before);
     let collection = world.collection(&Watcher::default());
     let agent = agent();
@@ -484,9 +489,10 @@ fn a_file_that_comes_first_is_not_overwritten() {
     assert_eq!(std::fs::read(&sidecar).unwrap(), b"mine");
     // Another run that did the same is as good.
     std::fs::remove_file(&sidecar).unwrap();
-    world.adopt();
-    let text = std::fs::read(&sidecar).unwrap();
-    std::fs::remove_file(&sidecar).unwrap();
+    let twin = World::new();
+    twin.write(&format!("{REPORT}/doc/a"), "a");
+    twin.adopt();
+    let text = std::fs::read(twin.root().join(REPORT).join("item.toml")).unwrap();
     let told = world.adopt_watched(&rival(text));
     assert_eq!((told.taken.len(), told.there.len(), told.refused.len()), (0, 1, 0));
 }
@@ -547,4 +553,34 @@ fn a_stop_leaves_nothing_half_done_and_a_rerun_goes_on() {
     assert_eq!(told.taken.len() + told.there.len(), 5);
     assert_eq!(told.there.len() as u64, summary.taken);
     assert_eq!(whole_items(&world.collection(&Watcher::default())).len(), 5);
+}
+
+/// Without its sidecar it would come back as a second Original, or as whole whatever it has lost.
+#[test]
+fn what_the_collection_has_held_before_is_not_taken_in() {
+    let world = World::urlib();
+    world.adopt();
+    for name in [REPORT, PAPER] {
+        std::fs::remove_file(world.root().join(name).join("item.toml")).unwrap();
+    }
+    let collection = world.collection(&Watcher::default());
+    let line =
+        inventory_line("2026-11-23T10:00:00Z", &format!("left {REPORT} migrated 60cb73fd mirror"));
+    append(&inventory_file(&world.root(), REPORT), &line);
+    let before = everything(&world.root());
+    let agent = agent();
+    let modes = [
+        Mode::Plan { root: collection.root(), collection: Some(&collection) },
+        Mode::Act { collection: &collection, agent: &agent, wait: PATIENCE },
+    ];
+    for mode in modes {
+        let told = run(mode, None, 1, |_| ());
+        assert_eq!(told.taken.len(), 0);
+        assert!(matches!(
+            told.refused[REPORT],
+            AdoptError::Collection(CollectionError::Left { .. })
+        ));
+        assert!(matches!(told.refused[PAPER], AdoptError::SidecarLost { .. }));
+    }
+    assert_eq!(everything(&world.root()), before);
 }

@@ -121,7 +121,11 @@ impl Adopt {
                 let root = root.display();
                 context.printer.note(&format!("would make the collection `{root}`"));
             }
-            return self.carry_out(context, Mode::Plan(&dir));
+            let collection = match &found {
+                Found::Collection(collection) => Some(&**collection),
+                Found::Tree => None,
+            };
+            return self.carry_out(context, Mode::Plan { root: &dir, collection });
         }
         let collection = self.open(context, found, wanted.as_ref(), &root)?;
         let wait = context.config.lock_wait.value;
@@ -172,10 +176,10 @@ impl Adopt {
             interrupt: &context.interrupt,
         };
         let root = match mode {
-            Mode::Plan(root) => root,
+            Mode::Plan { root, .. } => root,
             Mode::Act { collection, .. } => collection.root(),
         };
-        let teller = tell::Teller { context, root, planned: matches!(mode, Mode::Plan(_)) };
+        let teller = tell::Teller { context, root, planned: matches!(mode, Mode::Plan { .. }) };
         let summary = adopter.run(|outcomes| teller.tell_all(outcomes));
         drop(progress);
         teller.finish(summary)

@@ -10,6 +10,7 @@ impl From<AdoptError> for Failure {
         let exit = match &error {
             AdoptError::Interrupted => Exit::Interrupted,
             AdoptError::OtherFile { .. } | AdoptError::TwoSpellings { .. } => Exit::Conflict,
+            AdoptError::SidecarLost { .. } => Exit::Damage,
             _ => Exit::Failure,
         };
         let hint = match &error {
@@ -29,6 +30,9 @@ impl From<AdoptError> for Failure {
             AdoptError::Time { .. } => "`touch` gives it another time".to_owned(),
             AdoptError::OtherFile { name, .. } => {
                 format!("`urepo verify {name}` says what is wrong with it; it is not overwritten")
+            }
+            AdoptError::SidecarLost { name } => {
+                format!("`urepo repair {name} --from ROOT` brings it back from a good copy")
             }
             AdoptError::TwoSpellings { .. } => {
                 "find out which is the true one, move the other away, and repeat".to_owned()

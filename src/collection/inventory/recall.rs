@@ -153,6 +153,15 @@ impl Collection {
         }
     }
 
+    /// Makes sure that `name`, which no item here has, is not that of one that left or vanished: as another
+    /// item's, or as a second Original's, it would be given twice.
+    pub(crate) fn check_never_held(&self, name: &RepositoryName) -> Result<(), CollectionError> {
+        match self.absent(name) {
+            CollectionError::NoSuchItem { .. } => Ok(()),
+            error => Err(error),
+        }
+    }
+
     /// The newest names of the subsystem of `prefix` in the inventory, those included that left.
     pub(in crate::collection) fn newest_recorded(
         &self,

@@ -194,3 +194,41 @@ fn a_year_is_read_once() {
     let reads = steps.iter().filter(|step| **step == (Operation::Read, file.clone())).count();
     assert!(reads <= names.len() + bytes / 4096 && bytes > 8 << 16, "{reads} of {bytes}");
 }
+
+/// A row that brings the name of an item that left would make a second Original of it.
+#[test]
+fn a_name_of_what_is_not_here_any_more_is_not_given_again() {
+    let world = World::new(&["a.txt", "b.txt"]);
+    let [left, vanished] = <[String; 2]>::try_from(world.names()).unwrap();
+    send_away(&world.root(), &left);
+    std::fs::remove_dir_all(world.root().join(&vanished)).unwrap();
+    let before = std::fs::read(inventory_file(&world.root(), &left)).unwrap();
+    let free = "example.org/archive/1997/02.03.04.05";
+    for name in ["c.txt", "d.txt", "e.txt"] {
+        write(&world.sources(), name, "another");
+    }
+    let rows = format!("path,identifier\nc.txt,{left}\nd.txt,{vanished}\ne.txt,{free}\n");
+    write(&world.sources(), "list", rows);
+    let rows = || super::manifests::read(&world.sources(), "list", Format::Csv, Columns::default());
+    let expected = [
+        format!(
+            "{left}` in `{}`: it was migrated to the collection `mirror`",
+            world.root().display()
+        ),
+        format!("{vanished}` in `{}`: it should be here, and is missing", world.root().display()),
+    ];
+    for dedupe in [Dedupe::Source, Dedupe::None] {
+        let options = || Options { dedupe, ..import_options() };
+        let (told, plan) = planned(&world.collection(), rows().unwrap(), options(), &world.clock);
+        assert_eq!(plan.failed, 2, "{told:?}");
+        let (told, summary) =
+            import(&world.collection(), rows().unwrap(), options(), &world.clock).unwrap();
+        assert_eq!(summary.failed, 2, "{dedupe:?}");
+        let told = words(&told);
+        for expected in &expected {
+            assert!(told.iter().any(|it| it.contains(expected)), "{told:?}");
+        }
+        assert_eq!(world.names(), [free]);
+    }
+    assert_eq!(std::fs::read(inventory_file(&world.root(), &left)).unwrap(), before);
+}

@@ -1,9 +1,11 @@
 //! Every cell of the table of states [design 3]: what the source has, what the destination has, what
 //! is asked for, and what comes of it.
 
+use urepo::collection::CollectionError;
 use urepo::transfer::{Over, Refusal, Rules, Step, TransferError, Verb};
 
 use super::support::{Pair, State, copy_rules, edit, rewrite};
+use crate::support::{append, inventory_file, inventory_line};
 
 /// What the destination has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +161,35 @@ fn whatever_is_done_leaves_both_sides_whole() {
             assert_eq!(pair.journals(), 0);
             for root in [pair.root(0), pair.root(1)] {
                 assert_eq!(crate::support::staged(root), [""; 0]);
+            }
+        }
+    }
+}
+
+/// What a collection should hold as an Original or a tombstone and does not is damage, which a Copy would hide.
+#[test]
+fn a_lost_original_is_not_replaced_by_a_copy() {
+    for state in [State::Original, State::Deleted, State::Copy] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        pair.run(Verb::Copy, Rules::default());
+        if state == State::Copy {
+            pair.turn();
+        }
+        let to = pair.from();
+        if state == State::Deleted {
+            let line = inventory_line("2026-11-23T10:00:00Z", &format!("became {name} Deleted"));
+            append(&inventory_file(to.path(), name.as_str()), &line);
+        }
+        std::fs::remove_dir_all(to.item(&name).unwrap().dir().path()).unwrap();
+        for verb in [Verb::Copy, Verb::Migrate] {
+            let outcome = pair.run_between(&pair.to(), &to, verb, Rules::default()).remove(0);
+            match outcome.result {
+                Err(TransferError::Collection(error)) if state != State::Copy => {
+                    assert!(matches!(*error, CollectionError::Vanished { .. }), "{error:?}");
+                }
+                Ok(_) if state == State::Copy => {}
+                result => panic!("{state:?} {verb:?}: {result:?}"),
             }
         }
     }
