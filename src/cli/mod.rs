@@ -38,6 +38,12 @@ use printer::Printer;
 type Done = Result<(), Failure>;
 
 pub(crate) fn main() -> ExitCode {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !urepo::disk::panic_becomes_error() {
+            tell(panic);
+        }
+    }));
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

@@ -42,7 +42,7 @@ pub use paths::{NoPath, Paths};
 pub(crate) use random::random_hex;
 pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
-pub use space::{Room, size_of_tree};
+pub use space::{Room, panic_becomes_error, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
 pub use stream::{Stream, was_closed};
 pub(crate) use tree::TreeSize;

@@ -1,5 +1,6 @@
 //! What a file system has room for, and what it is.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rustix::io::retry_on_intr;
@@ -120,10 +121,23 @@ pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {
     })
 }
 
+thread_local! {
+    static LISTS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread becomes an error that is reported as such: a program's panic hook has
+/// nothing to say of it.
+pub fn panic_becomes_error() -> bool {
+    LISTS.get()
+}
+
 /// Does what lists directories with `std`, which panics when closing one of them fails, as it may on a
 /// network file system: here that is an error as well.
 pub(super) fn listed<T>(path: &Path, list: impl FnOnce() -> T) -> Result<T, PathError> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(list)).map_err(|panic| {
+    LISTS.set(true);
+    let listed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(list));
+    LISTS.set(false);
+    listed.map_err(|panic| {
         let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
             (Some(text), _) => text.clone(),
             (None, Some(text)) => (*text).to_owned(),
@@ -139,11 +153,15 @@ mod tests {
 
     #[test]
     fn a_directory_that_cannot_be_closed_is_an_error() {
-        let failing = || panic!("unexpected error during closedir: {}", "EIO");
+        let failing = || {
+            assert!(panic_becomes_error());
+            panic!("unexpected error during closedir: {}", "EIO")
+        };
         let error = listed::<()>(Path::new("source"), failing).unwrap_err();
         assert_eq!(error.to_string(), "cannot list `source`");
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert_eq!(cause, "unexpected error during closedir: EIO");
+        assert!(!panic_becomes_error());
         assert_eq!(listed(Path::new("source"), || 1).unwrap(), 1);
     }
 
