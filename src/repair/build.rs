@@ -121,10 +121,10 @@ impl Build<'_> {
     fn keep_damaged(&self, path: &PayloadPath, staged: &Path) -> Result<(), RepairError> {
         let Some(item) = self.item else { return Ok(()) };
         let below = Path::new(layout::PAYLOAD).join(path.as_path());
-        let is_file = match item.dir().open_file_if_there(&below) {
-            Ok(Some(file)) => file.stamp()?.kind == Kind::File,
-            // Not even to be opened; what it is stays in the trash.
-            Ok(None) | Err(_) => false,
+        // It need not be opened for a second name.
+        let is_file = match item.dir().stamp(&below) {
+            Err(error) if inventory::is_no_directory(&error) => false,
+            found => found?.is_some_and(|stamp| stamp.kind == Kind::File),
         };
         if is_file && !self.link(path, staged)? {
             let mut source = item.open(path)?;

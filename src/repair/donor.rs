@@ -38,8 +38,9 @@ fn source_of(
         match read(donor, entry, bytes, progress, interrupt) {
             Ok(Some(found)) if found == (Measured { bytes, digest }) => return Ok(Some(at)),
             // A donor that can not be read is no donor.
-            Ok(_) | Err(CopyError::Disk(_)) => {}
-            Err(CopyError::Interrupted) => return Err(CopyError::Interrupted),
+            Ok(_) => {}
+            Err(CopyError::Disk(error)) if error.shortage().is_none() => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(None)
@@ -58,5 +59,5 @@ fn read(
         return Ok(None);
     }
     progress.expect(0, bytes);
-    inventory::read(&mut file, progress, interrupt).map(Some)
+    inventory::read(&mut file, bytes, progress, interrupt).map(Some)
 }

@@ -145,6 +145,16 @@ impl From<CopyError> for RepairError {
 }
 
 impl RepairError {
+    /// Whether this process or the machine ran short of descriptors or memory.
+    pub(super) fn is_shortage(&self) -> bool {
+        let disk = match self {
+            RepairError::Disk(error) => Some(error),
+            RepairError::Collection(error) => error.disk(),
+            _ => None,
+        };
+        disk.is_some_and(|error| error.shortage().is_some())
+    }
+
     /// Whether the item is damaged and stays so for want of a good copy or of a decision.
     pub fn is_damage(&self) -> bool {
         match self {

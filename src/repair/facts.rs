@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::RepairError;
 use super::inventory::Inventory;
 use crate::collection::{Collection, Recorded, SidecarFileError, StoredItem, read_sidecar};
-use crate::disk::{Dir, Stamp};
+use crate::disk::{Dir, PathError, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
 use crate::layout;
@@ -59,21 +59,17 @@ pub(super) struct DonorFacts {
 impl Record {
     /// The sidecar of the item `name` in `dir`.
     pub(super) fn read(name: &RepositoryName, dir: &Dir) -> Result<Record, RepairError> {
-        let read = match read(dir) {
-            Err(SidecarFileError::Disk(error))
-                if error.kind() != std::io::ErrorKind::PermissionDenied =>
-            {
-                // What fails twice is no accident of the moment.
-                read(dir)
-            }
-            outcome => outcome,
-        };
+        Record::of(name, read(dir))
+    }
+
+    fn of(
+        name: &RepositoryName,
+        read: Result<Option<ReadFile>, SidecarFileError>,
+    ) -> Result<Record, RepairError> {
         let (sidecar, seal, text) = match read {
             Ok(Some((sidecar, seal, text, _))) => (sidecar, seal, text),
             Ok(None) => return Ok(Record::Lost("it is missing".to_owned())),
-            Err(SidecarFileError::Disk(error))
-                if error.kind() == std::io::ErrorKind::PermissionDenied =>
-            {
+            Err(SidecarFileError::Disk(error)) if !is_of_the_item(&error) => {
                 return Err(error.into());
             }
             Err(SidecarFileError::Sidecar(cause @ SidecarError::NewerFormat { .. })) => {
@@ -101,7 +97,20 @@ impl Record {
 type ReadFile = (Sidecar, Seal, SidecarText, Stamp);
 
 fn read(dir: &Dir) -> Result<Option<ReadFile>, SidecarFileError> {
-    dir.open_file_if_there(layout::SIDECAR)?.map(|mut file| read_sidecar(&mut file)).transpose()
+    let read = || {
+        let file = dir.open_file_if_there(layout::SIDECAR)?;
+        file.map(|mut file| read_sidecar(&mut file)).transpose()
+    };
+    match read() {
+        // What fails twice is no accident of the moment.
+        Err(SidecarFileError::Disk(error)) if is_of_the_item(&error) => read(),
+        outcome => outcome,
+    }
+}
+
+/// Whether an error says something of what was read, and not of who reads it.
+pub(super) fn is_of_the_item(error: &PathError) -> bool {
+    error.kind() != std::io::ErrorKind::PermissionDenied && error.shortage().is_none()
 }
 
 /// Whether totals and target are those of the entries.
@@ -132,13 +141,22 @@ impl DonorFacts {
 
 /// The item `name` in `donor`, if it is there.
 ///
-/// A donor that can not be read is of no use, and no reason to stop.
-pub(super) fn find(name: &RepositoryName, donor: &Collection) -> Option<(StoredItem, DonorFacts)> {
-    let item = donor.item(name).ok()?;
-    let record = match Record::read(name, item.dir()) {
-        Ok(Record::Sealed(written)) => Some(*written),
-        Ok(Record::Doubtful(_) | Record::Lost(_)) | Err(_) => None,
+/// A donor without a sealed sidecar may still have good files; one that cannot be read may hold the Original.
+pub(super) fn find(
+    name: &RepositoryName,
+    donor: &Collection,
+) -> Result<Option<(StoredItem, DonorFacts)>, RepairError> {
+    let item = match donor.item(name) {
+        Err(error) if error.is_absence() => return Ok(None),
+        outcome => outcome?,
+    };
+    let record = match read(item.dir()) {
+        Err(SidecarFileError::Disk(error)) => return Err(error.into()),
+        outcome => match Record::of(name, outcome)? {
+            Record::Sealed(written) => Some(*written),
+            Record::Doubtful(_) | Record::Lost(_) => None,
+        },
     };
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
-    Some((item, DonorFacts { root, collection, record }))
+    Ok(Some((item, DonorFacts { root, collection, record })))
 }

@@ -1,13 +1,13 @@
 //! What is below `doc/`, read now.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest};
+use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest_up_to};
 use crate::disk::{Dir, DirEntry, Kind, PathError, StoredFile};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
@@ -46,30 +46,42 @@ pub(super) struct Inventory {
 #[derive(Debug)]
 enum Found {
     Content(Content),
-    /// A file whose bytes can not be had.
-    Unreadable,
+    /// A file whose bytes can not be had, or are more than they should be.
+    Unread,
     /// Something that no payload has.
     Special,
 }
 
-/// The paths that sidecars know.
+/// The paths that sidecars know, with the largest size that any of them has.
 #[derive(Debug, Default)]
-pub(super) struct Known<'a>(BTreeSet<&'a [u8]>);
+pub(super) struct Known<'a>(BTreeMap<&'a [u8], u64>);
 
 impl<'a> Known<'a> {
     /// Adds the paths of `entries`.
     pub(super) fn add(&mut self, entries: &'a [Entry]) {
-        self.0.extend(entries.iter().map(|entry| entry.path.as_bytes()));
+        for entry in entries {
+            let size = match entry.content {
+                Content::File { bytes, .. } => bytes,
+                Content::Link { .. } | Content::EmptyDirectory { .. } => 0,
+            };
+            let largest = self.0.entry(entry.path.as_bytes()).or_default();
+            *largest = size.max(*largest);
+        }
     }
 
     fn is_implied(&self, path: &[u8]) -> bool {
         let below = [path, b"/"].concat();
         let range = (Bound::Included(&below[..]), Bound::Unbounded);
-        self.0.range::<[u8], _>(range).next().is_some_and(|first| first.starts_with(&below))
+        self.0.range::<[u8], _>(range).next().is_some_and(|first| first.0.starts_with(&below))
     }
 }
 
 impl Inventory {
+    /// Of a payload that is there and can not be entered.
+    pub(super) fn unreadable() -> Inventory {
+        Inventory { exists: true, ..Inventory::default() }
+    }
+
     /// Looks below `doc` and reads what is `known`.
     ///
     /// What can not be listed or read is told as such; it is never taken for good.
@@ -82,21 +94,22 @@ impl Inventory {
         let mut inventory = Inventory { exists: true, ..Inventory::default() };
         let mut pending = vec![Vec::new()];
         while let Some(path) = pending.pop() {
-            let Ok(dir) = doc.open_dir(OsStr::from_bytes(&path)) else { continue };
-            let Ok(entries) = dir.entries() else { continue };
-            for entry in entries.flatten() {
+            let Some(dir) = had(doc.open_dir(OsStr::from_bytes(&path)))? else { continue };
+            let Some(entries) = had(dir.entries())? else { continue };
+            for entry in entries {
+                let Some(entry) = had(entry)? else { continue };
                 let mut below = path.clone();
                 if !below.is_empty() {
                     below.push(b'/');
                 }
                 below.extend_from_slice(entry.name.as_bytes());
-                let is_known = known.0.contains(&below[..]);
-                let is_implied = known.is_implied(&below);
-                if is_known || is_implied {
+                let size = known.0.get(&below[..]).copied();
+                if size.is_some() || known.is_implied(&below) {
                     if entry.kind == Kind::Directory {
                         pending.push(below.clone());
                     }
-                    inventory.look_at(&dir, &entry, &below, progress, interrupt)?;
+                    let size = size.unwrap_or_default();
+                    inventory.look_at((&dir, &entry), &below, size, progress, interrupt)?;
                 } else {
                     inventory.unknown.push(OsStr::from_bytes(&below).into());
                 }
@@ -108,17 +121,17 @@ impl Inventory {
 
     fn look_at(
         &mut self,
-        dir: &Dir,
-        entry: &DirEntry,
+        (dir, entry): (&Dir, &DirEntry),
         path: &[u8],
+        size: u64,
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<(), CopyError> {
         let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
-        let found = match measure(dir, entry, progress, interrupt) {
+        let found = match measure(dir, entry, size, progress, interrupt) {
             Ok(found) => found,
-            Err(CopyError::Disk(_)) => Found::Unreadable,
-            Err(CopyError::Interrupted) => return Err(CopyError::Interrupted),
+            Err(CopyError::Disk(error)) if error.shortage().is_none() => Found::Unread,
+            Err(error) => return Err(error),
         };
         self.found.insert(path, found);
         Ok(())
@@ -128,7 +141,7 @@ impl Inventory {
     pub(super) fn standing(&self, entry: &Entry) -> Standing {
         let content = match self.found.get(&entry.path) {
             None | Some(Found::Special) => return Standing::Missing,
-            Some(Found::Unreadable) => return Standing::Damaged,
+            Some(Found::Unread) => return Standing::Damaged,
             Some(Found::Content(content)) => content,
         };
         match (content, &entry.content) {
@@ -162,7 +175,7 @@ impl Inventory {
         let mut known = Known::default();
         known.add(entries);
         let is_placed = |path: &PayloadPath| {
-            known.0.contains(path.as_bytes()) || known.is_implied(path.as_bytes())
+            known.0.contains_key(path.as_bytes()) || known.is_implied(path.as_bytes())
         };
         let others = self.found.keys().filter(|path| !is_placed(path)).cloned().map(PathBuf::from);
         let mut added: Vec<_> = self.unknown.iter().cloned().chain(others).collect();
@@ -180,9 +193,19 @@ impl Inventory {
     }
 }
 
+/// What was had of the disk, if it was; a shortage says nothing of what is there.
+fn had<T>(outcome: Result<T, PathError>) -> Result<Option<T>, PathError> {
+    match outcome {
+        Err(error) if error.shortage().is_some() => Err(error),
+        outcome => Ok(outcome.ok()),
+    }
+}
+
+/// What an entry is; a file of more than `size` bytes is damaged, however long it would take to read it.
 fn measure(
     dir: &Dir,
     entry: &DirEntry,
+    size: u64,
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Found, CopyError> {
@@ -203,20 +226,24 @@ fn measure(
             if stamp.kind != Kind::File {
                 return Ok(Found::Special);
             }
-            let Measured { bytes, digest } = read(&mut file, progress, interrupt)?;
+            if stamp.bytes > size {
+                return Ok(Found::Unread);
+            }
+            let Measured { bytes, digest } = read(&mut file, size, progress, interrupt)?;
             let (modified, mode) = (stamp.modified, stamp.mode);
             Found::Content(Content::File { bytes, digest, modified, mode })
         }
     })
 }
 
-/// Size and digest of a file, read now.
+/// Size and digest of a file, read now, a little past `size` bytes at most.
 pub(super) fn read(
     file: &mut StoredFile,
+    size: u64,
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    BUFFER.with_borrow_mut(|buffer| digest(file, buffer, progress, interrupt))
+    BUFFER.with_borrow_mut(|buffer| digest_up_to(file, size, buffer, progress, interrupt))
 }
 
 /// Copies `from` into `to` and says what was read.
@@ -232,12 +259,15 @@ pub(super) fn copy(
     })
 }
 
-/// The payload of an item, or nothing where there is no directory to be entered.
+/// The payload of an item, or nothing where there is no directory.
 pub(super) fn open_payload(item: &Dir) -> Result<Option<Dir>, PathError> {
-    match item.open_dir(crate::layout::PAYLOAD) {
-        Ok(doc) => Ok(Some(doc)),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Err(error),
-        // Missing, a link, a file, or not to be read: there is nothing to keep.
-        Err(_) => Ok(None),
+    match item.open_dir_if_there(crate::layout::PAYLOAD) {
+        Err(error) if is_no_directory(&error) => Ok(None),
+        outcome => outcome,
     }
+}
+
+/// Whether an error says that a link or a file is where a directory should be.
+pub(super) fn is_no_directory(error: &PathError) -> bool {
+    error.is_link() || error.kind() == std::io::ErrorKind::NotADirectory
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::build::Build;
 use super::decide::decide;
-use super::facts::{self, DonorFacts, Facts, Record};
+use super::facts::{self, DonorFacts, Facts, Record, is_of_the_item};
 use super::inventory::{Inventory, Known, open_payload};
 use super::plan::{Damage, Plan, wanted};
 use super::{Outcome, Remainder, RepairError, Repairer, donor};
@@ -92,9 +92,9 @@ impl Repairer<'_> {
         // Whoever says what it was says that it was not deleted.
         let is_deleted = self.options.state.is_none()
             && recorded.as_ref().is_some_and(|it| it.line.state() == Some(State::Deleted));
-        let found = self.donors.iter().filter_map(|donor| facts::find(&name, donor));
-        let found = found.filter(|(_, donor)| donor.is_tombstone() == is_deleted);
-        let (donors, records): (Vec<_>, Vec<_>) = found.unzip();
+        let mut found = self.find_donors(&name, &record)?;
+        found.retain(|(_, donor)| donor.is_tombstone() == is_deleted);
+        let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (inventory, strays, damage) = match &item {
             Some(item) => {
                 let inventory = self.take_inventory(item, &record, &records)?;
@@ -146,6 +146,25 @@ impl Repairer<'_> {
         }
     }
 
+    /// The item in the collections that may help.
+    fn find_donors(
+        &self,
+        name: &RepositoryName,
+        record: &Record,
+    ) -> Result<Vec<(StoredItem, DonorFacts)>, RepairError> {
+        // Of a sealed item donors decide nothing: one that cannot be read is of no use, and no reason to stop.
+        let has_say = !matches!(record, Record::Sealed(_));
+        let mut found = Vec::new();
+        for donor in self.donors {
+            match facts::find(name, donor) {
+                Err(error) if has_say || error.is_shortage() => return Err(error),
+                Err(_) => {}
+                Ok(donor) => found.extend(donor),
+            }
+        }
+        Ok(found)
+    }
+
     /// Reads the payload, as far as any sidecar knows it.
     fn take_inventory(
         &self,
@@ -153,7 +172,12 @@ impl Repairer<'_> {
         record: &Record,
         donors: &[DonorFacts],
     ) -> Result<Inventory, RepairError> {
-        let Some(doc) = open_payload(item.dir())? else { return Ok(Inventory::default()) };
+        let doc = match open_payload(item.dir()) {
+            Ok(Some(doc)) => doc,
+            Ok(None) => return Ok(Inventory::default()),
+            Err(error) if is_of_the_item(&error) => return Ok(Inventory::unreadable()),
+            Err(error) => return Err(error.into()),
+        };
         let mut known = Known::default();
         if let Some(own) = record.written() {
             self.progress.expect(0, own.sidecar.payload.bytes);
@@ -222,7 +246,9 @@ impl Repairer<'_> {
         let item = self.collection.item(&plan.name)?;
         // It is mended: a stop that is asked for now changes nothing about that.
         let report = verify_item(&item, Depth::Quick, &NoProgress, &Interrupt::default());
-        match report.and_then(|report| unexpected(&report.findings, plan)) {
+        let findings = report.map(|report| report.findings).unwrap_or_default();
+        findings.check_shortage()?;
+        match unexpected(&findings, plan) {
             None => Ok(()),
             Some(finding) => Err(RepairError::NotWholeInPlace { name: plan.name.clone(), finding }),
         }

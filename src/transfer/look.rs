@@ -8,6 +8,7 @@ use super::reading::sealed;
 use super::run::{Ready, Shared};
 use super::{Depth, Options, Refusal, Tombstones, TransferError, Verb};
 use crate::collection::{Certainty, CollectionError, ReadSidecar, StoredItem};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -83,8 +84,8 @@ impl Shared<'_> {
             let Options { verb, rules, .. } = self.options;
             decide(verb, rules, own, (there, self.to.id())).map(Some)
         };
-        let step =
-            step.and_then(|step| step.map(|step| check_burial(step, to.as_ref())).transpose());
+        let burial = burial(to.as_ref())?;
+        let step = step.and_then(|step| step.map(|step| check_burial(step, burial)).transpose());
         let step = match step {
             // The deletion has not travelled to this Copy yet: no failure of a copy of everything.
             Err(Refusal::Tombstone)
@@ -197,15 +198,29 @@ impl Shared<'_> {
     }
 }
 
+/// What has become of the payload of what the destination has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Burial {
+    /// It is no tombstone.
+    NoTombstone,
+    Done,
+    /// Files still lie beside the tombstone.
+    Open,
+}
+
+fn burial(to: Option<&(StoredItem, ReadSidecar)>) -> Result<Burial, PathError> {
+    let tombstone = to.filter(|(_, read)| read.sidecar.state == State::Deleted);
+    let Some((item, _)) = tombstone else { return Ok(Burial::NoTombstone) };
+    let payload = item.dir().stamp(layout::PAYLOAD)?;
+    Ok(if payload.is_some() { Burial::Open } else { Burial::Done })
+}
+
 /// Files that still lie beside a tombstone must not go with it when it is replaced. A tombstone that was
 /// brought here by a run that was killed gets its payload buried.
-fn check_burial(step: Step, to: Option<&(StoredItem, ReadSidecar)>) -> Result<Step, Refusal> {
-    let Some((item, read)) = to else { return Ok(step) };
-    let is_tombstone = read.sidecar.state == State::Deleted;
-    let is_buried = || matches!(item.dir().stamp(layout::PAYLOAD), Ok(None));
+fn check_burial(step: Step, burial: Burial) -> Result<Step, Refusal> {
     match step {
-        Step::Skip if is_tombstone && !is_buried() => Ok(Step::Bury(Over::Tombstone)),
-        step if step.over() == Over::Tombstone && !is_buried() => Err(Refusal::Unburied),
+        Step::Skip if burial == Burial::Open => Ok(Step::Bury(Over::Tombstone)),
+        step if step.over() == Over::Tombstone && burial == Burial::Open => Err(Refusal::Unburied),
         step => Ok(step),
     }
 }

@@ -4,6 +4,7 @@ mod codes;
 mod decisions;
 mod faults;
 mod program;
+mod unreadable;
 mod vanished;
 
 use std::collections::BTreeSet;

@@ -46,6 +46,9 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         let struck = faults.struck();
         let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
         assert!(bytes.is_subset(&pair.kept()), "bytes are lost: {context}");
+        if let (Mode::Once(Errno::MFILE), Err(error)) = (mode, &outcome) {
+            assert!(!error.is_damage(), "a shortage is no damage: {context}");
+        }
         if !pair.item("a").exists() {
             // Set aside, where two names cannot be swapped: readers say so, and the next writer puts it back.
             let displaced = pair.open("a").displaced(&Names::default()).unwrap();
@@ -148,6 +151,12 @@ fn an_io_error_at_any_operation_with_the_sidecar_lost() {
 #[test]
 fn a_full_disk_at_any_operation() {
     every_operation(Mode::Once(Errno::NOSPC), false, System::Own);
+}
+
+#[test]
+fn too_few_descriptors_at_any_operation() {
+    every_operation(Mode::Once(Errno::MFILE), false, System::Own);
+    every_operation(Mode::Once(Errno::MFILE), true, System::Own);
 }
 
 #[test]

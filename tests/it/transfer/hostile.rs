@@ -61,6 +61,36 @@ fn files_beside_a_tombstone_are_not_lost_by_reviving() {
     assert!(pair.to().item(&name).unwrap().payload_path().join("a.txt").exists());
 }
 
+/// A path of which nobody can say what it is.
+struct Unseen(std::path::PathBuf);
+
+impl urepo::disk::Watch for Unseen {
+    fn before(
+        &self,
+        operation: urepo::disk::Operation,
+        path: &std::path::Path,
+    ) -> std::io::Result<()> {
+        if operation == urepo::disk::Operation::Inspect && path == self.0 {
+            return Err(rustix::io::Errno::IO.into());
+        }
+        Ok(())
+    }
+}
+
+/// Whether files lie beside a tombstone is asked of the disk; no answer is no answer.
+#[test]
+fn an_io_error_beside_a_tombstone_is_reported() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    pair.run(Verb::Copy, Rules::default());
+    rewrite(&pair.to(), &name, |sidecar| sidecar.state = State::Deleted);
+    let doc = pair.to().item(&name).unwrap().payload_path();
+    std::fs::remove_dir_all(&doc).unwrap();
+    let (from, to) = pair.watched(std::sync::Arc::new(Unseen(doc))).unwrap();
+    let outcome = pair.run_between(&from, &to, Verb::Copy, copy_rules(false, true)).remove(0);
+    assert!(matches!(outcome.result, Err(TransferError::Disk(_))), "{:?}", outcome.result);
+}
+
 #[test]
 fn a_newer_copy_is_not_dropped_for_an_older_one() {
     let pair = Pair::new();

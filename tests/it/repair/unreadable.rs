@@ -1,0 +1,125 @@
+//! What can not be read is neither absent nor good, and decides nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::io::Errno;
+use urepo::disk::{Operation, Watch, Watcher};
+use urepo::repair::{Options, Outcome, Remainder, RepairError};
+
+use super::{Pair, flip};
+
+/// A path that can not be opened until the mended item takes its place.
+struct Rotten {
+    path: PathBuf,
+    replaced: AtomicBool,
+    struck: AtomicBool,
+}
+
+impl Rotten {
+    fn new(path: PathBuf) -> Arc<Rotten> {
+        Arc::new(Rotten { path, replaced: AtomicBool::default(), struck: AtomicBool::default() })
+    }
+}
+
+impl Watch for Rotten {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == Operation::Rename && self.path.starts_with(path) {
+            self.replaced.store(true, Ordering::SeqCst);
+        }
+        if operation == Operation::Open
+            && path == self.path
+            && !self.replaced.load(Ordering::SeqCst)
+        {
+            self.struck.store(true, Ordering::SeqCst);
+            return Err(Errno::IO.into());
+        }
+        Ok(())
+    }
+}
+
+fn repair(
+    pair: &Pair,
+    donors: &[&str],
+    remainder: Remainder,
+    rotten: &Arc<Rotten>,
+) -> Result<Outcome, RepairError> {
+    let options = Options { remainder, ..Options::default() };
+    let outcome = pair.repair_with(donors, options, &Watcher::new(Arc::clone(rotten) as _));
+    assert!(rotten.struck.load(Ordering::SeqCst), "it did not come to that");
+    outcome
+}
+
+/// It may hold the Original, so it has a say where the item's own sidecar has none.
+#[test]
+fn a_donor_that_can_not_be_read_is_reported_where_it_has_a_say() {
+    let pair = Pair::new();
+    pair.add_copy("c");
+    let theirs = pair.item("b").join("item.toml");
+    let rotten = Rotten::new(theirs.clone());
+    flip(&pair.item("a").join("doc/a.txt"));
+    let outcome = repair(&pair, &["b", "c"], Remainder::Refuse, &rotten);
+    assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
+
+    fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
+    match repair(&pair, &["b", "c"], Remainder::Refuse, &Rotten::new(theirs.clone())) {
+        Err(RepairError::Disk(error)) => assert_eq!(error.path(), theirs),
+        outcome => panic!("{outcome:?}"),
+    }
+    pair.repair(&["c"]).unwrap();
+    assert_eq!(pair.codes(), []);
+}
+
+/// An item whose payload can not be listed has not been deleted.
+#[test]
+fn a_payload_that_can_not_be_entered_is_there() {
+    let pair = Pair::new();
+    fs::remove_dir_all(pair.root("a").join(".urepo/inventory")).unwrap();
+    fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
+    let rotten = Rotten::new(pair.item("a").join("doc"));
+    let outcome = repair(&pair, &["b"], Remainder::Refuse, &rotten);
+    assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
+    assert_eq!(pair.codes(), []);
+}
+
+/// Nobody has it in a better state, so it keeps its place.
+#[test]
+fn a_file_that_can_not_be_opened_stays() {
+    let pair = Pair::new();
+    let damaged = pair.item("a").join("doc/a.txt");
+    flip(&damaged);
+    let bytes = fs::read(&damaged).unwrap();
+    fs::write(pair.item("a").join("doc/added"), "added").unwrap();
+    repair(&pair, &[], Remainder::Leave, &Rotten::new(damaged.clone())).unwrap();
+    assert!(!pair.item("a").join("doc/added").exists());
+    assert_eq!(fs::read(&damaged).unwrap(), bytes);
+}
+
+/// How often a file is read from.
+struct Reads(PathBuf, AtomicUsize);
+
+impl Watch for Reads {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == Operation::Read && path == self.0 {
+            self.1.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
+/// A hole of any size in a file of five bytes is not read to its end.
+#[test]
+fn a_file_that_is_too_large_is_not_read() {
+    let pair = Pair::new();
+    let path = pair.item("a").join("doc/a.txt");
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 26).unwrap();
+    let reads = Arc::new(Reads(path.clone(), AtomicUsize::default()));
+    let watcher = Watcher::new(Arc::clone(&reads) as _);
+    pair.repair_with(&["b"], Options::default(), &watcher).unwrap();
+    assert_eq!(pair.codes(), []);
+    assert_eq!(fs::read(&path).unwrap(), b"alpha");
+    assert_eq!(reads.1.load(Ordering::SeqCst), 0);
+}
