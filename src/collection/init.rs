@@ -145,8 +145,13 @@ pub fn check_place(root: &Path) -> Result<(), CollectionError> {
     }
 }
 
-/// Makes `path` and what is missing above it, each synced into its parent.
+/// Makes `path` and what is missing above it, each synced into its parent. New ones are as open as the
+/// umask has them: only their maker decides who shares them.
 pub(super) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
+    make_levels(path, watcher)?.shared()
+}
+
+fn make_levels(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
     match Dir::open(path, watcher.clone()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         outcome => return outcome,
@@ -155,7 +160,7 @@ pub(super) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, P
         return Dir::open(path, watcher.clone());
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let parent = make_with_parents(parent, watcher)?;
+    let parent = make_levels(parent, watcher)?;
     // Another process may make it meanwhile.
     parent.ensure_dir(name)?;
     Dir::open(path, watcher.clone())

@@ -279,7 +279,7 @@ fn memory_directory(
             if !options.register.allows(&dir, &prefix)? {
                 return Err(CollectionError::MemoryOutside { prefix, dir });
             }
-            Dir::open(&dir, collection.root().watcher())?
+            Dir::open(&dir, collection.root().watcher())?.shared()?
         }
         Some(inside) => collection.root().open_dir(inside)?,
         None => match collection.own_dir(layout::DISTRIBUTOR)? {

@@ -121,6 +121,7 @@ impl Collection {
             Durability::Full => root,
             Durability::None => Dir::open(path, watcher.clone().without_sync())?,
         };
+        let root = root.shared()?;
         let own = OnceLock::new();
         if let Some(found) = own::open_own(&root)? {
             let _ = own.set(found);

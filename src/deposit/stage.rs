@@ -183,7 +183,10 @@ impl Draft {
             let PlannedKind::Directory { empty } = planned.kind else { continue };
             let OpenRoot::Directory(walk) = roots.open(planned.root)? else { continue };
             let stamp = walk.open_dir(planned.relative())?.own_stamp()?;
-            staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&stamp)?;
+            // The sidecar has the modes of empty directories only: the others are made open to those
+            // who share the collection, who could not remove the item otherwise.
+            let given = if empty { stamp } else { staging.stage.opened(&stamp) };
+            staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&given)?;
             check_time(&stamp, planned.path.as_path())?;
             let mut done = self.done();
             done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
@@ -197,7 +200,7 @@ impl Draft {
         if self.plan.is_one_directory()
             && let Some(OpenRoot::Directory(walk)) = &self.only_root
         {
-            let stamp = walk.root().own_stamp()?;
+            let stamp = staging.stage.opened(&walk.root().own_stamp()?);
             staging.stage.open_dir(self.item.join(layout::PAYLOAD))?.set_attributes(&stamp)?;
         }
         Ok(())
@@ -308,7 +311,7 @@ pub(super) fn stage_stream(
         staging.stage.make_dir(payload.join(parent))?;
     }
     let path = payload.join(name.as_path());
-    let mut copy = staging.stage.create_file(&path)?;
+    let mut copy = staging.stage.create_file_with_mode(&path, 0o666)?;
     let measured = copy_stream(name, reader, &mut copy, staging)?;
     let stamp = Stamp { modified: now, mode: copy.stamp()?.mode, ..copy.stamp()? };
     copy.set_attributes(&stamp)?;

@@ -13,6 +13,7 @@ use rustix::io::retry_on_intr;
 use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::{Blocks, Stamp, StoredFile};
+use super::sharing::Sharing;
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
@@ -25,6 +26,7 @@ pub struct Dir {
     fd: OwnedFd,
     path: PathBuf,
     watcher: Watcher,
+    sharing: Sharing,
 }
 
 impl Dir {
@@ -44,12 +46,22 @@ impl Dir {
             Ok(retry_on_intr(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?)
         });
         let fd = opened.on("open the directory", path)?;
-        Ok(Dir { fd, path: path.to_path_buf(), watcher })
+        Ok(Dir::from_descriptor(fd, path.to_path_buf(), watcher))
     }
 
     /// A directory opened in another way.
     pub(super) fn from_descriptor(fd: OwnedFd, path: PathBuf, watcher: Watcher) -> Dir {
-        Dir { fd, path, watcher }
+        Dir { fd, path, watcher, sharing: Sharing::default() }
+    }
+
+    /// The same, where what is made beneath it is shared in this way.
+    pub(super) fn with_sharing(self, sharing: Sharing) -> Dir {
+        Dir { sharing, ..self }
+    }
+
+    /// How what is made beneath it is shared.
+    pub(super) fn sharing(&self) -> Sharing {
+        self.sharing
     }
 
     /// Where this directory was found, for messages.
@@ -73,7 +85,7 @@ impl Dir {
         let fd = self
             .open_fd(relative, OFlags::RDONLY | OFlags::DIRECTORY)
             .on("open the directory", self.at(relative))?;
-        Ok(Dir { fd, path: self.path_of(relative), watcher: self.watcher.clone() })
+        Ok(self.beneath(fd, self.path_of(relative)))
     }
 
     /// Opens a directory beneath this one, or gives `None` when nothing is there.
@@ -108,7 +120,8 @@ impl Dir {
             Ok(self.open_beneath(relative, flags | extra, mode)?)
         };
         let fd = match open(Operation::Open, OFlags::empty(), 0) {
-            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, 0o666),
+            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, 0o666)
+                .and_then(|fd| self.share_file(fd, relative)),
             opened => opened,
         };
         Ok(StoredFile::new(File::from(fd.on("open", &path)?), path, self.watcher.clone()))
@@ -116,28 +129,38 @@ impl Dir {
 
     /// Makes a file that is not there yet and opens it for writing.
     pub fn create_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
-        self.create_file_with_mode(relative, 0o666)
+        let relative = relative.as_ref();
+        let fd = self
+            .create_raw(relative, 0o666)
+            .and_then(|fd| self.share_file(fd, relative))
+            .on("create", self.at(relative))?;
+        Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
 
-    /// The same with permission bits of one's own, less those that the process does not give.
+    /// The same with permission bits of its own, less those that the umask withholds: nobody else
+    /// shares it.
     pub fn create_file_with_mode(
         &self,
         relative: impl AsRef<Path>,
         mode: u32,
     ) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let fd = self
-            .step(Operation::CreateFile, relative)
-            .and_then(|_under_way| Ok(self.open_beneath(relative, flags, mode)?))
-            .on("create", self.at(relative))?;
+        let fd = self.create_raw(relative, mode).on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
+    }
+
+    fn create_raw(&self, relative: &Path, mode: u32) -> io::Result<OwnedFd> {
+        let _under_way = self.step(Operation::CreateFile, relative)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        Ok(self.open_beneath(relative, flags, mode)?)
     }
 
     /// Makes a directory that is not there yet.
     pub fn make_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
         let relative = relative.as_ref();
-        self.make_dir_raw(relative, 0o777).on("make the directory", self.at(relative))
+        self.make_dir_raw(relative, 0o777)
+            .and_then(|()| self.share_dir(relative))
+            .on("make the directory", self.at(relative))
     }
 
     /// Makes a directory that only its owner may enter.
@@ -294,7 +317,11 @@ impl Dir {
     /// Another handle on the same directory.
     pub fn try_clone(&self) -> Result<Dir, PathError> {
         let fd = self.fd.try_clone().on("open the directory", &self.path)?;
-        Ok(Dir { fd, path: self.path.clone(), watcher: self.watcher.clone() })
+        Ok(self.beneath(fd, self.path.clone()))
+    }
+
+    fn beneath(&self, fd: OwnedFd, path: PathBuf) -> Dir {
+        Dir::from_descriptor(fd, path, self.watcher()).with_sharing(self.sharing)
     }
 
     /// Who watches this directory.
@@ -333,7 +360,7 @@ impl Dir {
         Ok(self.open_beneath(relative, flags, 0)?)
     }
 
-    fn open_beneath(
+    pub(super) fn open_beneath(
         &self,
         relative: &Path,
         flags: OFlags,

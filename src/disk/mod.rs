@@ -23,6 +23,7 @@ mod lock;
 mod paths;
 mod publish;
 mod random;
+mod sharing;
 mod source;
 mod space;
 mod stage;

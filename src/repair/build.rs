@@ -154,7 +154,7 @@ impl Build<'_> {
         let old = item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
         // What is missing there, or can not be opened, has nothing to pass on.
         let Ok(old) = old else { return Ok(()) };
-        let stamp = old.own_stamp()?;
+        let stamp = self.stage().opened(&old.own_stamp()?);
         self.stage().open_dir(self.staged_path(path))?.set_attributes(&stamp)
     }
 

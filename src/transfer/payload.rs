@@ -209,7 +209,7 @@ impl Route<'_> {
     }
 
     /// Gives the directory at `path` of the new item its time and mode: those that the sidecar says, or
-    /// those of the source.
+    /// those of the source, open to those who share the collection.
     fn finish_directory(
         &self,
         path: &Path,
@@ -225,7 +225,7 @@ impl Route<'_> {
         };
         let stamp = match said {
             Some((modified, mode)) => Stamp { mode, modified, ..stamp },
-            None => stamp,
+            None => self.stage.opened(&stamp),
         };
         Ok(self.stage.set_attributes_at(&self.item.join(path), &stamp)?)
     }

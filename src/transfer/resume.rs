@@ -54,8 +54,7 @@ impl Partial {
         if dir.stamp(&entry)?.map(|stamp| stamp.identity) != Some(own.own_stamp()?.identity) {
             return Ok(None);
         }
-        // Only its owner may.
-        own.set_attributes(&own.own_stamp()?)?;
+        own.confirm_owner()?;
         own.ensure_dir(layout::PAYLOAD)?;
         own.remove_file_if_there(Path::new(layout::SIDECAR))?;
         Ok(Some(Partial { dir, item: entry.into(), _lock: lock }))

@@ -38,7 +38,10 @@ impl Shared {
             chown(path, None, Some(GROUP)).unwrap();
             std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
         };
-        open(&world.path(""), 0o2775);
+        for root in ["", "archive", "other"] {
+            std::fs::create_dir_all(world.path(root)).unwrap();
+            open(&world.path(root), 0o2775);
+        }
         let shared = Shared(world);
         shared.run(ANNA, "init archive --host archive.example.org").succeeded();
         shared.run(ANNA, "init other --host other.example.org").succeeded();
@@ -53,8 +56,9 @@ impl Shared {
         command
     }
 
+    /// With the umask that most systems give: nothing would be open to the group.
     fn run(&self, user: u32, line: &str) -> Ran {
-        self.0.finish(self.command(user, "002", line))
+        self.0.finish(self.command(user, "022", line))
     }
 
     fn deposit(&self, user: u32, source: &str) -> String {
@@ -62,8 +66,8 @@ impl Shared {
     }
 
     /// A run of `user` that is killed while it writes into its stage.
-    fn killed(&self, user: u32, umask: &str) {
-        let mut command = self.command(user, umask, "-c archive new - --as endless");
+    fn killed(&self, user: u32) {
+        let mut command = self.command(user, "022", "-c archive new - --as endless");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         // More than a pipe holds was taken: the stage is there.
         process.stdin.take().unwrap().write_all(&vec![b'x'; 1 << 20]).unwrap();
@@ -80,7 +84,7 @@ impl Shared {
 #[test]
 fn a_killed_run_of_one_user_is_cleared_by_the_next() {
     let Some(shared) = Shared::new() else { return };
-    shared.killed(ANNA, "002");
+    shared.killed(ANNA);
     shared.deposit(BEN, "a.txt");
     assert_eq!(shared.staged(), [""; 0]);
 }
@@ -88,7 +92,10 @@ fn a_killed_run_of_one_user_is_cleared_by_the_next() {
 #[test]
 fn what_a_user_cannot_clear_is_reported_by_recover_only() {
     let Some(shared) = Shared::new() else { return };
-    shared.killed(ANNA, "077");
+    shared.killed(ANNA);
+    let staging = shared.0.path("archive").join(".urepo").join(layout::STAGING);
+    let stage = staging.join(&shared.staged()[0]);
+    std::fs::set_permissions(stage, PermissionsExt::from_mode(0o700)).unwrap();
     let name = shared.deposit(BEN, "a.txt");
     shared.run(BEN, &format!("-c archive delete {name} --force last --yes")).succeeded();
     shared.run(BEN, "-c archive doctor").succeeded();
@@ -138,4 +145,90 @@ fn both_copy_large_items_and_write_the_index() {
         assert_eq!(std::fs::metadata(index).unwrap().mode() & 0o777, 0o664);
     }
     assert!(!shared.0.path("archive/.urepo/index.stale").exists());
+}
+
+/// Every file and directory of a collection that may be changed must be open to the group.
+fn closed_to_group(root: &Path) -> Vec<String> {
+    let mut closed = Vec::new();
+    for entry in walkdir::WalkDir::new(root) {
+        let entry = entry.unwrap();
+        let path = entry.path().strip_prefix(root).unwrap();
+        let stat = entry.metadata().unwrap();
+        let is_payload = path.components().any(|it| it.as_os_str() == "doc");
+        // Directories of the payload have to let go of what is in them, and get nothing new.
+        let wanted = match (stat.is_dir(), is_payload) {
+            (true, true) => 0o070,
+            (true, false) => 0o2070,
+            (false, true) => 0,
+            (false, false) => 0o060,
+        };
+        if stat.mode() & wanted != wanted || stat.gid() != GROUP {
+            closed.push(format!("{:o} {} {}", stat.mode(), stat.gid(), path.display()));
+        }
+    }
+    closed
+}
+
+#[test]
+fn each_of_two_users_changes_what_the_other_has_made() {
+    let Some(shared) = Shared::new() else { return };
+    shared.0.write("tree/below/b.txt", "more bytes");
+    for directory in ["tree", "tree/below"] {
+        let path = shared.0.path(directory);
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let mut names = Vec::new();
+    for (user, source) in [(ANNA, "first.txt"), (BEN, "second.txt"), (ANNA, "third.txt")] {
+        shared.0.write(&format!("incoming/{source}"), source);
+        names.push(shared.deposit(user, "tree"));
+        names.push(shared.deposit(user, "a.txt"));
+        shared.run(user, "-c archive import incoming --each-file").succeeded();
+        shared.run(user, "-c archive copy --all --to other").succeeded();
+        shared.run(user, "-c archive index").succeeded();
+        shared.run(user, "-c archive find --file a.txt").succeeded();
+        shared.run(user, "-c archive verify").succeeded();
+        for archive in ["archive", "other"] {
+            assert_eq!(closed_to_group(&shared.0.path(archive)), [""; 0], "{user} in {archive}");
+        }
+    }
+    // The items of each are deleted by the other.
+    for (user, deleted) in [(BEN, &names[0..2]), (ANNA, &names[2..4]), (BEN, &names[4..6])] {
+        for name in deleted {
+            shared.run(user, &format!("-c archive delete {name} --force last --yes")).succeeded();
+        }
+        shared.run(user, "-c archive doctor").succeeded();
+        shared.run(user, "-c archive recover").succeeded();
+    }
+    let revived = &names[0];
+    shared.run(ANNA, &format!("-c archive delete --revive {revived}")).succeeded();
+    shared.run(ANNA, "-c archive purge --yes").succeeded();
+    assert!(shared.run(BEN, "-c archive purge --yes").stderr.contains("nothing to purge"));
+    // Deposited and brought back by one, deleted by the other.
+    let log = shared.run(BEN, &format!("-c archive log {revived}"));
+    assert_eq!(log.succeeded().lines().count(), 3, "{}", log.stdout);
+    shared.run(BEN, "-c archive verify").succeeded();
+    shared.run(BEN, "-c other verify").succeeded();
+    assert_eq!(closed_to_group(&shared.0.path("archive")), [""; 0]);
+}
+
+#[test]
+fn what_was_lost_of_the_own_directory_is_rebuilt_for_both() {
+    let Some(shared) = Shared::new() else { return };
+    shared.deposit(ANNA, "a.txt");
+    std::fs::remove_dir_all(shared.0.path("archive/.urepo")).unwrap();
+    shared.deposit(BEN, "a.txt");
+    shared.deposit(ANNA, "a.txt");
+    assert_eq!(closed_to_group(&shared.0.path("archive")), [""; 0]);
+}
+
+#[test]
+fn a_collection_of_one_user_stays_as_the_umask_has_it() {
+    let Some(shared) = Shared::new() else { return };
+    shared.run(ANNA, "init alone --host alone.example.org").succeeded();
+    shared.run(ANNA, "-c alone new a.txt").succeeded();
+    let root = shared.0.path("alone");
+    for entry in walkdir::WalkDir::new(&root) {
+        let stat = entry.as_ref().unwrap().metadata().unwrap();
+        assert_eq!(stat.mode() & 0o022, 0, "{}", entry.unwrap().path().display());
+    }
 }
