@@ -42,6 +42,10 @@ pub const INDEX_LOCK: &str = "index.lock";
 pub const INDEX_MAKING: &str = "index.making";
 /// Says that the index has missed something, in [`OWN`].
 pub const INDEX_STALE: &str = "index.stale";
+/// Held by who rebuilds what is missing of [`OWN`], in [`OWN`].
+pub const REBUILDING: &str = "rebuild.lock";
+/// Held by who writes into [`VERIFIED`], in it.
+pub const VERIFIED_LOCK: &str = "lock";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

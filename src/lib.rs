@@ -52,6 +52,7 @@
 //!     index.sqlite                          what is known of all items; may be removed
 //!     index.lock  index.making              for who uses it, and who makes it
 //!     index.stale                           it has missed something
+//!     rebuild.lock                          for who rebuilds what is missing here
 //!     verified/<prefix>+<year>              when each item was last verified; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
 //!     item.toml                             its sidecar

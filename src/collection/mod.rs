@@ -2,7 +2,8 @@
 //!
 //! [`init()`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
 //! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
-//! names on disk with memories, `writer` holds the lock under which anything is changed.
+//! names on disk with memories, `writer` holds the lock under which anything is changed, `left_overs` has
+//! what killed writers leave.
 
 mod bucket;
 mod change;
@@ -14,6 +15,7 @@ mod init;
 mod inventory;
 mod issue;
 mod item;
+mod left_overs;
 mod list;
 mod log;
 mod lookup;
@@ -52,6 +54,7 @@ pub use inventory::{
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
+pub use left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub use list::{Listed, Names};
 pub(crate) use list::{belongs, listing_order, visit_tree};
 pub use log::{Event, EventKind, Gap, Unlogged};
@@ -63,7 +66,7 @@ pub use stripe::{ItemLocks, lock_items};
 pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};
 
-pub use writer::{LeftOver, Recovered, Writer, left_overs, recover};
+pub use writer::Writer;
 pub(crate) use years::Years;
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Collection;
-use crate::disk::{Dir, PathError};
+use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::layout;
-use crate::wait::{Waited, Waiter};
+use crate::wait::Waiter;
 
 /// What every collection has in urepo's own directory; the rest appears when it is needed.
 const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, layout::INVENTORY];
@@ -113,10 +113,9 @@ impl Collection {
         if missing_parts(own)?.is_empty() {
             return Ok(());
         }
-        let Waited::Ready(_lock) = waiter.poll(|| own.try_lock())? else {
-            let error = Error::other("another process is rebuilding it");
-            return Err(PathError::new("lock", own.path(), error));
-        };
+        // NFS locks files only.
+        let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, waiter)
+            .map_err(LockError::into_path_error)?;
         let missing = missing_parts(own)?;
         if missing.is_empty() {
             return Ok(());

@@ -73,6 +73,10 @@ struct IntoDirectory<'a, 'r> {
 impl IntoDirectory<'_, '_> {
     fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
         place::check(self.destination.path)?;
+        if self.exporter.options.depth == Depth::Act {
+            // What cannot be removed hinders no export.
+            let _ = place::remove_left_overs(self.destination);
+        }
         let mut failure = None;
         feed(&mut |name| {
             if self.exporter.interrupt.requested() {

@@ -63,9 +63,7 @@ impl Place {
                 outcome => outcome?,
             },
         };
-        let staged = remove_left_overs(&dir)
-            .and_then(|()| Stage::make(&dir, STAGE, agent.process, Access::Private));
-        match staged {
+        match Stage::make(&dir, STAGE, agent.process, Access::Private) {
             Ok(stage) => Ok(Place { dir, stage, made }),
             Err(error) => {
                 remove_made(made.as_ref());
@@ -125,8 +123,10 @@ fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
     }
 }
 
-/// Removes the stages of killed runs: nobody holds their locks.
-fn remove_left_overs(dir: &Dir) -> Result<(), PathError> {
+/// Removes the stages of killed runs, also for a run that finds nothing to put there: nobody holds their
+/// locks.
+pub(super) fn remove_left_overs(destination: &Destination<'_>) -> Result<(), PathError> {
+    let Some(dir) = open(destination.path, destination.watcher)? else { return Ok(()) };
     for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
         let is_stage = entry.name.to_str().is_some_and(|name| name.starts_with(STAGE));
         if !is_stage || entry.kind != Kind::Directory {
@@ -134,7 +134,7 @@ fn remove_left_overs(dir: &Dir) -> Result<(), PathError> {
         }
         let name = Path::new(&entry.name);
         // One that can not be opened or locked is somebody else's.
-        if let Ok(Some(_held)) = StageLock::try_take(dir, name) {
+        if let Ok(Some(_held)) = StageLock::try_take(&dir, name) {
             dir.remove_tree(name)?;
         }
     }

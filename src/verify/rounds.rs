@@ -16,8 +16,6 @@ use crate::wait::Waiter;
 
 /// The file that says when a round began.
 const ROUND: &str = "round";
-/// The lock of whoever writes dates.
-const LOCK: &str = "lock";
 /// Dates are kept to the microsecond.
 const STEP: i128 = 1000;
 
@@ -167,7 +165,7 @@ impl<'a> Rounds<'a> {
         let holder = self.agent.holder(self.clock);
         let mode = LockMode::Exclusive;
         let waiter = Waiter::new(self.clock, interrupt, self.lock_wait);
-        let lock = Lock::take(&dir, LOCK, mode, &holder, &waiter);
+        let lock = Lock::take(&dir, layout::VERIFIED_LOCK, mode, &holder, &waiter);
         Ok((dir, lock.map_err(LockError::into_path_error)?))
     }
 }

@@ -317,6 +317,7 @@ fn every_operation(mode: Mode, system: System, part: &str) {
         assert_eq!(all.len(), names.len() + 1, "{context}");
         let recorded: Vec<_> = all.iter().map(|name| name.parse().unwrap()).collect();
         check_inventory(&root, &recorded, &context);
+        crate::support::recovered_whole(&root, &context);
         std::fs::remove_dir_all(&root).unwrap();
         if struck.is_none() {
             break;

@@ -211,3 +211,71 @@ fn recovery_waits_for_the_living() {
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert!(cause.contains("vault") && !cause.contains("killed"), "{cause}");
 }
+
+/// What is made beside writers, with the lock file of whoever makes it, and what a killed run leaves of it.
+const MADE_BESIDE: [(&str, &[&str]); 3] = [
+    ("index.making", &["index.sqlite.new", "index.sqlite.new-wal"]),
+    ("rebuild.lock", &["README.new"]),
+    ("verified/lock", &["verified/example.org+archive+2026.new"]),
+];
+
+#[test]
+fn recovery_removes_what_killed_runs_have_not_put_in_place() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    let own = root.join(".urepo");
+    for directory in ["verified", "journal"] {
+        std::fs::create_dir(own.join(directory)).unwrap();
+    }
+    let left = MADE_BESIDE.iter().flat_map(|(_, left)| left.iter().map(|file| own.join(file)));
+    let more = [root.join("urepo.toml.new"), own.join("journal/handover-1.toml.new")];
+    for path in left.chain(more) {
+        std::fs::write(path, "half").unwrap();
+    }
+    crate::support::recovered_whole(&root, "");
+}
+
+#[test]
+fn recovery_leaves_what_is_being_made_to_its_maker() {
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    std::fs::create_dir(root.join(".urepo/verified")).unwrap();
+    let collection = Collection::open(&root, &Watcher::default()).unwrap();
+    let clock = TestClock::at("2026-11-21T02:14:00Z");
+    for (lock, files) in MADE_BESIDE {
+        let own = urepo::disk::Dir::open(&root.join(".urepo"), Watcher::default()).unwrap();
+        let (mode, waiter) = (urepo::disk::LockMode::Exclusive, waiter(&clock));
+        let lock =
+            urepo::disk::Lock::take(&own, lock, mode, &agent().holder(&clock), &waiter).unwrap();
+        for file in files {
+            std::fs::write(own.path().join(file), "half").unwrap();
+        }
+        let recovered = urepo::collection::recover(&collection, &agent(), &waiter).unwrap();
+        assert_eq!(recovered.removed, []);
+        let left = urepo::collection::left_overs(&collection).unwrap();
+        assert_eq!(left.len(), files.len());
+        assert!(left.iter().all(|it| it.life == urepo::collection::Life::AtWork), "{left:?}");
+        drop(lock);
+        crate::support::recovered_whole(&root, files[0]);
+    }
+}
+
+/// NFS locks files only, and not what is open for reading alone.
+#[test]
+fn without_locks_on_directories_what_is_lost_is_rebuilt() {
+    struct FilesOnly;
+    impl Watch for FilesOnly {
+        fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+            let refused = operation == Operation::Lock && path.is_dir();
+            if refused { Err(Errno::BADF.into()) } else { Ok(()) }
+        }
+    }
+    let scratch = scratch();
+    let root = scratch.path().join("archive");
+    make_collection(&root);
+    std::fs::remove_dir_all(root.join(".urepo/inventory")).unwrap();
+    join(&open(&root, Arc::new(FilesOnly))).unwrap().finish().unwrap();
+    assert!(root.join(".urepo/inventory").is_dir());
+}

@@ -3,7 +3,7 @@
 mod inventory;
 
 use serde_json::json;
-use urepo::collection::{Collection, Issuer, Recovered, left_overs, recover};
+use urepo::collection::{Collection, Issuer, Life, Recovered, left_overs, recover};
 use urepo::distributor::{ClockTrust, Notice};
 use urepo::removal::finish_pending as finish_pending_removals;
 use urepo::transfer::{Reach, finish_pending, has_pending, pending};
@@ -95,13 +95,15 @@ impl Recover {
             context.printer.warning(&notice.to_string());
         }
         for found in &removed {
-            let holder = found.holder.as_deref().unwrap_or("an unknown run");
-            context.printer.detail(&format!("removed the stage of {holder}"));
+            context.printer.detail(&match &found.holder {
+                Some(holder) => format!("removed the stage of {holder}"),
+                None => format!("removed `{}`", found.path.display()),
+            });
         }
         let told = match removed.len() as u64 {
             0 if kept > 0 => "nothing was removed".to_owned(),
             0 => "there is nothing to remove".to_owned(),
-            count => format!("removed {}", human::count(count, "left-over stage")),
+            count => format!("removed {}", human::count(count, "left-over")),
         };
         context.printer.note(&told);
         if let Some(corrected) = corrected {
@@ -129,9 +131,10 @@ fn raise_memories(
 fn tell_plan(context: &Context, collection: &Collection) -> Done {
     let printer = &context.printer;
     let (pending, left) = (pending(collection)?, left_overs(collection)?);
+    let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
         let record = json!({
-            "type": "summary", "version": 1, "planned": true, "removed": left.len(),
+            "type": "summary", "version": 1, "planned": true, "removed": removed,
             "finished": pending.len(), "exit_code": 0,
         });
         return printer.record(&record);
@@ -143,8 +146,13 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
         }
     });
     let removals = left.into_iter().map(|found| {
-        let holder = found.holder.unwrap_or_else(|| "unknown".to_owned());
-        format!("would remove {}, of {holder}, unless it is at work", found.path.display())
+        let path = found.path.display();
+        let holder = found.holder.map_or(String::new(), |holder| format!(", of {holder}"));
+        match found.life {
+            Life::Ended => format!("would remove {path}{holder}"),
+            Life::AtWork => format!("would not remove {path}{holder}: that run is at work"),
+            Life::Unknown => format!("would remove {path}{holder}, unless that run is at work"),
+        }
     });
     hand_overs.chain(removals).try_for_each(|line| printer.line(&line))
 }

@@ -20,7 +20,7 @@ const HEAD: usize = 256;
 impl Collection {
     /// Builds the inventory, of which there is none, in `own`; returns how many items it has.
     ///
-    /// It appears in one step. The caller holds the lock of `own`.
+    /// It appears in one step. The caller holds [`layout::REBUILDING`].
     pub(in crate::collection) fn build_inventory(
         &self,
         own: &Dir,

@@ -137,8 +137,30 @@ fn of_recovery() {
     changes_nothing(&world, "-c archive recover", 0);
     let told = world.run("-c archive recover -n");
     let expected = "would remove [WORLD]/archive/.urepo/staging/7-0123456789abcdef, \
-                    of `urepo new` of yesterday, unless it is at work\n";
+                    of `urepo new` of yesterday\n";
     assert_eq!(told.succeeded(), expected);
+}
+
+/// The lock of a stage tells whether its run is at work.
+#[test]
+fn of_recovery_beside_a_run() {
+    let (world, _) = world_with_item();
+    let collection = urepo::collection::Collection::open(
+        &world.path("archive"),
+        &urepo::disk::Watcher::default(),
+    )
+    .unwrap();
+    let clock = crate::support::TestClock::at("2026-11-21T02:14:00Z");
+    let (agent, waiter) = (crate::support::agent(), crate::support::waiter(&clock));
+    let writer = collection.writer(&agent, &waiter).unwrap();
+    let stage = writer.stage().path().file_name().unwrap().to_str().unwrap().to_owned();
+    let told = world.run("-c archive recover -n");
+    let expected = format!("would not remove [WORLD]/archive/.urepo/staging/{stage}, of ");
+    assert!(told.succeeded().starts_with(&expected), "{}", told.stdout);
+    assert!(told.stdout.ends_with(": that run is at work\n"), "{}", told.stdout);
+    let told = world.run("-c archive recover -n --json");
+    let told: serde_json::Value = serde_json::from_str(told.succeeded()).unwrap();
+    assert_eq!(told["removed"], 0);
 }
 
 /// A collection that can not be made is refused dry as well.

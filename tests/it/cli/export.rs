@@ -368,3 +368,15 @@ fn clears_what_killed_runs_left() {
     world.run(&format!("-c archive export {name} --to out")).succeeded();
     assert_eq!(names_in(&world.path("out")), [".urepo-export.txt".to_owned(), file_name(&name)]);
 }
+
+/// So it is by one that has nothing to put there: the killed run had put everything in place.
+#[test]
+fn clears_what_a_run_left_that_was_killed_at_its_end() {
+    let (world, name) = world_with_odd_item(|_| ());
+    world.run(&format!("-c archive export {name} --to out")).succeeded();
+    world.write("out/.urepo-export-7-0123456789abcdef/0/half", "ha");
+    world.run(&format!("-c archive export {name} --to out --dry-run"));
+    assert_eq!(names_in(&world.path("out")).len(), 2);
+    assert_ne!(world.run(&format!("-c archive export {name} --to out")).code, 0);
+    assert_eq!(names_in(&world.path("out")), [file_name(&name)]);
+}

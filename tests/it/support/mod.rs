@@ -250,3 +250,19 @@ pub(crate) fn whole_items(collection: &Collection) -> Vec<String> {
 pub(crate) fn staged(root: &Path) -> Vec<String> {
     tree(&root.join(".urepo/staging"))
 }
+
+/// Recovers a collection, after which nothing may be left of any run.
+#[track_caller]
+pub(crate) fn recovered_whole(root: &Path, context: &str) {
+    use urepo::collection::{left_overs, recover};
+    let collection = Collection::open(root, &Watcher::default()).unwrap();
+    let clock = TestClock::at("2027-01-01T00:00:00Z");
+    let recovered = recover(&collection, &agent(), &waiter(&clock)).unwrap();
+    assert!(recovered.failed.is_empty(), "{context}: {:?}", recovered.failed);
+    assert_eq!(left_overs(&collection).unwrap(), [], "{context}");
+    let above_items = walkdir::WalkDir::new(root).max_depth(1).into_iter();
+    let own = walkdir::WalkDir::new(root.join(".urepo")).into_iter();
+    let mut names = above_items.chain(own).map(|entry| entry.unwrap().file_name().to_owned());
+    let unplaced = |name: &std::ffi::OsString| name.to_string_lossy().contains(".new");
+    assert_eq!(names.find(unplaced), None, "{context}");
+}

@@ -127,7 +127,7 @@ fn what_recovery_would_do() {
     let before = bytes_below(&world.path(""));
     let told = format!(
         "would finish or withdraw the hand-over of {}\n\
-         would remove [WORLD]/archive/.urepo/partial/of-something, of unknown, unless it is at work\n",
+         would remove [WORLD]/archive/.urepo/partial/of-something\n",
         names[0]
     );
     tells(&world.run("-c archive recover -n"), 0, &told, "");
