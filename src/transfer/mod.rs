@@ -50,6 +50,7 @@ mod error;
 mod handover;
 mod journal;
 mod look;
+mod lost;
 mod paper;
 mod payload;
 mod publish;
@@ -74,6 +75,7 @@ use crate::progress::Progress;
 
 pub use decide::{Over, Step};
 pub use error::{JournalError, Refusal, TransferError};
+pub use lost::end_lost;
 pub use recovery::{Finished, Reach, Settled, finish_pending, has_pending, pending};
 pub use run::Feed;
 

@@ -247,10 +247,39 @@ fn what_was_handed_to_the_lost_collection_comes_back() {
     let sites = Sites::new();
     let lost = id(&sites.world, "away");
     change_item(&sites.world.path("mirror"), &sites.name, |sidecar| {
-        let party = urepo::sidecar::Party::To(lost);
+        let party = urepo::sidecar::Party::To(lost.clone());
         sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
     });
+    let record = format!(
+        "format = 1\ntoken = \"t\"\nto = \"{lost}\"\nto_path = \"/nowhere\"\n\
+         leave_copy = false\nitems = [\"{}\"]\n",
+        sites.name
+    );
+    sites.world.write("mirror/.urepo/journal/handover-1.toml", &record);
+    let other = record.replace(&lost, &"0".repeat(32));
+    sites.world.write("mirror/.urepo/journal/handover-2.toml", other);
+    let journal = || {
+        let entries = std::fs::read_dir(sites.world.path("mirror/.urepo/journal")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let dry = sites.promote("mirror", "--all --with third --dry-run");
+    assert_eq!((dry.code, journal().len()), (0, 2));
     sites.promote("mirror", "--all --with third").succeeded();
     let after = sites.sidecar("mirror");
     assert_eq!((after.state.to_string().as_str(), after.handover), ("Original", None));
+    // That to another collection may still be finished.
+    assert_eq!(journal(), ["handover-2.toml"]);
+}
+
+/// As with `copy --all`, it is no error that all is as it should be.
+#[test]
+fn of_all_items_there_may_be_nothing_to_promote() {
+    let sites = Sites::new();
+    let lost = id(&sites.world, "third");
+    std::fs::rename(sites.world.path("third"), sites.world.path("gone")).unwrap();
+    for dry in ["", "--dry-run"] {
+        let line = format!("-c mirror promote --all --lost {lost} --reason fire -y {dry}");
+        let ran = sites.world.run(&line);
+        assert_eq!((ran.succeeded(), ran.stderr.as_str()), ("", "nothing to promote\n"));
+    }
 }

@@ -9,6 +9,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::promotion::{Loss, PromotionError};
+use urepo::transfer::end_lost;
 
 use super::promotion::{Chosen, Run};
 use super::transfer::finish_first;
@@ -87,7 +88,13 @@ impl Promote {
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
         self.confirm(context, &chosen, &lost)?;
         let loss = Loss { collections: &lost, reason: &self.reason, others: &others };
-        run.finish(chosen, |registrar, names, report| registrar.promote_all(names, &loss, report))
+        let done = run
+            .finish(chosen, |registrar, names, report| registrar.promote_all(names, &loss, report));
+        if context.global.dry_run {
+            return done;
+        }
+        let ended = end_lost(&collection, &lost, &context.agent, &context.waiter());
+        done.and(ended.map_err(Failure::from))
     }
 
     fn confirm(&self, context: &Context, chosen: &Chosen, lost: &[String]) -> Done {

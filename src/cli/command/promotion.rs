@@ -184,9 +184,13 @@ impl Tally {
                 "failed": self.failed, "dry_run": run.context.global.dry_run, "exit_code": code,
             });
             printer.record(&record)?;
-        } else if ended.is_ok() && !run.context.global.dry_run && !self.is_single {
-            let items = human::count(self.changed, "item");
-            printer.note(&format!("{} {items}", run.done));
+        } else if ended.is_ok() && !self.is_single {
+            if self.changed == 0 {
+                printer.note(&format!("nothing to {}", run.verb));
+            } else if !run.context.global.dry_run {
+                let items = human::count(self.changed, "item");
+                printer.note(&format!("{} {items}", run.done));
+            }
         }
         ended
     }
