@@ -73,7 +73,7 @@ impl Context {
     ) -> Result<Catalog<'a>, Failure> {
         // It can take minutes where there are many items, and whoever asked did not ask for that.
         if look == Look::Quick && !collection.has_index()? {
-            self.printer.note("making the index first; this is done once");
+            self.printer.note("making the index first");
         }
         let progress = self.progress_in(Unit::Items);
         let means = Means {
