@@ -1,6 +1,6 @@
 //! The event log: what happened to which item, who did it and when. One JSON object a line, in
-//! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS, and `purge`, which PREMIS does not tell
-//! from the deletion before.
+//! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS; `purge`, which PREMIS does not tell
+//! from the deletion before; and `correction`, of the inventory.
 //!
 //! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
 //! itself, and an event that can not be logged is no reason to fail what has happened: it is counted
@@ -57,6 +57,9 @@ pub enum EventKind {
     /// It was mended, or brought back.
     #[serde(rename = "recovery")]
     Recovery,
+    /// The inventory was made to agree with what is here of it.
+    #[serde(rename = "correction")]
+    Correction,
 }
 
 /// One event.

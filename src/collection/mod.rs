@@ -48,8 +48,8 @@ use indexed::OpenIndex;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
 pub(crate) use inventory::year_file;
 pub use inventory::{
-    Certainty, Correction, Departure, Destination, Discrepancy, InventoryChange, InventoryLine,
-    Recorded,
+    Certainty, Corrected, Correction, Departure, Destination, Discrepancy, InventoryChange,
+    InventoryLine, Recorded, RottenLine,
 };
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::{FindError, StoredItem};

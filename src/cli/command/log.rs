@@ -14,7 +14,7 @@ use crate::cli::{Done, escape, human};
 ///
 /// The log is a convenience: what an item is stands in its sidecar alone, and a command warns of an event
 /// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
-/// of the events are those of PREMIS, and `purge`. Of every change both collections keep a line.
+/// of the events are those of PREMIS, and `purge` and `correction`. Of every change both collections keep a line.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
@@ -158,5 +158,6 @@ fn word(kind: EventKind) -> &'static str {
         EventKind::Promotion => "promotion",
         EventKind::Demotion => "demotion",
         EventKind::Recovery => "recovery",
+        EventKind::Correction => "correction",
     }
 }

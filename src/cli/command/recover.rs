@@ -24,8 +24,9 @@ use crate::cli::{Done, human};
 ///
 /// After a backup was restored in place, the inventory of what should be here may be older or newer than
 /// the items. With `--inventory` it is made to agree with them: an item that is gone is given up, so that
-/// `urepo verify` does not call it damage any more; one that was not recorded is taken in; and a state
-/// that changed is recorded. Each is a line of output.
+/// `urepo verify` does not call it damage any more; one that was not recorded is taken in; a state
+/// that changed is recorded; and damaged lines of the inventory, which say nothing any more, are removed.
+/// Each is a line of output, and what concerns an item is an event of the log.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -86,7 +87,8 @@ impl Recover {
                 "kept": kept, "exit_code": if pending + kept > 0 { Exit::Partial.code() } else { 0 },
             });
             if let Some(corrected) = corrected {
-                record["corrected"] = corrected.into();
+                record["corrected"] = corrected.added.len().into();
+                record["lines_removed"] = corrected.removed.len().into();
             }
             context.printer.record(&record)?;
             return still_pending(pending, kept);
@@ -107,7 +109,7 @@ impl Recover {
         };
         context.printer.note(&told);
         if let Some(corrected) = corrected {
-            context.printer.note(&inventory::told(corrected));
+            context.printer.note(&inventory::told(&corrected));
         }
         still_pending(pending, kept)
     }

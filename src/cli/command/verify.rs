@@ -4,6 +4,8 @@ mod ending;
 mod targets;
 mod tell;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix};
 use urepo::progress::Progress;
 use urepo::verify::{
-    Depth, Options, Report, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
+    Code, Depth, Options, Report, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
 };
 
 use crate::cli::Done;
@@ -108,8 +110,13 @@ impl Verify {
         }
         let progress = context.progress();
         let mut ending = Ending::new(context, roots, self.older_than);
-        let run =
-            Run { verify: self, context, roots, names: Names { prefix: self.prefix.clone() } };
+        let run = Run {
+            verify: self,
+            context,
+            roots,
+            names: Names { prefix: self.prefix.clone() },
+            seen: RefCell::default(),
+        };
         if let Some(names) = items {
             let scope = Scope::Items(Box::new(names.into_iter()));
             let summary = run.listening(0, |report| {
@@ -121,6 +128,7 @@ impl Verify {
             run.all(&*progress, &mut ending)?;
         }
         drop(progress);
+        ending.seen = run.seen.into_inner();
         ending.tell()
     }
 }
@@ -130,6 +138,8 @@ struct Run<'a> {
     context: &'a Context,
     roots: &'a [Collection],
     names: Names,
+    /// The codes of what was found.
+    seen: RefCell<BTreeSet<Code>>,
 }
 
 impl Run<'_> {
@@ -195,7 +205,14 @@ impl Run<'_> {
     ) -> Result<Summary, Failure> {
         let teller = self.teller(root);
         let mut unwritten = None;
-        let summary = act(&mut |report| go_on(teller.report(&report), &mut unwritten))?;
+        let summary = act(&mut |report| {
+            let found = match &report {
+                Report::Item(item) => item.findings.as_slice(),
+                Report::Tree(found) => std::slice::from_ref(found),
+            };
+            self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
+            go_on(teller.report(&report), &mut unwritten)
+        })?;
         unwritten.map_or(Ok(summary), Err)
     }
 

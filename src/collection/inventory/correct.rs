@@ -1,12 +1,13 @@
 //! The inventory made to agree with what is there: for a person who has put an older state of a
 //! collection back, or has given up what vanished.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use super::compare::{States, Writers};
-use super::{Collection, Departure, Discrepancy, InventoryChange};
+use super::{Collection, Departure, Discrepancy, InventoryChange, RottenLine};
 use crate::agent::Agent;
-use crate::collection::{CollectionError, Names};
+use crate::collection::{CollectionError, Event, EventKind, Names};
 use crate::disk::{Lock, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -26,6 +27,30 @@ pub struct Correction {
     pub change: InventoryChange,
 }
 
+/// What the inventory was corrected by.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Corrected {
+    /// The lines that were added.
+    pub added: Vec<Correction>,
+    /// The damaged lines that were removed.
+    pub removed: Vec<RottenLine>,
+}
+
+/// For the log.
+impl fmt::Display for Correction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let was = self.was.as_ref().map_or("unknown".to_owned(), ToString::to_string);
+        match &self.change {
+            InventoryChange::Left(departure) => write!(f, "{departure}, was {was}"),
+            InventoryChange::Found(None) => f.write_str("taken in"),
+            InventoryChange::Found(Some(state)) => write!(f, "taken in, is {state}"),
+            InventoryChange::Entered(state) | InventoryChange::Became(state) => {
+                write!(f, "was {was}, is {state}")
+            }
+        }
+    }
+}
+
 impl Collection {
     /// What would make the inventory agree with what is there, in order of the names' years.
     ///
@@ -35,14 +60,16 @@ impl Collection {
         self.corrections(Writers::Perhaps)
     }
 
-    /// Records those of the corrections in `agreed` that are still needed, while nobody else writes;
-    /// returns them.
+    /// Records those of the corrections in `agreed` that are still needed, here and in the log, and then
+    /// removes damaged lines, while nobody else writes.
+    ///
+    /// A damaged line may have said that an item left: it goes when nobody asks for it any more.
     pub fn correct_inventory(
         &self,
         agreed: &[Correction],
         agent: &Agent,
         waiter: &Waiter<'_>,
-    ) -> Result<Vec<Correction>, CollectionError> {
+    ) -> Result<Corrected, CollectionError> {
         let holder = agent.holder(waiter.clock);
         let locked = |error| CollectionError::locked(&self.settings().name, error);
         let own = self.ensure_own()?;
@@ -52,7 +79,17 @@ impl Collection {
         needed.retain(|correction| agreed.contains(correction));
         let changes = needed.iter().map(|it| (it.name.clone(), it.change.clone()));
         self.record(changes, waiter.clock)?;
-        Ok(needed)
+        let now = waiter.clock.now();
+        let events: Vec<_> = needed
+            .iter()
+            .map(|it| Event {
+                note: Some(it.to_string()),
+                ..Event::new(EventKind::Correction, &it.name, now, agent)
+            })
+            .collect();
+        self.note(&events);
+        let removed = self.remove_rotten_lines(own, waiter.clock)?;
+        Ok(Corrected { added: needed, removed })
     }
 
     fn corrections(&self, writers: Writers) -> Result<Vec<Correction>, PathError> {

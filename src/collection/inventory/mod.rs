@@ -19,7 +19,8 @@
 //!
 //! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). It may have
 //! said of any item with an earlier line that it left: where such an item is not here, it is not called
-//! vanished, but [`Certainty::Doubtful`], which is damage as well, since nobody knows.
+//! vanished, but [`Certainty::Doubtful`], which is damage as well, since nobody knows. A person who gives up
+//! what is gone has such lines taken out ([`Collection::correct_inventory`]).
 //!
 //! A line that has no end was being written when the process or the machine stopped; nobody had relied on
 //! it, and the next writer marks it as torn. It counts only if nothing but its end is lost. Where the directory is missing, all of it is lost: the next
@@ -28,6 +29,7 @@
 mod compare;
 mod correct;
 mod line;
+mod mend;
 mod rebuild;
 mod recall;
 mod year;
@@ -46,9 +48,10 @@ use crate::layout;
 use crate::wait::{Waited, Waiter};
 
 pub use compare::Discrepancy;
-pub use correct::Correction;
+pub use correct::{Corrected, Correction};
 use line::TORN;
 pub use line::{Departure, Destination, InventoryChange, InventoryLine};
+pub use mend::RottenLine;
 pub(super) use recall::InventoryReader;
 pub use recall::{Certainty, Recorded};
 

@@ -1,5 +1,6 @@
 //! What the inventory says of one year of a prefix: a few bytes for each item.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::line::Fields;
@@ -72,6 +73,13 @@ impl YearInventory {
 
     /// Takes in the line that begins at `line`, if it is one of the file called `file`.
     fn take(&mut self, file: &str, line: u64, text: &[u8]) -> Option<()> {
+        let (leaf, known) = self.judge(file, text)?;
+        self.push(leaf.as_bytes(), known, line);
+        Some(())
+    }
+
+    /// What a line says, if it is one of the file called `file`.
+    fn judge<'t>(&mut self, file: &str, text: &'t [u8]) -> Option<(&'t str, Known)> {
         let Fields { what, name, details, .. } = Fields::of(text)?;
         let known = match what {
             "left" => Known::Left,
@@ -90,11 +98,23 @@ impl YearInventory {
             year.clone_into(&mut self.year);
         }
         let digits = year.rsplit_once('/')?.1;
-        if !is_suffix_leaf(digits, leaf) {
-            return None;
-        }
-        self.push(leaf.as_bytes(), known, line);
-        Some(())
+        is_suffix_leaf(digits, leaf).then_some((leaf, known))
+    }
+
+    /// Calls `visit` for every line of `file`, called `name`, that is not as it was written, with the
+    /// place of its bytes.
+    pub(super) fn visit_rotten(
+        file: &StoredFile,
+        name: &str,
+        mut visit: impl FnMut(Range<u64>, &[u8]),
+    ) -> Result<(), PathError> {
+        let mut inventory = YearInventory::default();
+        visit_ranges(file, 0, |range, text| {
+            if inventory.judge(name, text).is_none() {
+                visit(range, text);
+            }
+        })?;
+        Ok(())
     }
 
     /// Adds an item at the end, whatever its order.
@@ -182,6 +202,15 @@ pub(super) fn visit_lines(
     from: u64,
     mut visit: impl FnMut(u64, &[u8]),
 ) -> Result<u64, PathError> {
+    visit_ranges(file, from, |range, text| visit(range.start, text))
+}
+
+/// The same with the place of all bytes of the line, its end among them.
+fn visit_ranges(
+    file: &StoredFile,
+    from: u64,
+    mut visit: impl FnMut(Range<u64>, &[u8]),
+) -> Result<u64, PathError> {
     let mut start = from;
     let mut buffer = vec![0; MAX_LINE_BYTES];
     loop {
@@ -192,23 +221,25 @@ pub(super) fn visit_lines(
                 Some(torn) => without_end(torn),
                 None => Some(&rest[..end]),
             };
+            let next = start + end as u64 + 1;
             if let Some(text) = text {
-                visit(start, text);
+                visit(start..next, text);
             }
             rest = &rest[end + 1..];
-            start += end as u64 + 1;
+            start = next;
         }
         if filled < buffer.len() {
             // The end of what is being written.
             if let Some(text) = without_end(rest) {
-                visit(start, text);
+                visit(start..start + rest.len() as u64, text);
             }
             return Ok(start);
         }
         if rest.len() == filled {
             // Too long for one of ours.
-            visit(start, rest);
-            start += filled as u64;
+            let next = start + filled as u64;
+            visit(start..next, rest);
+            start = next;
         }
     }
 }

@@ -8,7 +8,10 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 
 use super::{Told, told};
-use crate::support::{Faults, Mode, TestClock, World, agent, waiter};
+use crate::support::{
+    Faults, Mode, TestClock, World, agent, append, inventory_file, inventory_line, recovered_whole,
+    waiter,
+};
 
 /// An archive whose inventory is that of another day: the names of an item that is gone, of one that is
 /// not recorded, of one in another state, and of one that is as it was.
@@ -107,7 +110,7 @@ fn only_what_was_agreed_upon_is_corrected() {
     std::fs::remove_dir_all(root.join(&kept)).unwrap();
     let clock = TestClock::at("2027-01-01T00:00:00Z");
     let corrected = collection.correct_inventory(&planned, &agent(), &waiter(&clock)).unwrap();
-    assert_eq!(corrected, planned);
+    assert_eq!(corrected.added, planned);
     let missing: Vec<_> = told(&root).missing.into_iter().map(|it| it.0.to_string()).collect();
     assert_eq!(missing, [kept]);
 }
@@ -115,8 +118,9 @@ fn only_what_was_agreed_upon_is_corrected() {
 /// Whatever operation fails, a repetition completes it, and nothing else is corrected.
 #[test]
 fn failing_at_any_operation() {
-    let (world, _) = restored();
+    let (world, [.., kept]) = restored();
     let model = world.path("archive");
+    append(&inventory_file(&model, &kept), "2026-11-21T02:13:07Z left rot\n");
     for mode in [Mode::Killed, Mode::Once(Errno::IO)] {
         for at in 1.. {
             let root = world.path(format!("run-{at}"));
@@ -132,14 +136,90 @@ fn failing_at_any_operation() {
             let struck = faults.struck();
             correct(&Watcher::default()).unwrap();
             assert_eq!(told(&root), Told::default(), "{at}: {struck:?}");
+            recovered_whole(&root, &format!("{at}: {struck:?}"));
             std::fs::remove_dir_all(&root).unwrap();
             if struck.is_none() {
-                assert_eq!(first.unwrap().len(), 3);
+                let first = first.unwrap();
+                assert_eq!((first.added.len(), first.removed.len()), (3, 1));
                 assert!(at > 20, "only {at} operations were made to fail");
                 break;
             }
         }
     }
+}
+
+/// Damaged lines say nothing any more, and only this brings the finding to an end.
+#[test]
+fn damaged_lines_are_removed() {
+    let (world, names) = restored();
+    let root = world.path("archive");
+    world.run("-c archive recover --inventory --yes").succeeded();
+    let [gone, .., kept] = &names;
+    let file = inventory_file(&root, kept);
+    let good = std::fs::read_to_string(&file).unwrap();
+    let foreign = inventory_line("2026-11-22T02:13:07Z", "left other.org/a/2026/11.21 deleted");
+    // Rot in the middle, a line of another file, one that is too long, and a line after them.
+    append(&file, "2026-11-21T02:13:07Z left some\u{1b}thing 00000000\n");
+    append(&file, &foreign);
+    append(&file, &format!("{}\n", "x".repeat(100_000)));
+    let last = inventory_line("2026-11-23T02:13:07Z", &format!("became {kept} Original"));
+    append(&file, &last);
+    let damaged = std::fs::read_to_string(&file).unwrap();
+    let ran = world.run("-c archive verify");
+    assert!(ran.succeeded().contains("U309"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("`urepo recover --inventory` removes"), "{}", ran.stderr);
+    let ran = world.run("-c archive recover --inventory --dry-run");
+    assert_eq!(ran.succeeded().matches("would be removed: damaged line of .urepo/inv").count(), 4);
+    assert!(ran.stdout.contains("left some\\u{1b}thing"), "{}", ran.stdout);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), damaged);
+    let ran = world.run("-c archive recover --inventory --json");
+    let records = ran.succeeded().lines().map(|line| serde_json::from_str(line).unwrap());
+    let records: Vec<serde_json::Value> = records.collect();
+    assert_eq!(records.last().unwrap()["lines_removed"], 4);
+    assert_eq!(
+        (&records[0]["type"], &records[0]["outcome"]),
+        (&"inventory_line".into(), &"removed".into())
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), good + &last);
+    assert!(!world.run("-c archive verify").succeeded().contains("U309"));
+    let shown = world.run(&format!("-c archive show {gone}"));
+    assert!(shown.stderr.contains("given up as lost"), "{}", shown.stderr);
+}
+
+#[test]
+fn every_correction_is_an_event() {
+    let (world, [gone, new, deleted, kept]) = restored();
+    world.run("-c archive recover --inventory --yes").succeeded();
+    let notes = |name: &str| {
+        let ran = world.run(&format!("-c archive log --json {name}"));
+        let events = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+        let events: Vec<serde_json::Value> = events.collect();
+        let events = events.iter().filter(|event| event["event"] == "correction");
+        events.map(|event| event["note"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(&gone), ["given up as lost, was Original"]);
+    assert_eq!(notes(&new), ["taken in, is Original"]);
+    assert_eq!(notes(&deleted), ["was Original, is Deleted"]);
+    assert_eq!(notes(&kept), [""; 0]);
+}
+
+#[test]
+fn verify_names_what_ends_the_finding() {
+    let (world, [.., kept]) = restored();
+    let hint = |text: &str| {
+        let ran = world.run("-c archive verify");
+        assert_eq!(ran.code, 20);
+        assert!(ran.stderr.contains(text), "{}", ran.stderr);
+    };
+    hint(
+        "hint: `urepo repair ITEM --from ROOT` brings it back from a copy; where there is none, \
+          `urepo recover --inventory` gives it up",
+    );
+    std::fs::write(world.path("archive").join(&kept).join("doc/kept"), "rots").unwrap();
+    hint("mends it from a good copy; `urepo recover --inventory` gives up what is gone");
+    world.run("-c archive recover --inventory --yes").succeeded();
+    assert!(!world.run("-c archive verify").stdout.contains("U108"));
+    hint("mends it from a good copy; nothing here was changed");
 }
 
 fn copy(from: &Path, to: &Path) {

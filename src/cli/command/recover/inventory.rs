@@ -1,20 +1,20 @@
 //! `urepo recover --inventory`: the inventory agrees with the items again.
 
 use serde_json::json;
-use urepo::collection::{Collection, Correction, InventoryChange};
+use urepo::collection::{Collection, Corrected, Correction, InventoryChange, RottenLine};
 use urepo::layout;
 
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, escape, human, record};
 
-/// Corrects the inventory, after a person agreed to give up what is gone; returns the number of items.
+/// Corrects the inventory, after a person agreed to give up what is gone.
 pub(super) fn correct(
     context: &Context,
     collection: &Collection,
     yes: bool,
-) -> Result<u64, Failure> {
+) -> Result<Corrected, Failure> {
     let waiter = context.waiter();
     collection.rebuild(&waiter)?;
     let planned = collection.inventory_corrections()?;
@@ -32,24 +32,50 @@ pub(super) fn correct(
         confirm(context, yes, &question)?;
     }
     let corrected = collection.correct_inventory(&planned, &context.agent, &waiter)?;
-    for correction in &corrected {
-        tell(context, collection, correction)?;
-    }
-    Ok(corrected.len() as u64)
+    tell_all(context, collection, &corrected)?;
+    Ok(corrected)
 }
 
 /// Tells what would be corrected.
 pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
-    let planned = collection.inventory_corrections()?;
-    planned.iter().try_for_each(|correction| tell(context, collection, correction))
+    let (added, removed) = (collection.inventory_corrections()?, collection.rotten_lines()?);
+    tell_all(context, collection, &Corrected { added, removed })
 }
 
 /// What a run says at its end.
-pub(super) fn told(corrected: u64) -> String {
-    match corrected {
-        0 => "the inventory agrees with the items".to_owned(),
-        count => format!("corrected the inventory for {}", human::count(count, "item")),
+pub(super) fn told(corrected: &Corrected) -> String {
+    let count = |count: usize, what| human::count(count as u64, what);
+    let items = format!("corrected the inventory for {}", count(corrected.added.len(), "item"));
+    let lines =
+        format!("removed {} of the inventory", count(corrected.removed.len(), "damaged line"));
+    match (corrected.added.len(), corrected.removed.len()) {
+        (0, 0) => "the inventory agrees with the items".to_owned(),
+        (0, _) => lines,
+        (_, 0) => items,
+        _ => format!("{items}, and {lines}"),
     }
+}
+
+fn tell_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
+    let Corrected { added, removed } = corrected;
+    added.iter().try_for_each(|correction| tell(context, collection, correction))?;
+    removed.iter().try_for_each(|line| tell_removed(context, line))
+}
+
+fn tell_removed(context: &Context, RottenLine { path, text }: &RottenLine) -> Done {
+    let is_dry = context.global.dry_run;
+    let text = String::from_utf8_lossy(text);
+    if context.printer.json {
+        let mut told = json!({
+            "type": "inventory_line", "version": 1, "text": text, "outcome": "removed",
+            "dry_run": is_dry,
+        });
+        record::add_path(&mut told, "path", path);
+        return context.printer.record(&told);
+    }
+    let would = if is_dry { "would be " } else { "" };
+    let text = escape::one_line(&text);
+    context.printer.line(&format!("{would}removed: damaged line of {}: {text}", path.display()))
 }
 
 fn is_gone(correction: &Correction) -> bool {

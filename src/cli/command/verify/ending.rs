@@ -1,11 +1,12 @@
 //! How a run ends: counts, what the next run will do, the exit code.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::layout;
-use urepo::verify::{Comparison, Round, Summary};
+use urepo::verify::{Code, Comparison, Round, Severity, Summary};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -26,6 +27,8 @@ pub(super) struct Ending<'a> {
     each: Vec<(usize, Summary)>,
     total: Summary,
     pub compared: Option<Compared>,
+    /// The codes of what was found.
+    pub seen: BTreeSet<Code>,
 }
 
 impl<'a> Ending<'a> {
@@ -35,7 +38,7 @@ impl<'a> Ending<'a> {
         older_than: Option<Duration>,
     ) -> Ending<'a> {
         let (each, total) = (Vec::new(), Summary::default());
-        Ending { context, roots, older_than, each, total, compared: None }
+        Ending { context, roots, older_than, each, total, compared: None, seen: BTreeSet::new() }
     }
 
     /// Adds how verifying a root ended.
@@ -62,6 +65,9 @@ impl<'a> Ending<'a> {
                 printer.note(&outlook);
             },
         );
+        if self.seen.contains(&Code::InventoryRotten) {
+            printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
+        }
         if matches!(self.compared, Some(Compared::NoTime)) {
             printer.note("there was no time left to compare the collections");
         }
@@ -104,7 +110,15 @@ impl<'a> Ending<'a> {
     }
 
     fn remedy(&self) -> &'static str {
-        if self.total.damaged_items > 0 {
+        let is_gone = |code: &Code| [Code::ItemVanished, Code::PerhapsVanished].contains(code);
+        let mut damage = self.seen.iter().filter(|code| code.severity() == Severity::Damage);
+        if self.seen.iter().any(is_gone) && damage.all(is_gone) {
+            "`urepo repair ITEM --from ROOT` brings it back from a copy; where there is none, \
+             `urepo recover --inventory` gives it up"
+        } else if self.seen.iter().any(is_gone) {
+            "`urepo repair ITEM --from ROOT` mends it from a good copy; `urepo recover --inventory` \
+             gives up what is gone"
+        } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "`urepo man` says what the codes mean; nothing here was changed"

@@ -1,0 +1,128 @@
+//! Damaged lines taken out of the inventory: what they said is lost, and nothing else brings the finding to
+//! an end.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use super::year::YearInventory;
+use super::{Collection, InventoryReader};
+use crate::clock::Clock;
+use crate::disk::{Dir, Kind, PathError, StoredFile};
+use crate::layout;
+
+/// The file without its damaged lines, in urepo's own directory: what lies in that of the inventory is read.
+const STAGED: &str = "inventory.mended.new";
+
+/// Limit on bytes of a damaged line that are reported.
+const SHOWN_BYTES: usize = 512;
+
+/// A line of the inventory that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RottenLine {
+    /// The file, relative to the root.
+    pub path: PathBuf,
+    /// The first 512 bytes of the line.
+    pub text: Vec<u8>,
+}
+
+impl Collection {
+    /// The lines of the inventory that are not as they were written.
+    pub fn rotten_lines(&self) -> Result<Vec<RottenLine>, PathError> {
+        let mut found = Vec::new();
+        let Some(dir) = self.inventory()? else { return Ok(found) };
+        for name in file_names(&dir)? {
+            if let Some(file) = dir.open_file_if_there(&name)? {
+                visit(&file, &name, |_, line| found.push(line))?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes them out of the inventory and returns them. Nobody else writes.
+    pub(super) fn remove_rotten_lines(
+        &self,
+        own: &Dir,
+        clock: &dyn Clock,
+    ) -> Result<Vec<RottenLine>, PathError> {
+        let mut removed = Vec::new();
+        let Some(dir) = self.inventory()? else { return Ok(removed) };
+        for name in file_names(&dir)? {
+            // `verify` records items that it finds without being a writer.
+            let mut lock = super::lock(&dir, &name, clock)?;
+            let mut ranges = Vec::new();
+            visit(lock.file(), &name, |range, line| {
+                ranges.push(range);
+                removed.push(line);
+            })?;
+            if ranges.is_empty() {
+                continue;
+            }
+            own.remove_file_if_there(Path::new(STAGED))?;
+            let mut staged = own.create_file(STAGED)?;
+            copy_without(lock.file(), &ranges, &mut staged)?;
+            staged.sync()?;
+            own.rename_over(Path::new(STAGED), &dir, Path::new(&name))?;
+            dir.sync()?;
+        }
+        if !removed.is_empty() {
+            own.sync()?;
+            // It knows where lines were.
+            let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
+            *reader = InventoryReader::default();
+        }
+        Ok(removed)
+    }
+}
+
+/// The names of the files, in order.
+fn file_names(dir: &Dir) -> Result<Vec<String>, PathError> {
+    let mut names = Vec::new();
+    for entry in dir.entries()? {
+        let entry = entry?;
+        if entry.kind == Kind::File
+            && let Ok(name) = entry.name.into_string()
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn visit(
+    file: &StoredFile,
+    name: &str,
+    mut visit: impl FnMut(Range<u64>, RottenLine),
+) -> Result<(), PathError> {
+    let path = Path::new(layout::OWN).join(layout::INVENTORY).join(name);
+    YearInventory::visit_rotten(file, name, |range, text| {
+        let text = text[..text.len().min(SHOWN_BYTES)].to_vec();
+        visit(range, RottenLine { path: path.clone(), text });
+    })
+}
+
+/// Copies all of `file` but the bytes in `left_out`, which are in order.
+fn copy_without(
+    file: &StoredFile,
+    left_out: &[Range<u64>],
+    to: &mut StoredFile,
+) -> Result<(), PathError> {
+    let end = file.stamp()?.bytes;
+    let starts = std::iter::once(0).chain(left_out.iter().map(|range| range.end));
+    let ends = left_out.iter().map(|range| range.start).chain(std::iter::once(end));
+    let mut buffer = vec![0; 1 << 16];
+    for (mut start, end) in starts.zip(ends) {
+        while start < end {
+            let wanted = usize::try_from(end - start).unwrap_or(usize::MAX).min(buffer.len());
+            let filled = file.read_at(&mut buffer[..wanted], start)?;
+            if filled == 0 {
+                let short = std::io::ErrorKind::UnexpectedEof.into();
+                return Err(PathError::new("read", file.path(), short));
+            }
+            to.write_all(&buffer[..filled])?;
+            start += filled as u64;
+        }
+    }
+    Ok(())
+}
