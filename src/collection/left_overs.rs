@@ -1,5 +1,6 @@
 //! What killed runs left behind, and clearing it up while nobody is at work on it.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::writer::HOLDER;
@@ -67,9 +68,13 @@ const MAKINGS: [Making; 4] = [
 
 impl Making {
     fn dir(&self, collection: &Collection) -> Result<Option<Dir>, PathError> {
-        match self.directory {
-            Some(name) => collection.own_dir(name),
-            None => collection.own()?.map(Dir::try_clone).transpose(),
+        let Some(name) = self.directory else {
+            return collection.own()?.map(Dir::try_clone).transpose();
+        };
+        match collection.own_dir(name) {
+            // Another user's, who keeps it closed.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
+            opened => opened,
         }
     }
 
