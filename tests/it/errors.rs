@@ -579,8 +579,8 @@ caused by: Not a directory (os error 20)
 "#]]);
         symlink("nowhere", world.path("dangling")).unwrap();
         refuses(&world, "init dangling --host archive.example.org", 1).tells(str![[r#"
-error: cannot make the directory `[WORLD]/dangling`
-caused by: File exists (os error 17)
+error: cannot open the directory `[WORLD]/dangling`
+caused by: Not a directory (os error 20)
 
 "#]]);
     }
@@ -791,7 +791,7 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
         let script = "
             mount -t tmpfs tmpfs mount
             $UREPO init mount/archive --host archive.example.org 2>told
-            mount -o remount,ro mount
+            mount -o remount,bind,ro mount
             code=0; $UREPO -c mount/archive new a.txt 2>told || code=$?; tell $code
             code=0; $UREPO -c mount/archive mint 2>told || code=$?; tell $code
             code=0; $UREPO init mount/maps --host maps.example.org 2>told || code=$?; tell $code
@@ -2480,7 +2480,7 @@ hint: `urepo man` says what the codes mean; nothing here was changed
             mount -t tmpfs tmpfs mount
             $UREPO init mount/archive --host archive.example.org 2>told
             $UREPO -q -c mount/archive new a.txt >told
-            mount -o remount,ro mount
+            mount -o remount,bind,ro mount
             before=$(contents)
             code=0; $UREPO -c mount/archive verify 2>told || code=$?; tell $code
             code=0; $UREPO -c mount/archive verify --older-than 30d 2>told || code=$?; tell $code

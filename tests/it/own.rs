@@ -259,7 +259,7 @@ fn a_read_only_collection_without_it_is_read() {
         name=$($UREPO -c mount/archive new a.txt)
         mount -t tmpfs tmpfs mount && $UREPO init mount/archive --force prefix --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt 2>told)
-        rm -r mount/archive/.urepo && mount -o remount,ro mount
+        rm -r mount/archive/.urepo && mount -o remount,bind,ro mount
         for line in list \"show $name\" \"cat $name\" 'find --file a.txt' verify status \"manifest $name\" \\
             log stats doctor \"copy $name --to mirror\"; do
             code=0; $UREPO -c mount/archive $line >out 2>told || code=$?; echo \"$line: $code\"

@@ -182,9 +182,9 @@ fn on_read_only_and_full_disks() {
         mount -t tmpfs -o size=2m tmpfs mount
         $UREPO init mount/archive --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt)
-        mount -o remount,ro mount; ask --file a.txt; mount -o remount,rw mount
+        mount -o remount,bind,ro mount; ask --file a.txt; mount -o remount,bind,rw mount
         $UREPO -c mount/archive index 2>told
-        mount -o remount,ro mount; ask --file a.txt; mount -o remount,rw mount
+        mount -o remount,bind,ro mount; ask --file a.txt; mount -o remount,bind,rw mount
         head -c 4m /dev/zero >mount/filler 2>told || true
         ask --file a.txt
         rm mount/filler

@@ -242,7 +242,7 @@ hint: name the one that has it with `--from PATH`
             $UREPO -q init mount/mirror --host mirror.example.org
             code=0; $UREPO -c archive copy $large --to mount/mirror 2>told || code=$?
             tell $code | sed \"s|$large|[NAME]|g\"
-            mount -o remount,ro mount
+            mount -o remount,bind,ro mount
             code=0; $UREPO -c archive copy $large --to mount/mirror 2>told || code=$?; tell $code";
         let Some(told) = with_mounts(&World::new(), script) else { return };
         same(
@@ -268,7 +268,7 @@ hint: the file system is mounted read-only; `findmnt -T .` shows it
             $UREPO -q init mount/archive --host archive.example.org
             $UREPO -q init mirror --host mirror.example.org
             name=$($UREPO -c mount/archive new a.txt)
-            mount -o remount,ro mount
+            mount -o remount,bind,ro mount
             code=0; $UREPO -c mount/archive migrate --all --to mirror 2>told || code=$?; tell $code
             code=0; $UREPO -c mount/archive copy --all --to mirror 2>told || code=$?; tell $code";
         let Some(told) = with_mounts(&World::new(), script) else { return };

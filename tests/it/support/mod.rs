@@ -4,6 +4,7 @@ mod copies;
 mod program;
 mod watch;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -198,8 +199,20 @@ pub(crate) fn deposit_until(
 pub(crate) fn tree(root: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in walkdir::WalkDir::new(root).min_depth(1).sort_by_file_name() {
-        let entry = entry.unwrap();
-        let path = entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned();
+        let relative = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
+        let entry = match entry {
+            Ok(entry) => entry,
+            // Closed to an ordinary user, who runs the tests.
+            Err(error) => {
+                let closed = error.path().filter(|_| {
+                    error.io_error().is_some_and(|it| it.kind() == ErrorKind::PermissionDenied)
+                });
+                let closed = closed.unwrap_or_else(|| panic!("{error}"));
+                lines.push(format!("{} is closed", relative(closed)));
+                continue;
+            }
+        };
+        let path = relative(entry.path());
         lines.push(match entry.file_type() {
             kind if kind.is_dir() => format!("{path}/"),
             kind if kind.is_symlink() => {
