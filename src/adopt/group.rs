@@ -10,6 +10,7 @@ use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, SECOND};
 use crate::item::{Content, Entry, Totals};
 use crate::layout;
+use crate::sidecar::adopted::ADOPTED;
 use crate::sidecar::{MAX_BYTES, Sidecar};
 
 /// An item whose files have been read.
@@ -122,7 +123,7 @@ fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
         plan.updated.or_else(|| newest.max()).unwrap_or(created).floor(SECOND).max(created);
     let mut origin = toml::Table::new();
     let adopted = toml::Value::String(now.floor(SECOND).to_string());
-    origin.insert("adopted".to_owned(), adopted);
+    origin.insert(ADOPTED.to_owned(), adopted);
     Sidecar {
         state: plan.state,
         repository: plan.name.clone(),

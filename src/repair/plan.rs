@@ -117,8 +117,17 @@ impl Plan {
         let steps = wanted.iter().zip(sources).map(step).collect();
         let added = facts.inventory.added(wanted);
         let added = added.into_iter().map(|path| Path::new(layout::PAYLOAD).join(path));
-        let dropped = facts.strays.iter().cloned().chain(added).collect();
-        Plan { name: facts.name.clone(), damage, action, steps, dropped, donors, sidecar, text }
+        let (left, strays): (Vec<_>, Vec<_>) =
+            facts.strays.iter().cloned().partition(|it| sidecar.leaves_alone(it.as_os_str()));
+        let dropped = strays.into_iter().chain(added).collect();
+        let name = facts.name.clone();
+        let mut plan = Plan { name, damage, action, steps, dropped, donors, sidecar, text };
+        if !plan.changes_nothing() {
+            // The directory that they are in is replaced.
+            plan.dropped.extend(left);
+            plan.dropped.sort();
+        }
+        plan
     }
 
     /// Whether everything stays, the good and what has no good copy.

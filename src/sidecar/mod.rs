@@ -13,6 +13,7 @@
 //! It is written as the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare
 //! `seal = …` would be a key of the last file. It covers every byte before the line `[seal]`.
 
+pub(crate) mod adopted;
 #[cfg(test)]
 mod agreement;
 pub(crate) mod brought;

@@ -84,10 +84,10 @@ impl Inspection {
     /// Looks at everything but the bytes of the item `name` in `dir`, unless stopped.
     pub(super) fn of(name: RepositoryName, dir: Dir, context: &Context<'_>) -> Option<Inspection> {
         let mut findings = Findings::default();
-        tell_strays(&dir, &mut findings);
         let stamp = dir.stamp(layout::SIDECAR);
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
         let sidecar = record::read(&name, &dir, stamp, &mut findings);
+        tell_strays(&dir, sidecar.as_ref(), &mut findings);
         let mut inspection = Inspection {
             report: ItemReport { name, state: None, files: 0, bytes: 0, ibip: None, findings },
             dir,
@@ -171,8 +171,8 @@ impl Inspection {
     }
 }
 
-/// Tells what else lies in the item's directory.
-fn tell_strays(dir: &Dir, findings: &mut Findings) {
+/// Tells what else lies in the item's directory, but for what was left there when it was adopted.
+fn tell_strays(dir: &Dir, sidecar: Option<&Sidecar>, findings: &mut Findings) {
     let entries = match dir.entries() {
         Ok(entries) => entries,
         Err(error) => {
@@ -183,6 +183,7 @@ fn tell_strays(dir: &Dir, findings: &mut Findings) {
     for entry in entries {
         match entry {
             Ok(entry) if entry.name == layout::SIDECAR || entry.name == layout::PAYLOAD => {}
+            Ok(entry) if sidecar.is_some_and(|it| it.leaves_alone(&entry.name)) => {}
             Ok(entry) => {
                 let place = Place::Beside(PathBuf::from(entry.name));
                 let detail = format!("{} in the item", describe(entry.kind));

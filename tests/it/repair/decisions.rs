@@ -268,3 +268,25 @@ fn copies_that_differ_are_not_chosen_from_by_chance() {
     mended(pair.repair(&["b"]));
     assert_eq!((pair.codes(), pair.sidecar("a")), (vec![], before));
 }
+
+/// What the old archives keep beside a payload belongs there; anything else does not, nor in another item.
+#[test]
+fn what_adopting_left_alone_stays() {
+    let pair = Pair::new();
+    let beside = [".reserved", "not_sent", "service"].map(|name| pair.item("a").join(name));
+    for path in &beside {
+        std::fs::create_dir(path).unwrap();
+    }
+    assert_eq!(pair.codes(), [Code::Stray]);
+    pair.change("a", |sidecar| drop(sidecar.origin.insert("adopted".into(), "2026".into())));
+    assert_eq!(pair.codes(), []);
+    assert_eq!(pair.repair(&["b"]).unwrap(), Outcome::Sound);
+    assert!(beside.iter().all(|path| path.is_dir()));
+
+    std::fs::write(pair.item("a").join("notes"), "").unwrap();
+    assert_eq!(pair.codes(), [Code::Stray]);
+    let Outcome::Mended(plan) = pair.repair(&["b"]).unwrap() else { panic!("it was mended") };
+    let names = [".reserved", "not_sent", "notes", "service"].map(std::path::PathBuf::from);
+    assert_eq!(plan.dropped, names);
+    assert_eq!(pair.codes(), []);
+}
