@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Collection, CollectionError, Writer};
 use crate::agent::Agent;
-use crate::disk::{Dir, IoContext, PathError, random_hex};
+use crate::disk::{Dir, IoContext, PathError, random_bytes};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -85,14 +85,14 @@ fn fill(own: &Dir) -> Result<(), PathError> {
         let bytes = match &mut bytes {
             Some(bytes) => bytes,
             // A file system may keep what can be compressed in fewer blocks, and equal blocks once.
-            none => none.insert(random_hex::<BYTES>().on("write to", reserve.path())?),
+            none => none.insert(random_bytes::<BYTES>().on("write to", reserve.path())?),
         };
         let mut file = match reserve.create_file(&name) {
             // Another process makes it.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             outcome => outcome?,
         };
-        file.write_all(&bytes.as_bytes()[..BYTES])?;
+        file.write_all(bytes)?;
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ pub use file::{Stamp, StoredFile};
 pub(crate) use lock::HOLDER_END;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub use paths::{NoPath, Paths};
-pub(crate) use random::random_hex;
+pub(crate) use random::{random_bytes, random_hex};
 pub(crate) use source::split;
 pub use source::{Links, SourceEntry, SourceWalk, resolved, stamp_of};
 pub use space::{Room, panic_becomes_error, size_of_tree};

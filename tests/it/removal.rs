@@ -23,7 +23,8 @@ use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, tree, waiter,
+    PATIENCE, TestClock, agent, copy_tree, deposit, make_collection, options, request, scratch,
+    tree, waiter,
 };
 
 /// A scratch directory with a collection that holds one item.
@@ -115,21 +116,6 @@ fn trash(collection: &Collection) -> Vec<Held> {
         })
         .unwrap();
     found
-}
-
-fn copy_tree(from: &Path, to: &Path) {
-    for entry in walkdir::WalkDir::new(from) {
-        let entry = entry.unwrap();
-        let place = to.join(entry.path().strip_prefix(from).unwrap());
-        if entry.file_type().is_dir() {
-            std::fs::create_dir_all(&place).unwrap();
-        } else if entry.file_type().is_symlink() {
-            let target = std::fs::read_link(entry.path()).unwrap();
-            std::os::unix::fs::symlink(target, &place).unwrap();
-        } else {
-            std::fs::copy(entry.path(), &place).unwrap();
-        }
-    }
 }
 
 fn remover<T>(

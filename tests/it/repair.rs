@@ -22,7 +22,8 @@ use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, make_collection, options, request, scratch, waiter,
+    PATIENCE, TestClock, agent, copy_tree, deposit, make_collection, options, request, scratch,
+    waiter,
 };
 
 /// Two collections that hold the same item: its Original in `a`, its Copy in `b`.
@@ -186,32 +187,6 @@ impl Pair {
     /// Digests of all that is in the trash of `a`.
     fn trashed(&self) -> BTreeSet<Digest> {
         digests_below(&self.root("a").join(".urepo/trash"), |_| true)
-    }
-}
-
-/// Copies a tree with its times. No other process does it: one that is just starting has our locks.
-fn copy_tree(from: &Path, to: &Path) {
-    for entry in walkdir::WalkDir::new(from) {
-        let entry = entry.unwrap();
-        let path = to.join(entry.path().strip_prefix(from).unwrap());
-        if entry.file_type().is_dir() {
-            std::fs::create_dir(&path).unwrap();
-        } else if entry.file_type().is_symlink() {
-            let target = std::fs::read_link(entry.path()).unwrap();
-            std::os::unix::fs::symlink(target, &path).unwrap();
-        } else {
-            std::fs::copy(entry.path(), &path).unwrap();
-        }
-    }
-    for entry in walkdir::WalkDir::new(from).contents_first(true) {
-        let entry = entry.unwrap();
-        if !entry.file_type().is_symlink() {
-            let metadata = entry.metadata().unwrap();
-            let path = to.join(entry.path().strip_prefix(from).unwrap());
-            std::fs::set_permissions(&path, metadata.permissions()).unwrap();
-            let copy = std::fs::File::open(&path).unwrap();
-            copy.set_modified(metadata.modified().unwrap()).unwrap();
-        }
     }
 }
 

@@ -63,13 +63,8 @@ fn killed_at_any_operation() {
 }
 
 #[test]
-fn an_io_error_at_any_operation() {
-    every_operation(Fault::Once(rustix::io::Errno::IO), System::Own);
-}
-
-#[test]
-fn a_full_disk_at_any_operation() {
-    every_operation(Fault::Once(rustix::io::Errno::NOSPC), System::Own);
+fn an_error_at_any_operation() {
+    every_operation(Fault::DISK, System::Own);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! item, and whoever comes next goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
@@ -158,6 +159,47 @@ fn two_migrations_of_one_item() {
     }
     for root in ["archive", "left", "right"] {
         is_clean(&world, root);
+    }
+}
+
+/// Starts the program twice and lets both go on when both are there.
+fn start_twice(world: &World, line: &str) -> [Child; 2] {
+    let mut children = [(); 2].map(|()| {
+        let mut command = world.shell(&format!("echo ready; read go; exec \"$0\" {line}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    });
+    for child in &mut children {
+        let mut told = [0; 6];
+        child.stdout.as_mut().unwrap().read_exact(&mut told).unwrap();
+        assert_eq!(&told, b"ready\n");
+    }
+    // What each of them waits for is the end of its input.
+    for child in &mut children {
+        drop(child.stdin.take());
+    }
+    children
+}
+
+/// Whichever is faster, both have nothing to complain of.
+#[test]
+fn the_same_command_twice_at_once() {
+    for (verb, rest) in [("copy", ""), ("migrate", ""), ("migrate", "--leave-copy")] {
+        let world = World::new();
+        let collections = ["archive", "mirror"].map(|name| make(&world, name));
+        let list = sources(&world, "all", 150);
+        world.run(&format!("-c archive new -q --each --files-from0 {list}")).succeeded();
+        let line = format!("-c archive {verb} --all {rest} --to mirror");
+        for (code, told) in start_twice(&world, &line).map(ends) {
+            assert_eq!(code, 0, "{line}: {told}");
+        }
+        let found = originals(&[&collections[0], &collections[1]]);
+        assert_eq!(found.len(), 150, "{line}");
+        assert!(found.values().all(|count| *count == 1), "{line}: {found:?}");
+        assert_eq!(whole_items(&collections[1]).len(), 150, "{line}");
+        for root in ["archive", "mirror"] {
+            is_clean(&world, root);
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! An import killed, or failing, at any file operation is taken up by the next: each source once.
 
-use rustix::io::Errno;
-
 use super::*;
 use crate::support::{Faults, Mode, make_collection, scratch, staged, waiter};
 
@@ -99,11 +97,6 @@ fn killed_at_any_operation() {
 }
 
 #[test]
-fn an_io_error_at_any_operation() {
-    every_operation(Mode::Once(Errno::IO));
-}
-
-#[test]
-fn a_full_disk_at_any_operation() {
-    every_operation(Mode::Once(Errno::NOSPC));
+fn an_error_at_any_operation() {
+    every_operation(Mode::DISK);
 }

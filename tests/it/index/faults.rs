@@ -11,11 +11,11 @@ use urepo::disk::{Operation, Watch, Watcher};
 
 use super::support::{agrees, agrees_after, copy_tree, settle, with_index};
 use crate::support::{
-    Faults, Mode, TestClock, World, deposit, make_collection, options, request, scratch,
+    Faults, Mode, System, TestClock, World, deposit, make_collection, options, request, scratch,
 };
 
-/// Deposits so many files with the n-th operation failing, for every n.
-fn every_operation_of_a_deposit(items: usize, mode: Mode, step: usize) {
+/// Deposits so many files with the n-th operation failing, for every n or every `step`-th.
+fn every_operation_of_a_deposit(items: usize, mode: Mode, system: System, step: usize) {
     let scratch = scratch();
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let sources: Vec<_> = (0..items).map(|at| scratch.path().join(format!("{at}.txt"))).collect();
@@ -23,13 +23,13 @@ fn every_operation_of_a_deposit(items: usize, mode: Mode, step: usize) {
         std::fs::write(source, source.to_str().unwrap()).unwrap();
     }
     let mut strikes = 0;
-    for at in (1..).step_by(step) {
+    for at in system.points().step_by(step) {
         let root = scratch.path().join("archive");
         let _ = std::fs::remove_dir_all(&root);
         make_collection(&root);
         deposit_into(&root, &Watcher::default(), &sources[..1], &clock);
         with_index(&root);
-        let faults = Arc::new(Faults::new(&root, at, mode));
+        let faults = Arc::new(Faults::new(&root, at, mode).on(system));
         deposit_into(&root, &Watcher::new(Arc::clone(&faults) as _), &sources, &clock);
         let context = format!("{mode:?} {at} {:?}", faults.struck());
         agrees_after(&root, Look::Quick, &context);
@@ -55,18 +55,23 @@ fn deposit_into(root: &Path, watcher: &Watcher, sources: &[PathBuf], clock: &Tes
 
 #[test]
 fn a_deposit_killed() {
-    every_operation_of_a_deposit(2, Mode::Killed, 1);
+    every_operation_of_a_deposit(2, Mode::Killed, System::Own, 1);
 }
 
 #[test]
 fn a_deposit_of_many_killed() {
-    every_operation_of_a_deposit(20, Mode::Killed, 7);
+    every_operation_of_a_deposit(20, Mode::Killed, System::Own, 7);
 }
 
 #[test]
 fn a_deposit_with_errors() {
-    for errno in [Errno::IO, Errno::NOSPC, Errno::ROFS, Errno::MFILE] {
-        every_operation_of_a_deposit(2, Mode::Once(errno), 1);
+    every_operation_of_a_deposit(2, Mode::ANY, System::Own, 1);
+}
+
+#[test]
+fn a_deposit_on_a_network_file_system() {
+    for mode in [Mode::Killed, Mode::ANY] {
+        every_operation_of_a_deposit(2, mode, System::Network, 2);
     }
 }
 
@@ -145,16 +150,17 @@ fn an_answer_with_errors() {
     let scratch = scratch();
     let source = scratch.path().join("a.txt");
     std::fs::write(&source, "alpha").unwrap();
+    let template = scratch.path().join("template");
+    make_collection(&template);
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    deposit_into(&template, &Watcher::default(), &[source.clone(), source], &clock);
     for (look, has_index) in [(Look::Quick, true), (Look::Full, true), (Look::Quick, false)] {
-        for mode in [Mode::Killed, Mode::Once(Errno::IO), Mode::Once(Errno::MFILE)] {
+        for mode in [Mode::Killed, Mode::OneOf(&[Errno::IO, Errno::MFILE])] {
             let mut strikes = 0;
             for at in 1.. {
                 let root = scratch.path().join("archive");
                 let _ = std::fs::remove_dir_all(&root);
-                make_collection(&root);
-                let clock = TestClock::at("2026-11-21T02:13:00Z");
-                let sources = [source.clone(), source.clone()];
-                deposit_into(&root, &Watcher::default(), &sources, &clock);
+                copy_tree(&template, &root);
                 if has_index {
                     with_index(&root);
                 }

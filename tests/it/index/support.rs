@@ -128,7 +128,7 @@ pub(crate) fn agrees(root: &Path) {
 pub(crate) fn agrees_after(root: &Path, look: Look, context: &str) -> News {
     settle(root);
     let items = items(root);
-    let news = catalog(root, look, |catalog| {
+    catalog(root, look, |catalog| {
         assert_eq!(catalog.counts().unwrap(), counts(&items), "{context}");
         let read = catalog.news().read;
         for (query, expected) in queries(&items) {
@@ -150,9 +150,7 @@ pub(crate) fn agrees_after(root: &Path, look: Look, context: &str) -> News {
         let mut news = News::default();
         (news.made, news.temporary, news.read, news.gone) = (made, temporary, read, gone);
         news
-    });
-    settle(root);
-    news
+    })
 }
 
 /// Queries that find every item by all that it can be found by, with the names that each finds.

@@ -1,7 +1,6 @@
 //! Deleting, reviving, purging and finishing, killed or failing at every file operation: no byte is
 //! ever lost, and a repetition completes.
 
-use rustix::io::Errno;
 use urepo::catalog::Look;
 
 use super::*;
@@ -94,7 +93,7 @@ struct Case {
     operations: usize,
 }
 
-const MODES: [Mode; 3] = [Mode::Killed, Mode::Once(Errno::IO), Mode::Once(Errno::NOSPC)];
+const MODES: [Mode; 2] = [Mode::Killed, Mode::DISK];
 
 impl Case {
     /// Makes the n-th operation fail, for every n.

@@ -139,18 +139,13 @@ fn killed_at_any_operation_with_the_sidecar_lost() {
 }
 
 #[test]
-fn an_io_error_at_any_operation() {
-    every_operation(Mode::Once(Errno::IO), false, System::Own);
+fn an_error_at_any_operation() {
+    every_operation(Mode::DISK, false, System::Own);
 }
 
 #[test]
-fn an_io_error_at_any_operation_with_the_sidecar_lost() {
-    every_operation(Mode::Once(Errno::IO), true, System::Own);
-}
-
-#[test]
-fn a_full_disk_at_any_operation() {
-    every_operation(Mode::Once(Errno::NOSPC), false, System::Own);
+fn an_error_at_any_operation_with_the_sidecar_lost() {
+    every_operation(Mode::DISK, true, System::Own);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::fs;
 use std::sync::Arc;
 
-use rustix::io::Errno;
 use snapbox::str;
 use urepo::collection::{CollectionError, InventoryChange, recover};
 use urepo::disk::Watcher;
@@ -150,8 +149,7 @@ fn a_file_that_no_donor_has_is_lost() {
 #[test]
 fn failures_at_any_operation() {
     every_operation(Mode::Killed, System::Own);
-    every_operation(Mode::Once(Errno::IO), System::Own);
-    every_operation(Mode::Once(Errno::NOSPC), System::Own);
+    every_operation(Mode::DISK, System::Own);
     for system in System::LACKING {
         every_operation(Mode::Killed, system);
     }

@@ -30,6 +30,33 @@ pub(crate) fn copy_item(from: &Path, to: &Path, name: &str, change: impl FnOnce(
     });
 }
 
+/// Copies a directory with all that is in it, modes and times too. No other process does it: one that is
+/// just starting has our locks.
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    for entry in walkdir::WalkDir::new(from) {
+        let entry = entry.unwrap();
+        let path = to.join(entry.path().strip_prefix(from).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(&path).unwrap();
+        } else if entry.file_type().is_symlink() {
+            let target = std::fs::read_link(entry.path()).unwrap();
+            std::os::unix::fs::symlink(target, &path).unwrap();
+        } else {
+            std::fs::copy(entry.path(), &path).unwrap();
+        }
+    }
+    for entry in walkdir::WalkDir::new(from).contents_first(true) {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_symlink() {
+            let metadata = entry.metadata().unwrap();
+            let path = to.join(entry.path().strip_prefix(from).unwrap());
+            std::fs::set_permissions(&path, metadata.permissions()).unwrap();
+            let copy = std::fs::File::open(&path).unwrap();
+            copy.set_modified(metadata.modified().unwrap()).unwrap();
+        }
+    }
+}
+
 /// Changes the sidecar of an item, and seals it.
 pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Sidecar)) {
     let path = root.join(item_directory(name)).join(layout::SIDECAR);

@@ -28,7 +28,7 @@ use urepo::sidecar::Metadata;
 use urepo::wait::Waiter;
 
 pub(crate) use copies::{
-    append, change_item, copy_item, inventory_file, inventory_line, send_away,
+    append, change_item, copy_item, copy_tree, inventory_file, inventory_line, send_away,
 };
 pub(crate) use program::{Ran, World};
 pub(crate) use watch::{Faults, Mode, Quicker, System, Trace};

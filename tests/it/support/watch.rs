@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::io::Errno;
 use urepo::disk::{Feature, Operation, Watch};
 
 /// The kernel and the file system that a test stands on.
@@ -36,7 +37,6 @@ impl System {
     }
 
     fn lacks(self, feature: Feature) -> Option<io::Error> {
-        use rustix::io::Errno;
         Some(match (self, feature) {
             (System::Own | System::Mounted(_), _) | (System::Network, Feature::OpenBeneath) => {
                 return None;
@@ -58,9 +58,35 @@ impl System {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// With this error, once.
-    Once(rustix::io::Errno),
+    Once(Errno),
+    /// Once, with one of these errors: neighbouring operations with different ones.
+    OneOf(&'static [Errno]),
     /// For good, and all later ones too: as if the process had been killed there.
     Killed,
+}
+
+impl Mode {
+    /// A failing disk, or a full one.
+    pub(crate) const DISK: Mode = Mode::OneOf(&[Errno::IO, Errno::NOSPC]);
+    /// Whatever a file system may answer.
+    pub(crate) const ANY: Mode = Mode::OneOf(&[
+        Errno::IO,
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::ACCESS,
+        Errno::ROFS,
+        Errno::MFILE,
+    ]);
+
+    /// The error of the operation number `at`. All have their turn, also where only every n-th operation
+    /// is made to fail.
+    fn errno(self, at: usize) -> Errno {
+        match self {
+            Mode::Once(errno) => errno,
+            Mode::OneOf(errnos) => errnos[(at + at / errnos.len()) % errnos.len()],
+            Mode::Killed => Errno::IO,
+        }
+    }
 }
 
 /// Makes the n-th operation on a collection fail.
@@ -103,7 +129,7 @@ impl Watch for Faults {
         let step = usize::from(counts);
         let number = self.seen.fetch_add(step, Ordering::SeqCst) + step;
         let strikes = match self.mode {
-            Mode::Once(_) => counts && number == self.at,
+            Mode::Once(_) | Mode::OneOf(_) => counts && number == self.at,
             Mode::Killed => number >= self.at,
         };
         if !strikes {
@@ -111,10 +137,7 @@ impl Watch for Faults {
         }
         let relative = path.strip_prefix(&self.root).unwrap_or(path).to_path_buf();
         self.struck.lock().unwrap().get_or_insert((operation, relative));
-        Err(match self.mode {
-            Mode::Once(errno) => errno.into(),
-            Mode::Killed => rustix::io::Errno::IO.into(),
-        })
+        Err(self.mode.errno(self.at).into())
     }
 
     fn lacks(&self, feature: Feature) -> Option<io::Error> {

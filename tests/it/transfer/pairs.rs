@@ -54,13 +54,15 @@ fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
 fn cut_short_then(second: Second) {
     let leaving = Rules { leave_copy: true, ..Rules::default() };
     let mut open = 0;
+    let template = Pair::across();
+    let name = template.deposit_tree();
+    let third = template.third();
+    if second == (Second::Elsewhere { copied: true, leave_copy: false }) {
+        template.run_between(&template.from(), &third, Verb::Copy, Rules::default());
+    }
     for at in (40..).step_by(7) {
-        let pair = Pair::across();
-        let name = pair.deposit_tree();
+        let pair = template.twin();
         let third = pair.third();
-        if second == (Second::Elsewhere { copied: true, leave_copy: false }) {
-            pair.run_between(&pair.from(), &third, Verb::Copy, Rules::default());
-        }
         let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
         let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
         let _ = pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |_| ());

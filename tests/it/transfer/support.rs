@@ -19,12 +19,14 @@ use urepo::transfer::{
 use urepo::verify::{self, Report, Scope};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, deposit, init, make_collection, options, request, scratch, waiter,
+    PATIENCE, TestClock, agent, copy_tree, deposit, init, make_collection, options, request,
+    scratch, waiter,
 };
 
 /// Two collections, on one file system or on two.
 pub(super) struct Pair {
-    _scratch: Vec<tempfile::TempDir>,
+    /// One directory, or one on each file system.
+    scratch: Vec<tempfile::TempDir>,
     roots: [PathBuf; 2],
     sources: PathBuf,
     turned: AtomicBool,
@@ -52,27 +54,39 @@ pub(super) fn step(outcome: &Outcome) -> Step {
 
 impl Pair {
     pub(super) fn new() -> Pair {
-        let scratch = scratch();
-        let roots = ["from", "to"].map(|name| scratch.path().join(name));
-        Pair::at(roots, vec![scratch])
+        Pair::make(vec![scratch()])
     }
 
     /// The destination is on another file system, where there are two.
     pub(super) fn across() -> Pair {
-        let (one, other) = (scratch(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
-        let roots = [one.path().join("from"), other.path().join("to")];
-        Pair::at(roots, vec![one, other])
+        Pair::make(vec![scratch(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()])
     }
 
-    fn at(roots: [PathBuf; 2], scratch: Vec<tempfile::TempDir>) -> Pair {
-        let sources = scratch[0].path().join("sources");
-        make_sources(&sources);
-        make_collection(&roots[0]);
+    fn make(scratch: Vec<tempfile::TempDir>) -> Pair {
+        let pair = Pair::at(scratch, "2026-11-21T02:13:00Z");
+        make_sources(&pair.sources);
+        make_collection(&pair.roots[0]);
         let subsystem = Subsystem::new("mirror.example.org".parse().unwrap());
-        init(&roots[1], "mirror", subsystem, &Watcher::default()).unwrap();
-        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        init(&pair.roots[1], "mirror", subsystem, &Watcher::default()).unwrap();
+        pair
+    }
+
+    /// A copy of both collections, and of a third, as they are: for each of many runs that begin alike.
+    pub(super) fn twin(&self) -> Pair {
+        let copy = |from: &tempfile::TempDir| {
+            let to = tempfile::tempdir_in(from.path().parent().unwrap()).unwrap();
+            copy_tree(from.path(), to.path());
+            to
+        };
+        Pair::at(self.scratch.iter().map(copy).collect(), "2026-11-21T03:00:00Z")
+    }
+
+    fn at(scratch: Vec<tempfile::TempDir>, now: &str) -> Pair {
+        let (first, last) = (scratch[0].path(), scratch[scratch.len() - 1].path());
+        let (roots, sources) = ([first.join("from"), last.join("to")], first.join("sources"));
+        let clock = TestClock::at(now);
         Pair {
-            _scratch: scratch,
+            scratch,
             roots,
             sources,
             turned: AtomicBool::new(false),
@@ -89,7 +103,11 @@ impl Pair {
     }
 
     fn open(&self, at: usize) -> Collection {
-        Collection::open(self.root(at), &Watcher::default()).unwrap()
+        let watcher = Watcher::default();
+        // What only a power cut would tell apart is not worth the time of a disk.
+        let is_disk = self.scratch.len() > 1;
+        let watcher = if is_disk { watcher.without_sync() } else { watcher };
+        Collection::open(self.root(at), &watcher).unwrap()
     }
 
     pub(super) fn from(&self) -> Collection {
@@ -102,6 +120,9 @@ impl Pair {
 
     pub(super) fn third(&self) -> Collection {
         let root = self.roots[0].with_file_name("third");
+        if root.exists() {
+            return Collection::open(&root, &Watcher::default()).unwrap();
+        }
         let subsystem = Subsystem::new("third.example.org".parse().unwrap());
         init(&root, "third", subsystem, &Watcher::default()).unwrap()
     }
