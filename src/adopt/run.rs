@@ -239,10 +239,8 @@ impl Side<'_> {
     fn check_never_held(&self, name: &RepositoryName) -> Result<(), AdoptError> {
         let Some(collection) = self.adopter.mode.collection() else { return Ok(()) };
         collection.check_never_held(name)?;
-        match collection.last_record(name)? {
-            Some(_) => Err(AdoptError::SidecarLost { name: name.to_string() }),
-            None => Ok(()),
-        }
+        let lost = || AdoptError::SidecarLost { name: name.to_string() };
+        collection.last_record(name)?.map_or(Ok(()), |_| Err(lost()))
     }
 
     fn tell(&self, number: usize, outcome: Outcome) {
