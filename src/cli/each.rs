@@ -1,5 +1,6 @@
 //! Doing something with each of several items: a bad one does not stop the others.
 
+use serde_json::json;
 use urepo::disk::PathError;
 
 use super::Done;
@@ -7,54 +8,29 @@ use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::human;
+use super::report::{End, Tally};
 
-/// Failures met on the way, told as they come.
-pub(crate) struct Tally<'a> {
-    context: &'a Context,
-    failed: u64,
-}
-
-impl<'a> Tally<'a> {
-    pub(crate) fn new(context: &'a Context) -> Tally<'a> {
-        Tally { context, failed: 0 }
-    }
-
-    /// Tells a failure and goes on, unless it concerns the whole run.
-    pub(crate) fn note(&mut self, done: Done) -> Done {
-        match done {
-            Err(failure) if failure.ends_the_run() => Err(failure),
-            Err(failure) => {
-                failure.tell(&self.context.printer);
-                self.failed += 1;
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        }
-    }
-
-    /// How the run ended.
-    pub(crate) fn finish(self) -> Done {
-        match self.failed {
-            0 => Ok(()),
-            failed => {
-                let items = human::count(failed, "item");
-                Err(Failure::new(Exit::Partial, format!("{items} could not be read"))
-                    .hint("`urepo verify --quick` lists what is wrong"))
-            }
-        }
-    }
-}
-
-/// Does `act` with each of `items`; a single one ends with its own failure.
+/// Does `act` with each of `items`. A single one is a single answer, and ends with its own failure.
 pub(crate) fn each(context: &Context, items: &[String], mut act: impl FnMut(&str) -> Done) -> Done {
     if let [only] = items {
         return act(only);
     }
-    let mut tally = Tally::new(context);
-    for item in items {
-        tally.note(act(item))?;
-    }
-    tally.finish()
+    let mut tally = Tally::new(context, false);
+    let done = tally.meant(items, |item| act(item)).len() as u64;
+    finish(tally, done)
+}
+
+/// Ends a run that read items.
+pub(crate) fn finish(tally: Tally<'_>, done: u64) -> Done {
+    let failed = tally.failed;
+    let partial = (failed > 0).then(|| {
+        let items = human::count(failed, "item");
+        Failure::new(Exit::Partial, format!("{items} could not be read"))
+            .hint("`urepo verify --quick` lists what is wrong")
+    });
+    let counts = json!({ "items": done, "failed": failed });
+    let done = format!("{} read", human::count(done, "item"));
+    tally.finish(End { done, partial, counts, ..End::default() })
 }
 
 /// Why a visit to many items ends early.

@@ -108,7 +108,9 @@ fn every_change_leaves_a_line() {
             assert_eq!(event["outcome"], "success");
             event["event"].as_str().unwrap().to_owned()
         };
-        ran.succeeded().lines().map(words).collect()
+        let (events, summary) = ran.succeeded().trim_end().rsplit_once('\n').unwrap();
+        assert!(summary.contains("\"summary\""), "{summary}");
+        events.lines().map(words).collect()
     };
     let here = ["ingestion", "deletion", "recovery", "transfer", "recovery", "purge"];
     assert_eq!(told("archive"), here);

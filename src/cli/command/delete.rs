@@ -13,6 +13,7 @@ use super::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::report::Tally;
 use crate::cli::{Done, human, who};
 
 mod batch;
@@ -73,7 +74,7 @@ impl Delete {
         let collection = context.collection()?;
         let others = self.others(context, &collection)?;
         let mut batch = Batch::new(context, self.items.len());
-        let names = self.names(context, &collection, &mut batch)?;
+        let names = self.names(context, &collection, &mut batch.tally);
         if context.global.dry_run {
             return self.tell_plans(context, &collection, &others, &names, batch);
         }
@@ -89,24 +90,22 @@ impl Delete {
         finish_first(context, &collection, &[])?;
         let progress = context.progress();
         let remover = remover(context, &collection, &*progress)?;
-        let done = if self.revive {
-            names.iter().try_for_each(|name| {
+        if self.revive {
+            let _ = names.iter().try_for_each(|name| {
                 let revived = remover.revive(name, &others, self.damage());
                 batch.note(name, revived.map(|revived| Told::of_revived(&revived)))
-            })
+            });
         } else {
             let order = self.order(context, &others);
             let mut deletion = remover.deletion(&names, &order);
-            let done = names.iter().try_for_each(|name| {
+            let _ = names.iter().try_for_each(|name| {
                 let deleted = deletion.delete(name);
                 batch.note(name, deleted.map(|plan| Told::of_plan(&plan)))
             });
             deletion.finish()?;
-            done
-        };
+        }
         remover.writer.finish()?;
         drop(progress);
-        done?;
         batch.finish(outcome)
     }
 
@@ -115,22 +114,22 @@ impl Delete {
         &self,
         context: &Context,
         collection: &Collection,
-        batch: &mut Batch<'_>,
-    ) -> Result<Vec<RepositoryName>, Failure> {
-        let mut names = Vec::new();
-        for text in &self.items {
-            let found = if self.revive {
-                collection.find_with_trash(text).map_err(Failure::from)
+        tally: &mut Tally<'_>,
+    ) -> Vec<RepositoryName> {
+        let found = tally.meant(&self.items, |text| {
+            if self.revive {
+                Ok(collection.find_with_trash(text)?)
             } else {
                 context.item(collection, text).map(|item| item.name().clone())
-            };
-            match found {
-                Ok(name) if names.contains(&name) => {}
-                Ok(name) => names.push(name),
-                Err(failure) => batch.failed(text, failure)?,
+            }
+        });
+        let mut names: Vec<RepositoryName> = Vec::new();
+        for name in found {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        Ok(names)
+        names
     }
 
     /// The collections that may hold the items too: those named here, and those of the settings.
@@ -186,7 +185,9 @@ impl Delete {
                 removal::plan(collection, name, &order, &*progress, &context.interrupt)
                     .map(|plan| Told::of_plan(&plan))
             };
-            batch.note(name, told)?;
+            if batch.note(name, told).is_break() {
+                break;
+            }
         }
         batch.finish(if self.revive { "brought back" } else { "deleted" })
     }

@@ -86,7 +86,7 @@ impl Demote {
         } else {
             DifferenceRule::Refuse
         };
-        run.finish(chosen, |registrar, names, report| {
+        run.finish(&chosen, |registrar, names, report| {
             registrar.demote_all(names, &original, rule, report)
         })
     }

@@ -1,5 +1,6 @@
 //! `urepo log`: what happened to items.
 
+use serde_json::json;
 use urepo::collection::{Collection, Event, EventKind};
 use urepo::identity::{Instant, RepositoryName};
 
@@ -8,6 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::each::Stop;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::{End, Tally};
 use crate::cli::{Done, escape, human};
 
 /// Show what happened to items: who did it, and when
@@ -37,13 +39,10 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let mut meant = self
-            .items
-            .iter()
-            .map(|text| Meant::find(&collection, text))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut tally = Tally::new(context, self.items.len() == 1);
+        let mut meant = tally.meant(&self.items, |text| Meant::find(&collection, text));
         let mut told = 0_u64;
-        collection.visit_events(self.since, |event| {
+        let visited = collection.visit_events(self.since, |event| {
             if context.interrupt.requested() {
                 return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
             }
@@ -54,66 +53,57 @@ impl Log {
             }
             told += 1;
             tell(context, &event).map_err(Stop::Failure)
-        })?;
-        if let Some(failure) = meant.into_iter().find_map(Meant::into_failure) {
-            return Err(failure);
+        });
+        let _ = meant
+            .into_iter()
+            .filter_map(|it| it.absent)
+            .try_for_each(|(text, failure)| tally.failed(&text, failure));
+        if let Err(stop) = visited {
+            tally.ends(stop.into());
         }
-        if told == 0 && !context.printer.json {
-            context.printer.note("no such event");
-        }
-        Ok(())
+        let failed = tally.failed;
+        let partial = (failed > 0).then(|| {
+            let items = human::count(failed, "item");
+            Failure::new(Exit::Partial, format!("the log has nothing of {items}"))
+        });
+        let counts = json!({ "events": told, "failed": failed });
+        let closing = (told == 0 && failed == 0).then(|| "no such event".to_owned());
+        tally.finish(End {
+            done: human::count(told, "event"),
+            partial,
+            counts,
+            closing,
+            ..End::default()
+        })
     }
 }
 
-/// The items that a word of the command line means.
-enum Meant {
-    /// One item.
-    Item(RepositoryName),
-    /// Those whose names end so: what was migrated or purged may be in the log and nowhere else here.
-    End {
-        end: String,
-        /// That there is no such item, until one is seen in the log.
-        absent: Option<Failure>,
-    },
+/// What a word of the command line means: an item, by its name or the end of it. One that was migrated or
+/// purged may be in the log and nowhere else here.
+struct Meant {
+    name: String,
+    /// That there is no such item, until one is seen in the log.
+    absent: Option<(String, Failure)>,
 }
 
 impl Meant {
     fn find(collection: &Collection, text: &str) -> Result<Meant, Failure> {
-        if let Ok(name) = text.parse() {
-            return Ok(Meant::Item(name));
-        }
-        match collection.find_with_trash(text) {
-            Ok(name) => Ok(Meant::Item(name)),
-            Err(error) => {
-                let failure = Failure::from(error);
-                if failure.exit != Exit::NoItem {
-                    return Err(failure);
-                }
-                let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
-                Ok(Meant::End { end, absent: Some(failure) })
-            }
-        }
+        let (name, absent) = match collection.find_with_trash(text).map_err(Failure::from) {
+            Ok(name) => (name.to_string(), None),
+            Err(failure) if failure.exit != Exit::NoItem => return Err(failure),
+            Err(failure) => (text.trim_matches('/').to_owned(), Some((text.to_owned(), failure))),
+        };
+        Ok(Meant { name: name.to_ascii_lowercase(), absent })
     }
 
     fn is(&mut self, name: &RepositoryName) -> bool {
-        match self {
-            Meant::Item(item) => item == name,
-            Meant::End { end, absent } => {
-                let is_meant = name.as_str().to_ascii_lowercase().ends_with(end.as_str());
-                if is_meant {
-                    *absent = None;
-                }
-                is_meant
-            }
+        let folded = name.as_str().to_ascii_lowercase();
+        let before = folded.strip_suffix(self.name.as_str());
+        let is_meant = before.is_some_and(|it| it.is_empty() || it.ends_with('/'));
+        if is_meant {
+            self.absent = None;
         }
-    }
-
-    /// Why there is nothing to tell of it.
-    fn into_failure(self) -> Option<Failure> {
-        match self {
-            Meant::Item(_) => None,
-            Meant::End { absent, .. } => absent,
-        }
+        is_meant
     }
 }
 

@@ -3,15 +3,17 @@
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
+use serde_json::json;
 use urepo::collection::{Names, StoredItem};
 use urepo::item::manifest::append_line;
 use urepo::layout;
 
-use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::each::{Stop, Tally, each};
+use crate::cli::each::{self, Stop, each};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::Tally;
+use crate::cli::{Done, record};
 
 /// Print digests in the form that `sha256sum -c` checks
 ///
@@ -46,24 +48,36 @@ impl Manifest {
                 self.tell(context, &context.item(&collection, text)?)
             });
         }
-        let mut tally = Tally::new(context);
+        let (mut tally, mut done) = (Tally::new(context, false), 0);
         let visited = collection.visit_names(&Names::default(), |name| {
             if context.interrupt.requested() {
                 return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
             }
             let told = collection.item(&name).map_err(Failure::from);
-            let told = told.and_then(|item| self.tell(context, &item));
-            tally.note(told).map_err(Stop::Failure)?;
-            Ok(ControlFlow::Continue(()))
+            Ok(match told.and_then(|item| self.tell(context, &item)) {
+                Ok(()) => {
+                    done += 1;
+                    ControlFlow::Continue(())
+                }
+                Err(failure) => tally.failed(name.as_str(), failure),
+            })
         });
-        match visited {
-            Ok(()) => tally.finish(),
-            Err(stop) => Err(stop.into()),
+        if let Err(stop) = visited {
+            tally.ends(stop.into());
         }
+        each::finish(tally, done)
     }
 
     fn tell(&self, context: &Context, item: &StoredItem) -> Done {
         let (sidecar, _) = item.sidecar()?;
+        if context.printer.json {
+            return sidecar.files.iter().try_for_each(|entry| {
+                let id = item.name().as_str();
+                let mut record = json!({ "type": "entry", "version": 1, "id": id });
+                record::extend(&mut record, record::entry(entry));
+                context.printer.record(&record)
+            });
+        }
         let mut prefix = Vec::new();
         if self.root {
             let directory = layout::item_directory(item.name()).join(layout::PAYLOAD);

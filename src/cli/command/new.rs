@@ -13,9 +13,9 @@ use urepo::sidecar::Metadata;
 
 use super::init::{PastArgs, SubsystemArgs};
 use crate::cli::context::Context;
-use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::Tally;
 use crate::cli::{Done, human};
 
 mod dry;
@@ -298,8 +298,8 @@ fn deposit(
         interrupt: &context.interrupt,
     };
     let broken = requests.failure();
-    let crowd = Crowd::default();
-    let mut teller = tell::Teller { context, collection, single, alone: None, left: 0, crowd };
+    let tally = Tally::new(context, single);
+    let mut teller = tell::Teller { context, collection, tally, left: 0 };
     let summary = depositor.run(requests, |outcomes| teller.tell_all(outcomes));
     drop(progress);
     tell::finish(context, summary, teller, broken.take())

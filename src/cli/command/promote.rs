@@ -88,8 +88,9 @@ impl Promote {
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
         self.confirm(context, &chosen, &lost)?;
         let loss = Loss { collections: &lost, reason: &self.reason, others: &others };
-        let done = run
-            .finish(chosen, |registrar, names, report| registrar.promote_all(names, &loss, report));
+        let done = run.finish(&chosen, |registrar, names, report| {
+            registrar.promote_all(names, &loss, report)
+        });
         if context.global.dry_run {
             return done;
         }

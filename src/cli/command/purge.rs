@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use urepo::clock::Clock as _;
-use urepo::collection::{Collection, Held};
-use urepo::identity::RepositoryName;
+use urepo::collection::Held;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
 use super::delete::finish_removals;
@@ -13,6 +12,7 @@ use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::{End, Tally};
 use crate::cli::{Done, human};
 
 /// Remove the files of deleted items for good
@@ -42,28 +42,33 @@ pub(crate) struct Purge {
 impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let wanted = Wanted { names: self.names(&collection)?, before: self.before(context) };
+        let mut tally = Tally::new(context, self.items.len() == 1);
+        let found = tally.meant(&self.items, |text| Ok(collection.find_with_trash(text)?));
+        let names = (!self.items.is_empty()).then_some(found);
+        let wanted = Wanted { names, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
-        let mut done = Tally { failed: failed.len() as u64, ..Tally::default() };
+        if self.items.is_empty() {
+            tally = Tally::new(context, entries.len() + failed.len() == 1);
+        }
         for error in failed {
-            Failure::from(error).tell(&context.printer);
+            let _ = tally.failed("", error.into());
         }
         if context.global.dry_run {
             for entry in &entries {
                 tell(context, entry, "would purge")?;
             }
-            return finish(context, &Tally { failed: done.failed, ..Tally::of(&entries) }, None);
+            return finish(context, &Total::of(&entries), tally);
         }
         if !entries.is_empty() && !self.yes {
             for entry in &entries {
                 context.printer.note(&line(entry, "to be purged:"));
             }
-            let Tally { entries: count, bytes, .. } = Tally::of(&entries);
+            let Total { entries: count, bytes, .. } = Total::of(&entries);
             let entries = human::count(count, "deleted item");
             let question = format!("remove {entries}, {}, for good?", human::bytes(bytes));
             confirm(context, self.yes, &question)?;
         }
-        let mut single = None;
+        let mut done = Total::default();
         if !entries.is_empty() {
             finish_removals(context, &collection)?;
             let (agent, waiter) = (&context.agent, context.waiter());
@@ -76,28 +81,16 @@ impl Purge {
                         done.add(&purged);
                         told(context, &purged)?;
                     }
-                    Err(failure) if failure.ends_the_run() => return Err(failure),
                     Err(failure) => {
-                        done.failed += 1;
-                        if done.failed == 1 && entries.len() == 1 {
-                            single = Some(failure);
-                        } else {
-                            failure.tell(&context.printer);
+                        if tally.failed(entry.name.as_str(), failure).is_break() {
+                            break;
                         }
                     }
                 }
             }
             purger.finish();
         }
-        finish(context, &done, single)
-    }
-
-    fn names(&self, collection: &Collection) -> Result<Option<Vec<RepositoryName>>, Failure> {
-        if self.items.is_empty() {
-            return Ok(None);
-        }
-        let found = self.items.iter().map(|text| collection.find_with_trash(text));
-        Ok(Some(found.collect::<Result<_, _>>()?))
+        finish(context, &done, tally)
     }
 
     fn before(&self, context: &Context) -> Option<urepo::identity::Instant> {
@@ -106,22 +99,21 @@ impl Purge {
     }
 }
 
-/// Entries that went, what they held and what that frees, and entries that did not go.
+/// Entries that went, what they held and what that frees.
 #[derive(Default)]
-struct Tally {
+struct Total {
     entries: u64,
     bytes: u64,
     freed: u64,
-    failed: u64,
 }
 
-impl Tally {
-    fn of(entries: &[Purgeable]) -> Tally {
-        let mut tally = Tally::default();
+impl Total {
+    fn of(entries: &[Purgeable]) -> Total {
+        let mut total = Total::default();
         for entry in entries {
-            tally.add(entry);
+            total.add(entry);
         }
-        tally
+        total
     }
 
     fn add(&mut self, entry: &Purgeable) {
@@ -180,30 +172,28 @@ fn record(context: &Context, entry: &Purgeable) -> Done {
     context.printer.record(&record)
 }
 
-fn finish(context: &Context, done: &Tally, single: Option<Failure>) -> Done {
-    let ended = match (single, done.failed) {
-        (Some(failure), _) => Err(failure),
-        (None, 0) => Ok(()),
-        (None, failed) => {
-            let items = human::count(failed, "item");
-            Err(Failure::new(Exit::Partial, format!("{items} could not be purged")))
-        }
+fn finish(context: &Context, done: &Total, tally: Tally<'_>) -> Done {
+    let failed = tally.failed;
+    let partial = (failed > 0).then(|| {
+        let items = human::count(failed, "item");
+        Failure::new(Exit::Partial, format!("{items} could not be purged"))
+    });
+    let counts = json!({
+        "items": done.entries, "bytes": done.bytes, "freed": done.freed, "failed": failed,
+    });
+    let items = human::count(done.entries, "item");
+    let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
+    let closing = match (done.entries, context.global.dry_run) {
+        (0, _) => "there is nothing to purge".to_owned(),
+        (_, true) => format!("would purge {items}, {bytes}, and free {freed}"),
+        (_, false) => format!("purged {items}, {bytes}; {freed} freed"),
     };
-    if context.printer.json {
-        let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-        let record = json!({
-            "type": "summary", "version": 1, "items": done.entries, "bytes": done.bytes,
-            "freed": done.freed, "failed": done.failed, "exit_code": code,
-        });
-        context.printer.record(&record)?;
-    } else if ended.is_ok() {
-        let items = human::count(done.entries, "item");
-        let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
-        context.printer.note(&match (done.entries, context.global.dry_run) {
-            (0, _) => "there is nothing to purge".to_owned(),
-            (_, true) => format!("would purge {items}, {bytes}, and free {freed}"),
-            (_, false) => format!("purged {items}, {bytes}; {freed} freed"),
-        });
-    }
-    ended
+    let closing = (failed == 0).then_some(closing);
+    tally.finish(End {
+        done: format!("{items} purged"),
+        partial,
+        counts,
+        closing,
+        ..End::default()
+    })
 }

@@ -50,7 +50,7 @@ impl Refresh {
             names.retain(|name| can_be_refreshed(name, &to, &known, &failures));
             names
         });
-        let mut ended: Option<Ended> = None;
+        let mut ended: Option<Ended<'_>> = None;
         for from in known.collections.iter().filter(|known| known.id() != to.id()) {
             let run = Run {
                 context,
@@ -75,7 +75,7 @@ impl Refresh {
             }
         }
         match ended {
-            Some(ended) => ended.finish(context, Verb::Refresh),
+            Some(ended) => ended.finish(Verb::Refresh),
             None => {
                 Err(Failure::new(Exit::Failure, "no collection is known that may hold Originals")
                     .hint("name one with `--from PATH`"))

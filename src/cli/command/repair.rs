@@ -92,7 +92,7 @@ impl Repair {
             progress: &*progress,
             interrupt: &context.interrupt,
         };
-        let mut run = Run::new(context);
+        let mut run = Run::new(context, self.items.len() == 1);
         let names = self.names(&repairer, context, &mut run)?;
         let mut writer = None;
         for name in names {
@@ -118,7 +118,7 @@ impl Repair {
         if let Some(writer) = writer {
             writer.finish()?;
         }
-        run.finish(self.items.len() == 1)
+        run.finish()
     }
 
     fn options(&self) -> Options {

@@ -54,7 +54,7 @@ pub(super) struct Run<'a> {
     pub(super) single: bool,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Transfers what `feed` names, telling each outcome, and says how it ended.
     ///
     /// `failures` has what the feed met on its way.
@@ -62,7 +62,7 @@ impl Run<'_> {
         &self,
         feed: Box<Feed<'_>>,
         failures: &Failures,
-    ) -> Result<tell::Ended, Failure> {
+    ) -> Result<tell::Ended<'a>, Failure> {
         let context = self.context;
         let depth = if context.global.dry_run { Depth::Plan } else { Depth::Act };
         if depth == Depth::Act {
@@ -115,12 +115,12 @@ impl Run<'_> {
             transfer.run(feed, |outcomes| teller.tell_all(outcomes))
         });
         drop(progress);
-        teller.end(summary, failures)
+        Ok(teller.end(summary, failures))
     }
 
     /// The same, and the end of the command.
     pub(super) fn finish(&self, feed: Box<Feed<'_>>, failures: &Failures) -> Done {
-        self.carry_out(feed, failures)?.finish(self.context, self.verb)
+        self.carry_out(feed, failures)?.finish(self.verb)
     }
 }
 

@@ -12,16 +12,17 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
-use urepo::identity::{Instant, Prefix};
+use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::progress::Progress;
 use urepo::verify::{
     Code, Depth, Options, Report, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
 };
 
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
+use crate::cli::report::Tally;
+use crate::cli::{Done, each};
 use ending::{Compared, Ending};
 use targets::Target;
 use tell::Teller;
@@ -75,12 +76,12 @@ impl Verify {
             Target::Items(texts) => {
                 self.refuse_with_items()?;
                 let collection = context.collection()?;
-                let found = texts.iter().map(|text| context.item(&collection, text));
-                let names: Result<Vec<_>, _> =
-                    found.map(|item| item.map(|item| item.name().clone())).collect();
-                self.run_on(context, &[collection], Some(names?))
+                let mut tally = Tally::new(context, texts.len() == 1);
+                let find = |text: &str| Ok(context.item(&collection, text)?.name().clone());
+                let names = tally.meant(texts, find);
+                self.run_on(context, &[collection], Some(names), tally)
             }
-            Target::Roots(roots) => self.run_on(context, &roots, None),
+            Target::Roots(roots) => self.run_on(context, &roots, None, Tally::new(context, false)),
         }
     }
 
@@ -102,11 +103,12 @@ impl Verify {
         &self,
         context: &Context,
         roots: &[Collection],
-        items: Option<Vec<urepo::identity::RepositoryName>>,
+        items: Option<Vec<RepositoryName>>,
+        tally: Tally<'_>,
     ) -> Done {
         if context.global.dry_run {
             context.printer.note("verify changes nothing; there is nothing to try dry");
-            return Ok(());
+            return each::finish(tally, 0);
         }
         let progress = context.progress();
         let mut ending = Ending::new(context, roots, self.older_than);
@@ -129,7 +131,7 @@ impl Verify {
         }
         drop(progress);
         ending.seen = run.seen.into_inner();
-        ending.tell()
+        ending.tell(tally)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
+use crate::cli::report::{End, Tally};
 use crate::cli::{Done, escape, human, record, shell};
 
 /// Show which collections hold items, and whether their Copies are current
@@ -39,57 +40,31 @@ pub(crate) struct Whereis {
 impl Whereis {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let known = context.known(&self.with)?;
-        let mut tally = Tally::default();
-        let mut ended = Ok(());
-        for text in &self.items {
-            let done = known.resolve(text).and_then(|name| {
-                let found = holdings(&name, &known.collections);
-                tell(context, &known, &found)?;
-                tally.holdings += found.all.len();
-                judge(&known, text, &found)
-            });
-            match done {
-                Err(failure) if failure.ends_the_run() => return Err(failure),
-                Err(failure) => {
-                    tally.failed += 1;
-                    tally.conflict |= failure.exit == Exit::Conflict;
-                    if let [_] = self.items[..] {
-                        ended = Err(failure);
-                    } else {
-                        failure.tell(&context.printer);
-                    }
-                }
-                Ok(()) => {}
-            }
-        }
-        if ended.is_ok() && tally.failed > 0 {
-            let exit = if tally.conflict { Exit::Conflict } else { Exit::Partial };
+        let mut tally = Tally::new(context, self.items.len() == 1);
+        let (mut count, mut conflict) = (0, false);
+        tally.meant(&self.items, |text| {
+            let name = known.resolve(text)?;
+            let found = holdings(&name, &known.collections);
+            tell(context, &known, &found)?;
+            count += found.all.len();
+            let judged = judge(&known, text, &found);
+            conflict |= judged.as_ref().is_err_and(|failure| failure.exit == Exit::Conflict);
+            judged
+        });
+        let failed = tally.failed;
+        let partial = (failed > 0).then(|| {
+            let exit = if conflict { Exit::Conflict } else { Exit::Partial };
             let of = human::count(self.items.len() as u64, "item");
-            ended = Err(Failure::new(
-                exit,
-                format!("{} of {of} are not as they should be", tally.failed),
-            ));
-        }
-        if context.printer.json {
-            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-            let record = json!({
-                "type": "summary", "version": 1, "items": self.items.len(),
-                "holdings": tally.holdings, "failed": tally.failed,
-                "incomplete": !known.missing.is_empty(),
-                "missing": known.missing.iter().map(|missing| &missing.name).collect::<Vec<_>>(),
-                "exit_code": code,
-            });
-            context.printer.record(&record)?;
-        }
-        ended
+            Failure::new(exit, format!("{failed} of {of} are not as they should be"))
+        });
+        let counts = json!({
+            "items": self.items.len(), "holdings": count, "failed": failed,
+            "incomplete": !known.missing.is_empty(),
+            "missing": known.missing.iter().map(|missing| &missing.name).collect::<Vec<_>>(),
+        });
+        let done = format!("{} found", human::count(count as u64, "holding"));
+        tally.finish(End { done, partial, counts, ..End::default() })
     }
-}
-
-#[derive(Default)]
-struct Tally {
-    holdings: usize,
-    failed: u64,
-    conflict: bool,
 }
 
 /// What is wrong with the answer itself.

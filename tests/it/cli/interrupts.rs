@@ -76,7 +76,7 @@ fn the_first_ends_at_the_next_safe_point() {
         snapbox::assert_data_eq!(
             stderr,
             str![[r#"
-error: interrupted; 0 items deposited
+error: interrupted; 0 items deposited before it
 hint: every printed name is whole and on the disk; nothing is left of the others
 
 "#]]

@@ -10,7 +10,8 @@ use urepo::item::PayloadPath;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record, report};
+use crate::cli::report::{End, GOES_ON, Tally};
+use crate::cli::{Done, human, record};
 
 pub(super) struct Teller<'a> {
     pub(super) context: &'a Context,
@@ -117,46 +118,32 @@ impl Teller<'_> {
 
     /// Says how the run ended and with which code.
     pub(super) fn finish(&self, mut summary: Summary) -> Done {
-        let printer = &self.context.printer;
-        let fatal = summary.fatal.take();
-        let ended = self.ended(&summary, fatal);
-        if printer.json {
-            let counts = json!({
-                "adopted": summary.taken, "skipped": summary.there, "strays": summary.strays,
-                "refused": summary.refused, "files": summary.files, "bytes": summary.bytes,
-                "planned": self.planned,
-            });
-            report::summary(printer, &ended, counts)?;
-        } else if ended.is_ok() || summary.taken > 0 {
-            printer.note(&self.closing(&summary));
-        }
-        ended
-    }
-
-    fn ended(&self, summary: &Summary, fatal: Option<AdoptError>) -> Done {
-        if self.context.interrupt.requested() {
-            let taken = human::count(summary.taken, "item");
-            return Err(Failure::new(Exit::Interrupted, format!("interrupted; {taken} taken in"))
-                .hint("repeat the command: it goes on where it stopped"));
-        }
-        if let Some(error) = fatal {
+        let taken = human::count(summary.taken, "item");
+        let mut tally = Tally::new(self.context, false);
+        if let Some(error) = summary.fatal.take() {
             let failure = Failure::from(error);
-            return Err(match summary.taken {
+            tally.ends(match summary.taken {
                 0 => failure,
-                taken => failure
-                    .caused_by(format!("before it {} were taken in", human::count(taken, "item"))),
+                _ => failure.caused_by(format!("before it {taken} were taken in")),
             });
         }
-        if summary.refused > 0 {
+        let partial = if summary.refused > 0 {
             let all = summary.refused + summary.taken + summary.there;
             let message = format!("{} of {all} items can not be taken in", summary.refused);
-            return Err(Failure::new(Exit::Partial, message)
-                .hint("each is named above, with its reason; they are as they were"));
-        }
-        if summary.taken + summary.there == 0 {
-            return Err(super::no_items(self.root.path()));
-        }
-        Ok(())
+            let hint = "each is named above, with its reason; they are as they were";
+            Some(Failure::new(Exit::Partial, message).hint(hint))
+        } else {
+            (summary.taken + summary.there == 0).then(|| super::no_items(self.root.path()))
+        };
+        let counts = json!({
+            "adopted": summary.taken, "skipped": summary.there, "strays": summary.strays,
+            "refused": summary.refused, "files": summary.files, "bytes": summary.bytes,
+            "planned": self.planned,
+        });
+        let is_told = summary.refused == 0 || summary.taken > 0;
+        let closing = is_told.then(|| self.closing(&summary));
+        let done = format!("{taken} taken in");
+        tally.finish(End { done, hint: GOES_ON, partial, counts, closing, ..End::default() })
     }
 
     fn closing(&self, summary: &Summary) -> String {

@@ -1,7 +1,6 @@
 //! Telling what became of each item, and how the run ended.
 
 use std::os::unix::ffi::OsStrExt;
-use std::sync::PoisonError;
 
 use serde_json::json;
 use urepo::export::{ExportError, Exported, Outcome, Summary};
@@ -9,23 +8,20 @@ use urepo::export::{ExportError, Exported, Outcome, Summary};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Verbosity;
-use crate::cli::select::{Failures, Meaningless};
-use crate::cli::{Done, human, record, report};
+use crate::cli::report::{End, Tally};
+use crate::cli::select::Failures;
+use crate::cli::{Done, human, record};
 
 /// Tells each outcome as it comes.
 pub(super) struct Teller<'a> {
     context: &'a Context,
-    /// Whether one item was asked for, which then ends with its own failure.
-    is_single: bool,
     is_stream: bool,
-    /// The failure that the run ends with.
-    last: Option<Failure>,
+    tally: Tally<'a>,
 }
 
 impl<'a> Teller<'a> {
     pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Teller<'a> {
-        Teller { context, is_single, is_stream, last: None }
+        Teller { context, is_stream, tally: Tally::new(context, is_single) }
     }
 
     /// Tells the outcomes of a group.
@@ -33,7 +29,11 @@ impl<'a> Teller<'a> {
         for Outcome { name, result } in outcomes {
             match result {
                 Ok(exported) => self.tell(name.as_str(), &exported),
-                Err(error) => self.tell_failure(name.as_str(), error.into()),
+                Err(error) => {
+                    // The engine knows itself when to stop.
+                    let _ = self.tally.failed(name.as_str(), error.into());
+                    Ok(())
+                }
             }
             .map_err(|failure| ExportError::Stream(failure.into_io_error()))?;
         }
@@ -74,93 +74,41 @@ impl<'a> Teller<'a> {
         printer.exact(&[place.as_os_str().as_bytes(), b"\n"].concat())
     }
 
-    fn tell_failure(&mut self, name: &str, failure: Failure) -> Done {
-        let printer = &self.context.printer;
-        if failure.exit == Exit::Interrupted || failure.ends_the_run() {
-            self.last = Some(failure);
-            return Ok(());
-        }
-        if printer.json {
-            let message = failure.in_one_line();
-            let error = json!({ "code": failure.exit.code(), "message": message });
-            let record = json!({
-                "type": "item", "version": 1, "id": name, "ok": false, "error": error,
-            });
-            printer.record(&record)?;
-        }
-        if self.is_single {
-            self.last = Some(failure);
-        } else if !printer.json {
-            failure.tell(printer);
-        }
-        Ok(())
-    }
-
     /// Says how the run ended, with what was met while the items were looked for.
-    pub(super) fn finish(mut self, mut summary: Summary, met: &Failures) -> Done {
-        let printer = &self.context.printer;
-        let met = std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
-        summary.failed += met.len() as u64;
-        for Meaningless { failure, .. } in met {
-            if self.is_single {
-                self.last = Some(failure);
-            } else {
-                failure.tell(printer);
-            }
+    pub(super) fn finish(mut self, summary: Summary, met: &Failures) -> Done {
+        let Summary { exported, files, bytes, cut_short, fatal, .. } = summary;
+        let _ = self.tally.met(met);
+        if let Some(error) = fatal {
+            self.tally.ends(error.into());
         }
-        let ended = self.failure(&mut summary).map_or(Ok(()), Err);
-        if printer.json {
-            let counts = json!({
-                "exported": summary.exported,
-                "failed": summary.failed, "files": summary.files, "bytes": summary.bytes,
-                "planned": self.context.global.dry_run,
-            });
-            report::summary(printer, &ended, counts)?;
-        } else if ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial) {
-            self.close(&summary);
+        let is_dry = self.context.global.dry_run;
+        let failed = self.tally.failed;
+        let all = exported + failed;
+        if cut_short {
+            self.tally.adds("the stream ends in the middle of it; do not use it");
         }
-        ended
-    }
-
-    fn close(&self, summary: &Summary) {
-        let printer = &self.context.printer;
-        if self.context.global.dry_run || printer.verbosity == Verbosity::Quiet {
-            return;
-        }
-        if summary.exported == 0 {
-            printer.note("exported nothing");
-            return;
-        }
-        let items = human::count(summary.exported, "item");
-        let files = human::count(summary.files, "file");
-        printer.note(&format!("exported {items}, {files}, {}", human::bytes(summary.bytes)));
-    }
-
-    fn failure(&mut self, summary: &mut Summary) -> Option<Failure> {
-        if self.context.interrupt.requested() {
-            let done = human::count(summary.exported, "item");
-            let message = format!("interrupted; {done} exported before it");
-            return Some(Failure::new(Exit::Interrupted, message));
-        }
-        if let Some(error) = summary.fatal.take() {
-            return Some(error.into());
-        }
-        if let Some(failure) = self.last.take() {
-            let is_cut = summary.cut_short && !failure.ends_the_run();
-            let cut = "the stream ends in the middle of it; do not use it";
-            return Some(if is_cut { failure.caused_by(cut) } else { failure });
-        }
-        let all = summary.exported + summary.failed;
-        if summary.cut_short {
+        let partial = if cut_short {
             let message = format!("the stream ends in the middle of item {all}; do not use it");
-            return Some(
-                Failure::new(Exit::Damage, message)
-                    .hint("the reason is named above; leave that item out, or repair it"),
-            );
-        }
-        (summary.failed > 0).then(|| {
-            let message = format!("{} of {all} items were not exported", summary.failed);
-            Failure::new(Exit::Partial, message).hint("each is named above, with its reason")
-        })
+            let hint = "the reason is named above; leave that item out, or repair it";
+            Some(Failure::new(Exit::Damage, message).hint(hint))
+        } else {
+            (failed > 0).then(|| {
+                let message = format!("{failed} of {all} items were not exported");
+                Failure::new(Exit::Partial, message).hint("each is named above, with its reason")
+            })
+        };
+        let items = human::count(exported, "item");
+        let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
+        let closing = match exported {
+            0 => "exported nothing".to_owned(),
+            _ => format!("exported {items}, {size}"),
+        };
+        let counts = json!({
+            "exported": exported, "failed": failed, "files": files, "bytes": bytes,
+            "planned": is_dry,
+        });
+        let closing = (!is_dry).then_some(closing);
+        let done = format!("{items} exported");
+        self.tally.finish(End { done, partial, counts, closing, ..End::default() })
     }
 }

@@ -13,7 +13,8 @@ use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
-use crate::cli::{Done, human, record, report};
+use crate::cli::report::{End, GOES_ON, Tally};
+use crate::cli::{Done, human, record};
 
 /// Tells each event as it comes.
 pub(super) struct Teller<'a> {
@@ -182,57 +183,51 @@ impl<'a> Teller<'a> {
         if let Some(file) = self.failed {
             file.finish()?;
         }
-        let ended = ended(self.context, &mut summary, wait.is_some());
-        if printer.json {
-            let counts = json!({
-                "planned": wait.is_some(),
-                "imported": summary.imported, "files": summary.files, "bytes": summary.bytes,
-                "there": summary.there, "unsettled": summary.unsettled, "failed": summary.failed,
-                "left": summary.left, "complete": !summary.out_of_time && ended_whole(&ended),
-                "waiting_seconds": wait.map(|wait| wait.as_secs()),
+        let is_planned = wait.is_some();
+        let imported = human::count(summary.imported, "item");
+        let mut tally = Tally::new(self.context, false);
+        let mut is_whole = !self.context.interrupt.requested();
+        if let Some(error) = summary.fatal.take() {
+            is_whole = false;
+            let failure = Failure::from(error);
+            tally.ends(if summary.imported == 0 || is_planned {
+                failure
+            } else {
+                failure.caused_by(format!("before it {imported} came whole to the disk"))
             });
-            report::summary(printer, &ended, counts)?;
-        } else if ended_whole(&ended) {
-            printer.note(&closing(&summary, wait));
         }
-        ended
-    }
-}
-
-/// Whether the run came to its end, be it that something failed.
-fn ended_whole(ended: &Done) -> bool {
-    ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
-}
-
-fn ended(context: &Context, summary: &mut Summary, is_planned: bool) -> Done {
-    if context.interrupt.requested() {
-        let done = human::count(summary.imported, "item");
-        return Err(Failure::new(Exit::Interrupted, format!("interrupted; {done} imported"))
-            .hint("repeat the command: it goes on where it stopped"));
-    }
-    if let Some(error) = summary.fatal.take() {
-        let failure = Failure::from(error);
-        return Err(match summary.imported {
-            0 => failure,
-            _ if is_planned => failure,
-            count => {
-                let before = human::count(count, "item");
-                failure.caused_by(format!("before it {before} came whole to the disk"))
-            }
+        let counts = json!({
+            "planned": is_planned,
+            "imported": summary.imported, "files": summary.files, "bytes": summary.bytes,
+            "there": summary.there, "unsettled": summary.unsettled, "failed": summary.failed,
+            "left": summary.left, "complete": !summary.out_of_time && is_whole,
+            "waiting_seconds": wait.map(|wait| wait.as_secs()),
         });
+        tally.finish(End {
+            done: format!("{imported} imported"),
+            hint: GOES_ON,
+            partial: partial(&summary, is_planned),
+            counts,
+            closing: Some(closing(&summary, wait)),
+            ..End::default()
+        })
     }
+}
+
+/// Why it is no success, though it came to its end.
+fn partial(summary: &Summary, is_planned: bool) -> Option<Failure> {
     let all = summary.imported + summary.there + summary.unsettled + summary.failed;
     match (summary.failed, summary.left) {
-        (0, 0) => Ok(()),
+        (0, 0) => None,
         (0, left) => {
             let message = format!("{left} of {all} sources are still where they were");
-            Err(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
+            Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
         }
         (failed, _) => {
             let not = if is_planned { "would not be" } else { "were not" };
             let message = format!("{failed} of {all} sources {not} imported");
-            Err(Failure::new(Exit::Partial, message)
-                .hint("mend what is named above and repeat: what is there is not imported again"))
+            let hint = "mend what is named above and repeat: what is there is not imported again";
+            Some(Failure::new(Exit::Partial, message).hint(hint))
         }
     }
 }

@@ -4,22 +4,19 @@ use urepo::collection::Collection;
 use urepo::deposit::{DepositError, Deposited, Outcome, Summary};
 
 use crate::cli::context::Context;
-use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Output;
-use crate::cli::{Done, human, record, report};
+use crate::cli::printer::{Output, Verbosity};
+use crate::cli::report::{End, Tally};
+use crate::cli::{Done, human, record};
 
 /// Tells each outcome as it comes.
 pub(super) struct Teller<'a> {
     pub(super) context: &'a Context,
     pub(super) collection: &'a Collection,
-    pub(super) single: bool,
-    /// The failure of the one item that was asked for: it is told at the end, in full.
-    pub(super) alone: Option<Failure>,
+    pub(super) tally: Tally<'a>,
     /// Items whose source is still there, though it was to go.
     pub(super) left: u64,
-    pub(super) crowd: Crowd,
 }
 
 impl Teller<'_> {
@@ -46,21 +43,11 @@ impl Teller<'_> {
     /// Tells a failed item, on stdout as a record.
     fn tell_failure(&mut self, output: &mut Output, source: &str, failure: Failure) {
         let printer = &self.context.printer;
-        if printer.json {
-            let message = failure.in_one_line();
-            let error = serde_json::json!({ "code": failure.exit.code(), "message": message });
-            output.record(&serde_json::json!({
-                "type": "item", "version": 1, "ok": false, "source": source, "error": error,
-            }));
-        } else if !self.single
-            && failure.exit != Exit::Interrupted
-            && self.crowd.tells(&failure, printer)
-        {
+        let tell = |failure: &Failure| {
             printer.error(&format!("`{source}` was not deposited: {}", failure.in_one_line()));
-        }
-        if self.single {
-            self.alone = Some(failure);
-        }
+        };
+        // The engine knows itself when to stop.
+        let _ = self.tally.fails(output, serde_json::json!({ "source": source }), failure, tell);
     }
 
     fn tell_what_was_not_done(&mut self, source: &str, deposited: &Deposited) {
@@ -99,46 +86,46 @@ impl Teller<'_> {
 pub(super) fn finish(
     context: &Context,
     summary: Summary,
-    Teller { alone, left, single, crowd, .. }: Teller<'_>,
+    Teller { mut tally, left, .. }: Teller<'_>,
     broken: Option<Failure>,
 ) -> Done {
     let printer = &context.printer;
-    crowd.tell_rest(printer);
     for notice in &summary.notices {
         printer.warning(&notice.to_string());
     }
-    let Summary { deposited, failed, bytes, fatal, .. } = summary;
-    let ended = if context.interrupt.requested() {
-        let message = format!("interrupted; {} deposited", human::count(deposited, "item"));
-        Err(Failure::new(Exit::Interrupted, message)
-            .hint("every printed name is whole and on the disk; nothing is left of the others"))
-    } else if let Some(failure) = broken {
-        Err(failure)
-    } else if let Some(error) = fatal {
-        Err(explain_fatal(error, deposited))
-    } else if let Some(failure) = alone {
-        Err(failure)
-    } else if failed == 0 && left > 0 {
-        let items = human::count(left, "item");
-        Err(Failure::new(Exit::Partial, format!("the sources of {items} are still there"))
-            .hint("what is named above is in the collection as well, and can be removed by hand"))
-    } else if failed > 0 {
-        let of = deposited + failed;
-        Err(Failure::new(Exit::Partial, format!("{failed} of {of} items were not deposited"))
-            .hint("the others are; mend what is named above and repeat with those paths only"))
-    } else {
-        Ok(())
-    };
-    if printer.json {
-        let counts = serde_json::json!({
-            "deposited": deposited, "failed": failed, "left": left, "bytes": bytes,
-        });
-        report::summary(printer, &ended, counts)?;
-    } else if !single {
-        let size = human::bytes(bytes);
-        printer.detail(&format!("deposited {}, {size}", human::count(deposited, "item")));
+    let Summary { deposited, bytes, fatal, .. } = summary;
+    let failed = tally.failed;
+    let fatal = fatal.map(|error| explain_fatal(error, deposited));
+    for failure in [broken, fatal].into_iter().flatten() {
+        tally.ends(failure);
     }
-    ended
+    let partial = if failed > 0 {
+        let of = deposited + failed;
+        let message = format!("{failed} of {of} items were not deposited");
+        let hint = "the others are; mend what is named above and repeat with those paths only";
+        Some(Failure::new(Exit::Partial, message).hint(hint))
+    } else {
+        (left > 0).then(|| {
+            let items = human::count(left, "item");
+            Failure::new(Exit::Partial, format!("the sources of {items} are still there")).hint(
+                "what is named above is in the collection as well, and can be removed by hand",
+            )
+        })
+    };
+    let counts = serde_json::json!({
+        "deposited": deposited, "failed": failed, "left": left, "bytes": bytes,
+    });
+    let done = format!("{} deposited", human::count(deposited, "item"));
+    let is_told = !tally.is_single() && printer.verbosity == Verbosity::Verbose;
+    let items = human::count(deposited, "item");
+    tally.finish(End {
+        done,
+        hint: Some("every printed name is whole and on the disk; nothing is left of the others"),
+        partial,
+        counts,
+        closing: is_told.then(|| format!("deposited {items}, {}", human::bytes(bytes))),
+        ..End::default()
+    })
 }
 
 /// What ended the whole run before its time.

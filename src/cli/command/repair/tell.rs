@@ -11,7 +11,8 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
-use crate::cli::{Done, escape, human, record, report};
+use crate::cli::report::{End, Tally};
+use crate::cli::{Done, escape, human, record};
 
 /// A run over items: how they ended.
 pub(super) struct Run<'a> {
@@ -23,15 +24,17 @@ pub(super) struct Run<'a> {
     pub left: u64,
     /// Places that are no item, with damage.
     places: u64,
+    /// Items that were not looked at, besides those with damage that is left.
     failed: u64,
     pub interrupted: bool,
-    last: Option<Failure>,
+    pub tally: Tally<'a>,
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(context: &'a Context) -> Run<'a> {
+    pub(super) fn new(context: &'a Context, is_single: bool) -> Run<'a> {
+        let tally = Tally::new(context, is_single);
         let (mended, sound, left, places, failed) = (0, 0, 0, 0, 0);
-        Run { context, mended, sound, left, places, failed, interrupted: false, last: None }
+        Run { context, mended, sound, left, places, failed, interrupted: false, tally }
     }
 
     /// Tells how an item ended; of an error, whether it means damage.
@@ -87,22 +90,12 @@ impl<'a> Run<'a> {
     }
 
     fn fail(&mut self, name: &str, failure: Failure) -> Done {
-        if self.context.printer.json {
-            let error = json!({ "code": failure.exit.code(), "message": failure.in_one_line() });
-            let fields = json!({ "ok": false, "outcome": "failed", "error": error });
-            self.tell(name, fields, String::new)?;
-        }
-        // A single one is told at the end.
-        if let Some(earlier) = self.last.replace(failure) {
-            self.tell_failure(&earlier);
-        }
-        Ok(())
-    }
-
-    fn tell_failure(&self, failure: &Failure) {
-        if !self.context.printer.json {
-            failure.tell(&self.context.printer);
-        }
+        let printer = &self.context.printer;
+        let mut output = printer.output();
+        let fields = json!({ "id": name, "outcome": "failed" });
+        // A signal is met before the next item.
+        let _ = self.tally.fails(&mut output, fields, failure, |it| it.tell(printer));
+        printer.send(&output)
     }
 
     fn is_dry(&self) -> bool {
@@ -160,45 +153,39 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How the run ended; `single` if one item was asked for, which then tells its own failure.
-    pub(super) fn finish(mut self, single: bool) -> Done {
-        let items = self.mended + self.sound + self.left + self.failed;
-        let own = if single { self.last.take() } else { None };
-        if let Some(last) = &self.last {
-            self.tell_failure(last);
-        }
-        let ended = if self.interrupted {
-            let mended = human::count(self.mended, "item");
-            Err(Failure::new(Exit::Interrupted, format!("interrupted; {mended} mended before it")))
-        } else if let Some(failure) = own {
-            Err(failure)
-        } else if self.left > 0 {
-            let left = human::count(self.left, "item");
-            Err(Failure::new(Exit::Damage, format!("{left} still damaged, {} mended", self.mended))
-                .hint("`--from ROOT` names more collections with good copies"))
-        } else if self.places > 0 {
-            let places = human::count(self.places, "place");
-            let message = format!("{places} with damage that are no item, {} mended", self.mended);
-            Err(Failure::new(Exit::Damage, message).hint("`urepo verify --quick` lists them"))
-        } else if self.failed > 0 {
-            let failed = human::count(self.failed, "item");
-            let message = format!("{failed} could not be looked at, {} mended", self.mended);
-            Err(Failure::new(Exit::Partial, message))
+    /// How the run ended.
+    pub(super) fn finish(self) -> Done {
+        let Run { mended, sound, left, places, failed, .. } = self;
+        let items = mended + sound + left + failed;
+        let partial = if left > 0 {
+            let left = human::count(left, "item");
+            let message = format!("{left} still damaged, {mended} mended");
+            let hint = "`--from ROOT` names more collections with good copies";
+            Some(Failure::new(Exit::Damage, message).hint(hint))
+        } else if places > 0 {
+            let places = human::count(places, "place");
+            let message = format!("{places} with damage that are no item, {mended} mended");
+            Some(Failure::new(Exit::Damage, message).hint("`urepo verify --quick` lists them"))
         } else {
-            Ok(())
+            (failed > 0).then(|| {
+                let failed = human::count(failed, "item");
+                let message = format!("{failed} could not be looked at, {mended} mended");
+                Failure::new(Exit::Partial, message)
+            })
         };
-        let printer = &self.context.printer;
-        if printer.json {
-            let counts = json!({
-                "items": items, "mended": self.mended,
-                "sound": self.sound, "damaged": self.left, "places": self.places, "failed": self.failed,
-                "interrupted": self.interrupted, "dry_run": self.is_dry(),
-            });
-            report::summary(printer, &ended, counts)?;
-        } else if ended.is_ok() && self.mended == 0 && !single {
-            printer.note(&format!("nothing to mend in {}", human::count(items, "item")));
-        }
-        ended
+        let is_single = self.tally.is_single();
+        let is_told = partial.is_none() && mended == 0 && !is_single;
+        let counts = json!({
+            "items": items, "mended": mended, "sound": sound, "damaged": left, "places": places,
+            "failed": failed, "interrupted": self.interrupted, "dry_run": self.is_dry(),
+        });
+        self.tally.finish(End {
+            done: format!("{} mended", human::count(mended, "item")),
+            partial,
+            counts,
+            closing: is_told.then(|| format!("nothing to mend in {}", human::count(items, "item"))),
+            ..End::default()
+        })
     }
 }
 

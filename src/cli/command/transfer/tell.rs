@@ -1,7 +1,6 @@
 //! Telling what became of each item, and how the run ended.
 
 use std::path::PathBuf;
-use std::sync::PoisonError;
 
 use serde_json::{Value, json};
 use urepo::transfer::{
@@ -10,35 +9,33 @@ use urepo::transfer::{
 
 use super::Run;
 use crate::cli::context::Context;
-use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
-use crate::cli::select::{Failures, Meaningless};
-use crate::cli::{Done, human, record, report};
+use crate::cli::report::{End, GOES_ON, Tally};
+use crate::cli::select::Failures;
+use crate::cli::{Done, human, record};
 
 /// How many paths that no sidecar lists are named for an item.
 const UNLISTED_NAMED: usize = 5;
 
 /// Tells each outcome as it comes.
-pub(in crate::cli::command) struct Teller<'a> {
-    run: &'a Run<'a>,
+pub(in crate::cli::command) struct Teller<'r, 'a> {
+    run: &'r Run<'a>,
     depth: Depth,
-    /// The failure of the one item that was asked for: it is told at the end, in full.
-    alone: Option<Failure>,
-    crowd: Crowd,
+    tally: Tally<'a>,
 }
 
 /// How a run ended.
-pub(in crate::cli::command) struct Ended {
-    pub(in crate::cli::command) summary: Summary,
-    pub(in crate::cli::command) failure: Option<Failure>,
+pub(in crate::cli::command) struct Ended<'a> {
+    summary: Summary,
+    tally: Tally<'a>,
     depth: Depth,
 }
 
-impl<'a> Teller<'a> {
-    pub(super) fn new(run: &'a Run<'a>, depth: Depth) -> Teller<'a> {
-        Teller { run, depth, alone: None, crowd: Crowd::default() }
+impl<'r, 'a> Teller<'r, 'a> {
+    pub(super) fn new(run: &'r Run<'a>, depth: Depth) -> Teller<'r, 'a> {
+        Teller { run, depth, tally: Tally::new(run.context, run.single) }
     }
 
     /// Tells the outcomes of a group, in one write.
@@ -124,19 +121,9 @@ impl<'a> Teller<'a> {
         record
     }
 
-    /// Tells a failed item, on stdout as a record.
     fn tell_failure(&mut self, output: &mut Output, name: &str, error: TransferError) {
         let printer = &self.run.context.printer;
-        let failure = Failure::from(error);
-        if printer.json {
-            output.record(&failed(Some(name), &failure));
-        }
-        if self.run.single {
-            self.alone = Some(failure);
-        } else if !printer.json
-            && failure.exit != Exit::Interrupted
-            && self.crowd.tells(&failure, printer)
-        {
+        let tell = |failure: &Failure| {
             let text = failure.in_one_line();
             if text.contains(name) {
                 printer.error(&text);
@@ -146,92 +133,59 @@ impl<'a> Teller<'a> {
             if let Some(hint) = &failure.hint {
                 printer.hint(hint);
             }
-        }
+        };
+        // The engine knows itself when to stop.
+        let _ = self.tally.fails(output, json!({ "id": name }), error.into(), tell);
     }
 
     /// How the run ended, with what was met while the items were looked for.
-    pub(super) fn end(self, mut summary: Summary, failures: &Failures) -> Result<Ended, Failure> {
-        let printer = &self.run.context.printer;
-        self.crowd.tell_rest(printer);
-        let met = std::mem::take(&mut *failures.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut alone = self.alone;
-        summary.failed += met.len() as u64;
-        for Meaningless { text, failure } in met {
-            if printer.json {
-                let record = failed(text.as_deref(), &failure);
-                printer.record(&record)?;
-            }
-            if self.run.single {
-                alone = Some(failure);
-            } else if !printer.json {
-                failure.tell(printer);
-            }
+    pub(super) fn end(mut self, mut summary: Summary, failures: &Failures) -> Ended<'a> {
+        let _ = self.tally.met(failures);
+        if let Some(error) = summary.fatal.take() {
+            self.tally.ends(error.into());
         }
-        let failure = if self.run.context.interrupt.requested() {
-            let done = human::count(summary.transferred, "item");
-            let message = format!("interrupted; {done} {} before it", past(self.run.verb));
-            let hint = "repeat the command: it goes on where it stopped";
-            Some(Failure::new(Exit::Interrupted, message).hint(hint))
-        } else if let Some(error) = summary.fatal.take() {
-            Some(Failure::from(error))
-        } else if let Some(failure) = alone {
-            Some(failure)
-        } else if summary.failed > 0 {
-            let all = summary.failed + summary.transferred + summary.skipped;
-            let message =
-                format!("{} of {all} items were not {}", summary.failed, past(self.run.verb));
-            Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
-        } else {
-            None
-        };
-        Ok(Ended { summary, failure, depth: self.depth })
+        Ended { summary, tally: self.tally, depth: self.depth }
     }
 }
 
-/// The record of an item that failed.
-fn failed(id: Option<&str>, failure: &Failure) -> Value {
-    let error = json!({ "code": failure.exit.code(), "message": failure.in_one_line() });
-    json!({ "type": "item", "version": 1, "id": id, "ok": false, "error": error })
-}
-
-impl Ended {
-    /// Adds another run to this one; its failure counts if there was none.
-    pub(in crate::cli::command) fn add(&mut self, other: Ended) {
+impl<'a> Ended<'a> {
+    /// Adds another run to this one.
+    pub(in crate::cli::command) fn add(&mut self, other: Ended<'a>) {
         self.summary.transferred += other.summary.transferred;
         self.summary.skipped += other.summary.skipped;
         self.summary.buried += other.summary.buried;
-        self.summary.failed += other.summary.failed;
         self.summary.files += other.summary.files;
         self.summary.bytes += other.summary.bytes;
-        if self.failure.is_none() {
-            self.failure = other.failure;
-        }
+        self.tally.add(other.tally);
     }
 
     /// Says how it ended and with which code.
-    pub(in crate::cli::command) fn finish(self, context: &Context, verb: Verb) -> Done {
-        let Ended { summary, failure, depth } = self;
-        let ended = failure.map_or(Ok(()), Err);
-        let printer = &context.printer;
-        if printer.json {
-            let counts = json!({
-                "transferred": summary.transferred,
-                "skipped": summary.skipped, "failed": summary.failed, "files": summary.files,
-                "bytes": summary.bytes, "buried": summary.buried,
-                "planned": depth == Depth::Plan,
-            });
-            report::summary(printer, &ended, counts)?;
-        } else if ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
-            && let Some(closing) = closing(&summary, verb, depth)
-        {
-            printer.note(&closing);
-        }
-        ended
+    pub(in crate::cli::command) fn finish(self, verb: Verb) -> Done {
+        let Ended { summary, tally, depth } = self;
+        let failed = tally.failed;
+        let partial = (failed > 0).then(|| {
+            let all = failed + summary.transferred + summary.skipped;
+            let message = format!("{failed} of {all} items were not {}", past(verb));
+            Failure::new(Exit::Partial, message).hint("each is named above, with its reason")
+        });
+        let counts = json!({
+            "transferred": summary.transferred, "skipped": summary.skipped, "failed": failed,
+            "files": summary.files, "bytes": summary.bytes, "buried": summary.buried,
+            "planned": depth == Depth::Plan,
+        });
+        tally.finish(End {
+            done: format!("{} {}", human::count(summary.transferred, "item"), past(verb)),
+            hint: GOES_ON,
+            partial,
+            counts,
+            closing: closing(&summary, failed, verb, depth),
+            ..End::default()
+        })
     }
 }
 
 /// What is told at the end; nothing where only failures are to be told.
-fn closing(summary: &Summary, verb: Verb, depth: Depth) -> Option<String> {
+fn closing(summary: &Summary, failed: u64, verb: Verb, depth: Depth) -> Option<String> {
     let there = match (summary.skipped, verb) {
         (0, _) => None,
         (1, Verb::Refresh) => Some("1 Copy up to date".to_owned()),
@@ -239,7 +193,7 @@ fn closing(summary: &Summary, verb: Verb, depth: Depth) -> Option<String> {
         (count, _) => Some(format!("{count} there already")),
     };
     let done = match depth {
-        _ if summary.transferred == 0 && summary.failed > 0 => return there,
+        _ if summary.transferred == 0 && failed > 0 => return there,
         _ if summary.transferred == 0 => format!("nothing to {}", present(verb)),
         Depth::Plan => sized(&format!("would {}", present(verb)), summary),
         Depth::Act => sized(past(verb), summary),

@@ -11,6 +11,7 @@ use urepo::verify::{Code, Comparison, Round, Severity, Summary};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::{End, Tally};
 use crate::cli::{Done, human, record};
 
 /// What came of comparing several roots.
@@ -47,31 +48,38 @@ impl<'a> Ending<'a> {
         self.total += summary;
     }
 
-    pub(super) fn tell(&self) -> Done {
-        let ended = self.ended();
+    pub(super) fn tell(&self, tally: Tally<'_>) -> Done {
         let printer = &self.context.printer;
+        let failed = tally.failed;
+        let damage = self.damage();
         if printer.json {
-            let code = ended.as_ref().err().map_or(0, |failure| failure.exit.code());
-            for record in self.records(code) {
+            for record in self.of_each() {
                 printer.record(&record)?;
             }
-            return ended;
         }
-        if ended.is_ok() {
-            printer.note(&self.praise());
+        let partial = (failed > 0).then(|| {
+            let items = human::count(failed, "item");
+            Failure::new(Exit::Partial, format!("{items} could not be verified"))
+        });
+        let done = tally.finish(End {
+            done: format!("{} verified", human::count(self.total.items, "item")),
+            damage,
+            partial,
+            counts: self.counts(failed),
+            closing: (failed == 0 || self.total.items > 0).then(|| self.praise()),
+            ..End::default()
+        });
+        if !printer.json {
+            let outlooks = self.each.iter().filter_map(|(root, it)| self.outlook(*root, it));
+            outlooks.for_each(|outlook| printer.note(&outlook));
+            if self.seen.contains(&Code::InventoryRotten) {
+                printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
+            }
+            if matches!(self.compared, Some(Compared::NoTime)) {
+                printer.note("there was no time left to compare the collections");
+            }
         }
-        self.each.iter().filter_map(|(root, summary)| self.outlook(*root, summary)).for_each(
-            |outlook| {
-                printer.note(&outlook);
-            },
-        );
-        if self.seen.contains(&Code::InventoryRotten) {
-            printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
-        }
-        if matches!(self.compared, Some(Compared::NoTime)) {
-            printer.note("there was no time left to compare the collections");
-        }
-        ended
+        done
     }
 
     fn comparison(&self) -> Comparison {
@@ -81,7 +89,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    fn ended(&self) -> Done {
+    fn damage(&self) -> Option<Failure> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
         if total.is_damage() || disagreements > 0 {
@@ -99,14 +107,9 @@ impl<'a> Ending<'a> {
                 facts.push(format!("{contradictions} between the collections"));
             }
             let message = facts.join(", and ");
-            return Err(Failure::new(Exit::Damage, message).hint(self.remedy()));
+            return Some(Failure::new(Exit::Damage, message).hint(self.remedy()));
         }
-        if total.interrupted || self.comparison().interrupted {
-            let items = human::count(total.items, "item");
-            let message = format!("interrupted; {items} verified before it");
-            return Err(Failure::new(Exit::Interrupted, message));
-        }
-        Ok(())
+        None
     }
 
     fn remedy(&self) -> &'static str {
@@ -172,17 +175,22 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// One record a collection where there are several, and the last one.
-    fn records(&self, code: u8) -> Vec<Value> {
-        let mut records = Vec::new();
-        if self.roots.len() > 1 {
-            for (root, summary) in &self.each {
-                let mut record = counts("collection_summary", summary);
-                record::add_path(&mut record, "collection", self.roots[*root].path());
-                record["collection_id"] = self.roots[*root].settings().id.as_str().into();
-                records.push(record);
-            }
+    /// One record a collection where there are several.
+    fn of_each(&self) -> Vec<Value> {
+        if self.roots.len() < 2 {
+            return Vec::new();
         }
+        let of_one = |(root, summary): &(usize, Summary)| {
+            let mut record = counts("collection_summary", summary);
+            record::add_path(&mut record, "collection", self.roots[*root].path());
+            record["collection_id"] = self.roots[*root].settings().id.as_str().into();
+            record
+        };
+        self.each.iter().map(of_one).collect()
+    }
+
+    /// What the last record says.
+    fn counts(&self, failed: u64) -> Value {
         let mut record = counts("summary", &self.total);
         if let [root] = self.roots {
             record::add_path(&mut record, "collection", root.path());
@@ -196,11 +204,10 @@ impl<'a> Ending<'a> {
             json!({
                 "collections": self.roots.len(), "compared": compared, "compared_names": names,
                 "disagreements": damage, "warnings": self.total.warnings + warnings,
-                "interrupted": interrupted, "exit_code": code,
+                "interrupted": interrupted, "failed": failed,
             }),
         );
-        records.push(record);
-        records
+        record
     }
 }
 
