@@ -166,7 +166,7 @@ impl New {
             return dry::without_collection(context);
         };
         if context.global.dry_run {
-            return dry::run(context, &collection, &options, requests);
+            return dry::run(context, &collection, &options, requests, single);
         }
         deposit(context, &collection, &self, options, requests, single)
     }

@@ -65,7 +65,7 @@ fn refuses_what_would_be_refused() {
     let (world, name) = world_with_item();
     changes_nothing(&world, "-c nowhere new a.txt", 10);
     changes_nothing(&world, "-c archive new --each missing.txt a.txt", 3);
-    changes_nothing(&world, "-c archive new archive", 3);
+    changes_nothing(&world, "-c archive new archive", 1);
     changes_nothing(&world, "-c archive new a.txt --init --host maps.example.org", 23);
     changes_nothing(&world, "init archive --host localhost", 1);
     changes_nothing(&world, &format!("-c archive delete {name}"), 23);

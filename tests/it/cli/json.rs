@@ -90,7 +90,9 @@ fn of_the_rest() {
     let minted = records(&world.run("-c archive mint --json"));
     has(&minted[0], "item", ITEM);
     has(&minted[1], "summary", &["names", "exit_code"]);
-    has(&one("-c archive new -n a.txt --json"), "plan", &["source", "files", "bytes"]);
+    let planned = records(&world.run("-c archive new -n a.txt --json"));
+    has(&planned[0], "plan", &["source", "files", "bytes"]);
+    has(&planned[1], "summary", &["deposited", "failed", "dry_run"]);
     let id = one(&format!("-c archive id --json {name}"));
     has(&id, "identifier", &["repository", "host", "port", "date", "url", "path"]);
     let verified = records(&world.run("-c archive verify --json"));

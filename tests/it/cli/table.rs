@@ -171,6 +171,54 @@ fn a_dry_run_does_nothing() {
     }
 }
 
+/// What is said of each item, sorted: which it is, whether it is well, what is done, or the code of the error.
+#[track_caller]
+fn judged(line: &str, output: &Output) -> Vec<String> {
+    let (out, _) = records(line, output);
+    let items = out.iter().filter(|record| record["type"] == "item" || record["type"] == "plan");
+    let judge = |record: &Value| {
+        let which = if record["source"].is_null() { &record["id"] } else { &record["source"] };
+        format!("{which} {} {} {}", record["ok"], record["step"], record["error"]["code"])
+    };
+    let mut judged: Vec<_> = items.map(judge).collect();
+    judged.sort();
+    judged
+}
+
+/// The counts of the summary: of items, files and bytes, failed or not.
+#[track_caller]
+fn counted(line: &str, output: &Output) -> Option<Value> {
+    let mut last = records(line, output).0.into_iter().find(|it| it["type"] == "summary")?;
+    let counts = last.as_object_mut().unwrap();
+    // What a plan cannot know, and what tells it from a run.
+    for key in ["planned", "dry_run", "waiting_seconds", "freed"] {
+        counts.remove(key);
+    }
+    Some(last)
+}
+
+/// A dry run and the run after it end alike, and say the same of each item.
+#[test]
+fn a_dry_run_agrees_with_the_run() {
+    for row in ROWS.iter().filter(|row| matches!(row.purpose, Purpose::Work(_))) {
+        for line in row.bad.iter().map(|(line, _)| *line).chain([row.well]) {
+            let prepared = row.prepared();
+            let planned = prepared.run(&format!("{line} --json -n"), Stdio::piped());
+            let done = prepared.run(&format!("{line} --json"), Stdio::piped());
+            // One that asks for a confirmation, or cannot be dry.
+            if [&planned, &done].iter().any(|run| run.status.code() == Some(2)) {
+                continue;
+            }
+            assert_eq!(planned.status.code(), done.status.code(), "{line}");
+            // The names that `mint` would give, and what `recover` finds, nobody knows beforehand.
+            if matches!(row.json, Json::Run) && !["mint", "recover"].contains(&row.command) {
+                assert_eq!(judged(line, &planned), judged(line, &done), "{line}");
+                assert_eq!(counted(line, &planned), counted(line, &done), "{line}");
+            }
+        }
+    }
+}
+
 /// What nobody reads, for a pipe whose reader has left and for a full disk.
 #[test]
 fn without_a_reader() {

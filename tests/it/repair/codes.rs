@@ -313,7 +313,7 @@ fn the_plan_says_where_each_file_comes_from() {
     let (b, c) = (pair.root("b"), pair.root("c"));
     let expected = format!(
         "take doc/a.txt from {}\nset mode and time of doc/c.txt\ntake doc/sub/b.bin from {}\n\
-         make doc/sub/empty\ntake out notes\ntake out doc/added\n",
+         make doc/sub/empty\ntake out doc/added\ntake out notes\n",
         c.display(),
         b.display()
     );

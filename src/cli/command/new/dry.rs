@@ -7,6 +7,7 @@ use super::sources::Requests;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::{End, Tally};
 use crate::cli::{Done, human};
 
 pub(super) fn run(
@@ -14,24 +15,47 @@ pub(super) fn run(
     collection: &Collection,
     options: &Options,
     requests: Requests,
+    single: bool,
 ) -> Done {
     let broken = requests.failure();
     let place = Place::new(collection)?;
-    let mut failed = 0_u64;
+    let mut tally = Tally::new(context, single);
+    let (mut planned, mut bytes) = (0_u64, 0_u64);
     for request in requests {
         match Plan::of(&request.source, request.target.as_ref(), options, &place) {
-            Ok(plan) => tell_plan(context, &request, &plan)?,
+            Ok(plan) => {
+                planned += 1;
+                bytes += plan.bytes;
+                tell_plan(context, &request, &plan)?;
+            }
             Err(error) => {
-                failed += 1;
-                Failure::from(error).tell(&context.printer);
+                let mut output = context.printer.output();
+                let fields = serde_json::json!({ "source": request.source.describe() });
+                let flow = tally.fails(&mut output, fields, error.into(), |failure| {
+                    failure.tell(&context.printer);
+                });
+                context.printer.send(&output)?;
+                if flow.is_break() {
+                    break;
+                }
             }
         }
     }
-    match broken.take() {
-        Some(failure) => Err(failure),
-        None if failed > 0 => Err(Failure::told(Exit::Partial)),
-        None => Ok(()),
+    if let Some(failure) = broken.take() {
+        tally.ends(failure);
     }
+    let failed = tally.failed;
+    let partial = (failed > 0).then(|| {
+        let of = planned + failed;
+        let message = format!("{failed} of {of} items would not be deposited");
+        Failure::new(Exit::Partial, message)
+            .hint("the others would be; mend what is named above, and repeat the command")
+    });
+    let counts = serde_json::json!({
+        "deposited": planned, "failed": failed, "left": 0, "bytes": bytes, "dry_run": true,
+    });
+    let done = format!("{} planned", human::count(planned, "item"));
+    tally.finish(End { done, partial, counts, ..End::default() })
 }
 
 fn tell_plan(context: &Context, request: &Request, plan: &Plan) -> Done {
@@ -41,7 +65,7 @@ fn tell_plan(context: &Context, request: &Request, plan: &Plan) -> Done {
     if printer.json {
         printer.record(&serde_json::json!({
             "type": "plan", "version": 1, "source": source, "files": plan.files(),
-            "bytes": plan.bytes, "ok": true,
+            "bytes": plan.bytes, "ok": true, "dry_run": true,
         }))
     } else {
         let size = match request.source {
