@@ -787,6 +787,37 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
     }
 
     #[test]
+    fn with_a_year_on_another_file_system() {
+        let script = "
+            for root in archive mirror; do
+                $UREPO -q init mount/$root --host $root.example.org
+            done
+            name=$($UREPO -c mount/archive new a.txt)
+            year=mount/mirror/${name%/*}; mkdir -p $year; mount -t tmpfs tmpfs $year
+            for verb in copy migrate; do
+                code=0; $UREPO -c mount/archive $verb $name --to mount/mirror 2>told || code=$?
+                tell $code
+            done
+            $UREPO -c mount/archive verify 2>&1";
+        let Some(told) = with_mounts(&World::new(), script) else { return };
+        same(
+            &told,
+            str![[r#"
+exit 1
+error: cannot put in place `[WORLD]/mount/mirror/example.org/archive/[..]`
+caused by: Invalid cross-device link (os error 18)
+hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/mirror/example.org/archive/[..]` shows what is mounted in it
+exit 1
+error: cannot put in place `[WORLD]/mount/mirror/example.org/archive/[..]`
+caused by: Invalid cross-device link (os error 18)
+hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/mirror/example.org/archive/[..]` shows what is mounted in it
+verified 1 item, 1 file, 1 B: no damage
+
+"#]],
+        );
+    }
+
+    #[test]
     fn read_only() {
         let script = "
             mount -t tmpfs tmpfs mount

@@ -61,6 +61,13 @@ impl From<PathError> for Failure {
             std::io::ErrorKind::ReadOnlyFilesystem => {
                 failure.hint("the file system is mounted read-only; `findmnt -T .` shows it")
             }
+            std::io::ErrorKind::CrossesDevices => {
+                let above = shell::word(error.path().parent().unwrap_or(error.path()));
+                failure.hint(format!(
+                    "a collection has to lie on one file system; `findmnt -T {above}` shows what is \
+                     mounted in it"
+                ))
+            }
             std::io::ErrorKind::PermissionDenied => {
                 let path = shell::word(error.path());
                 failure.hint(format!("`namei -l {path}` shows who may do what on the way"))
