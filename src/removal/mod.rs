@@ -2,7 +2,7 @@
 //!
 //! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone:
 //! its sidecar stays, with all it said and who removed it, when and why. A Copy leaves nothing.
-//! Either way the bytes go to the trash and stay there until [`Remover::purge`] removes them, so that
+//! Either way the bytes go to the trash and stay there until [`Purger`] removes them, so that
 //! [`Remover::revive`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
 //! deleting frees no room.
 //!
