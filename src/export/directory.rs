@@ -72,7 +72,7 @@ struct IntoDirectory<'a, 'r> {
 
 impl IntoDirectory<'_, '_> {
     fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
-        place::check(self.destination.path)?;
+        place::check(self.destination)?;
         if self.exporter.options.depth == Depth::Act {
             // What cannot be removed hinders no export.
             let _ = place::remove_left_overs(self.destination);

@@ -23,8 +23,14 @@ pub(super) struct Place {
     made: Option<(Dir, OsString)>,
 }
 
-/// Refuses a directory that lies in a collection, where everything is an item or urepo's own.
-pub(super) fn check(path: &Path) -> Result<(), ExportError> {
+/// Refuses a path at which no directory can be, and a directory in a collection, where everything is an item or
+/// urepo's own.
+pub(super) fn check(
+    Destination { path, watcher, .. }: &Destination<'_>,
+) -> Result<(), ExportError> {
+    if open(path, watcher)?.is_none() {
+        Dir::open(above(path), (*watcher).clone())?;
+    }
     let of_parent = || Some(resolved(path.parent()?).ok()?.join(path.file_name()?));
     let real = resolved(path).ok().or_else(of_parent).unwrap_or_else(|| path.to_path_buf());
     match discover::enclosing(&real) {
@@ -103,14 +109,19 @@ fn remove_made(made: Option<&(Dir, OsString)>) {
     }
 }
 
+/// The directory that `path` is in.
+fn above(path: &Path) -> &Path {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    above.unwrap_or(Path::new("."))
+}
+
 /// A directory that was made, and where.
 type Made = (Dir, Option<(Dir, OsString)>);
 
 fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
     let invalid = || std::io::Error::from(ErrorKind::InvalidInput);
     let name = path.file_name().ok_or_else(invalid).on("make the directory", path)?;
-    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-    let above = Dir::open(above.unwrap_or(Path::new(".")), watcher.clone())?;
+    let above = Dir::open(above(path), watcher.clone())?;
     above.make_dir(name)?;
     let dir = above.sync().and_then(|()| above.open_dir(name));
     let made = Some((above, name.to_os_string()));

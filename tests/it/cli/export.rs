@@ -380,3 +380,18 @@ fn clears_what_a_run_left_that_was_killed_at_its_end() {
     assert_ne!(world.run(&format!("-c archive export {name} --to out")).code, 0);
     assert_eq!(names_in(&world.path("out")), [file_name(&name)]);
 }
+
+#[test]
+fn says_once_that_it_cannot_begin() {
+    let world = World::with_collection();
+    for name in ["a", "b", "c"] {
+        world.write(name, name);
+        world.run(&format!("-c archive new {name}")).line();
+    }
+    for to in ["a", "missing/out"] {
+        for flags in ["", " -n"] {
+            let ran = world.run(&format!("-c archive export --all --to {to}{flags}"));
+            assert_eq!((ran.code, ran.stderr.matches("error:").count()), (1, 1), "{}", ran.stderr);
+        }
+    }
+}

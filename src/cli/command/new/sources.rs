@@ -26,6 +26,8 @@ pub(super) struct Requests {
     target: Option<PayloadPath>,
     metadata: Metadata,
     failure: SharedFailure,
+    /// Whether a path or a stream has been named.
+    has_any: bool,
 }
 
 /// What went wrong while the list was read; it comes to light after the requests before it.
@@ -78,6 +80,7 @@ impl Requests {
             target,
             metadata,
             failure: SharedFailure::default(),
+            has_any: false,
         })
     }
 
@@ -119,7 +122,15 @@ impl Iterator for Requests {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
-        let first = self.next_path()?;
+        let Some(first) = self.next_path() else {
+            // One item was asked for, and its name is waited for.
+            if !self.each && !self.has_any {
+                let message = "the list names nothing to deposit";
+                self.failure.set(Failure::new(Exit::Failure, message));
+            }
+            return None;
+        };
+        self.has_any = true;
         if self.each {
             let source = self.source(first);
             return Some(self.request(source));
