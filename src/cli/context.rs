@@ -9,11 +9,12 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, Register, StoredItem,
-    Takeover, Unlogged, discover,
+    Collection, CollectionError, FindError, Founder, Gap, IssueOptions, IssuePurpose, Register,
+    StoredItem, Takeover, Unlogged, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};
+use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
 use urepo::wait::Waiter;
@@ -280,6 +281,20 @@ fn agent(command: &str, machine_id: Option<String>) -> Agent {
         machine,
         boot_id: read_line("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
         command: format!("urepo {command}"),
+    }
+}
+
+/// The name of the item that `text` means: one that is here, or vanished.
+pub(crate) fn name_of_item(
+    collection: &Collection,
+    text: &str,
+) -> Result<RepositoryName, FindError> {
+    match collection.find(text) {
+        Ok(item) => Ok(item.name().clone()),
+        Err(FindError::Collection(CollectionError::Vanished { recorded, .. })) => {
+            Ok(recorded.line.name)
+        }
+        Err(error) => Err(error),
     }
 }
 

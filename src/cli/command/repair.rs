@@ -12,7 +12,7 @@ use urepo::repair::{Options, Outcome, Remainder, RepairError, Repairer, Unsealed
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
 use super::transfer::finish_first;
-use crate::cli::context::Context;
+use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, shell};
@@ -171,11 +171,8 @@ impl Repair {
         }
         let mut names = Vec::new();
         for text in &self.items {
-            match repairer.collection.find(text) {
-                Ok(item) => names.push(item.name().clone()),
-                Err(FindError::Collection(CollectionError::Vanished { recorded, .. })) => {
-                    names.push(recorded.line.name);
-                }
+            match name_of_item(repairer.collection, text) {
+                Ok(name) => names.push(name),
                 Err(error) => run.missing(text, absent(error, repairer))?,
             }
         }

@@ -18,7 +18,7 @@ use urepo::verify::{
     Code, Depth, Options, Report, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
 };
 
-use crate::cli::context::Context;
+use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
 use crate::cli::report::Tally;
@@ -77,7 +77,8 @@ impl Verify {
                 self.refuse_with_items()?;
                 let collection = context.collection()?;
                 let mut tally = Tally::new(context, texts.len() == 1);
-                let find = |text: &str| Ok(context.item(&collection, text)?.name().clone());
+                // What should be here and is not is damage, which the verification reports.
+                let find = |text: &str| Ok(name_of_item(&collection, text)?);
                 let names = tally.meant(texts, find);
                 self.run_on(context, &[collection], Some(names), tally)
             }

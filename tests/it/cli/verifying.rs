@@ -306,7 +306,8 @@ fn items_that_vanished_are_counted() {
     let (world, name) = two();
     world.run("-c archive status").succeeded();
     std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
-    for verify in ["-q verify archive", "-q verify --quick archive"] {
+    let by_name = format!("-q -c archive verify {name}");
+    for verify in ["-q verify archive", "-q verify --quick archive", &by_name] {
         let ran = world.run(verify);
         assert!(ran.stdout.starts_with("U108  damage "), "{}", ran.stdout);
         assert_eq!(ran.code, 20, "{verify}");
