@@ -22,13 +22,12 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Those of a shared directory with the mode bits `mode`: whoever may add entries to it may also read
-    /// and change what is made below it.
+    /// Those of a shared directory with the mode bits `mode`: a group that may add entries to it may also read
+    /// and change what is made below it. Nothing is opened to everybody: only the umask may do that.
     fn like(mode: u32) -> Sharing {
         let group = if mode & 0o020 == 0 { 0 } else { 0o2070 };
-        let others = if mode & 0o002 == 0 { 0 } else { 0o007 };
-        let directory = mode & (group | others);
-        Sharing { file: directory & 0o066, directory }
+        let directory = mode & group;
+        Sharing { file: directory & 0o060, directory }
     }
 }
 
@@ -91,5 +90,22 @@ impl Dir {
             Err(Errno::PERM) => Ok(()),
             outcome => Ok(outcome?),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_shares_what_it_may_change_and_others_nothing() {
+        let bits = |mode| {
+            let Sharing { file, directory } = Sharing::like(mode);
+            (file, directory)
+        };
+        assert_eq!(bits(0o755), (0, 0));
+        assert_eq!(bits(0o770), (0o060, 0o070));
+        assert_eq!(bits(0o2775), (0o060, 0o2070));
+        assert_eq!(bits(0o777), (0o060, 0o070), "nothing for everybody");
     }
 }
