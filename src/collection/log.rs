@@ -298,7 +298,7 @@ fn visit_lines<E: From<PathError>>(
         let limited = &mut std::io::Read::take(&mut lines, MAX_LINE_BYTES);
         if limited.read_until(b'\n', &mut line).map_err(broken)? as u64 == MAX_LINE_BYTES {
             // A device, or a hole of terabytes, has no end that is worth reading to.
-            return Err(broken(Error::other("it has a line that no event is as long as")));
+            return Err(broken(Error::other("it has a line longer than any event")));
         }
         if line.is_empty() {
             return Ok(());

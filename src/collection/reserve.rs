@@ -39,18 +39,20 @@ impl Collection {
         mut act: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
         match act() {
-            Err(error) if is_full(&error) && self.give_up_reserve() => act(),
+            Err(error) if is_full(&error) => {
+                // Another deletion may have given it up just now.
+                self.give_up_reserve();
+                act()
+            }
             outcome => outcome,
         }
     }
 
-    /// Whether there was something to give up.
-    fn give_up_reserve(&self) -> bool {
-        let Ok(Some(reserve)) = self.own_dir(layout::RESERVE) else { return false };
+    fn give_up_reserve(&self) {
+        let Ok(Some(reserve)) = self.own_dir(layout::RESERVE) else { return };
         let names = (0..FILES).map(|number| number.to_string());
         let removed = names.filter(|name| reserve.remove_file(Path::new(name)).is_ok()).count();
         self.reserve_given_up.fetch_or(removed > 0, Ordering::Relaxed);
-        removed > 0
     }
 
     /// Makes what is missing of the reserve, where there is plenty of room, or where this process gave it up.
@@ -79,8 +81,11 @@ fn fill(own: &Dir) -> Result<(), PathError> {
     let mut bytes = None;
     for number in 0..FILES {
         let name = number.to_string();
-        if reserve.stamp(&name)?.is_some() {
-            continue;
+        match reserve.stamp(&name)? {
+            Some(stamp) if stamp.bytes == BYTES as u64 => continue,
+            // A full disk or a crash left a part of it.
+            Some(_) => reserve.remove_file_if_there(Path::new(&name))?,
+            None => {}
         }
         let bytes = match &mut bytes {
             Some(bytes) => bytes,
@@ -92,7 +97,10 @@ fn fill(own: &Dir) -> Result<(), PathError> {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             outcome => outcome?,
         };
-        file.write_all(bytes)?;
+        if let Err(error) = file.write_all(bytes) {
+            reserve.remove_file_if_there(Path::new(&name))?;
+            return Err(error);
+        }
     }
     Ok(())
 }

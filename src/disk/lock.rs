@@ -194,7 +194,15 @@ impl Lock {
 /// A directory that one process works in. Dropping it lets go; so does the end of the process.
 #[derive(Debug)]
 pub struct DirLock {
-    _dir: Dir,
+    dir: Dir,
+}
+
+impl Drop for DirLock {
+    fn drop(&mut self) {
+        // The directory that was locked may stay open for longer. A lock that stays goes with its process.
+        let unlock = rustix::fs::FlockOperation::NonBlockingUnlock;
+        let _ = rustix::fs::flock(self.dir.descriptor(), unlock);
+    }
 }
 
 impl Dir {
@@ -221,7 +229,7 @@ impl Dir {
             return Ok(None);
         }
         // The lock belongs to what was opened, which its duplicates share.
-        Ok(Some(DirLock { _dir: self.try_clone()? }))
+        Ok(Some(DirLock { dir: self.try_clone()? }))
     }
 }
 

@@ -19,15 +19,16 @@ pub(super) struct Sharing {
     pub(super) file: u32,
     /// Those of a directory, set-group-ID among them.
     pub(super) directory: u32,
+    /// The group that shares it.
+    group: u32,
 }
 
 impl Sharing {
     /// Those of a shared directory with the mode bits `mode`: a group that may add entries to it may also read
     /// and change what is made below it. Nothing is opened to everybody: only the umask may do that.
-    fn like(mode: u32) -> Sharing {
-        let group = if mode & 0o020 == 0 { 0 } else { 0o2070 };
-        let directory = mode & group;
-        Sharing { file: directory & 0o060, directory }
+    fn like(mode: u32, group: u32) -> Sharing {
+        let directory = if mode & 0o020 == 0 { 0 } else { mode & 0o2070 };
+        Sharing { file: directory & 0o060, directory, group }
     }
 }
 
@@ -35,7 +36,9 @@ impl Dir {
     /// The same directory, shared: users who may write to it may write to all that is made beneath it by
     /// way of this handle. Files and directories that are made with a mode of their own keep that mode.
     pub fn shared(self) -> Result<Dir, PathError> {
-        let sharing = Sharing::like(self.own_stamp()?.mode);
+        let stat =
+            retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
+        let sharing = Sharing::like(Stamp::of(&stat).mode, stat.st_gid);
         Ok(self.with_sharing(sharing))
     }
 
@@ -79,8 +82,10 @@ impl Dir {
         if bits == 0 {
             return Ok(());
         }
-        let mode = Stamp::of(&rustix::fs::fstat(&fd)?).mode;
-        if mode & bits == bits {
+        let stat = rustix::fs::fstat(&fd)?;
+        let mode = Stamp::of(&stat).mode;
+        // Without set-group-ID it may belong to another group, which shares nothing.
+        if mode & bits == bits || stat.st_gid != self.sharing().group {
             return Ok(());
         }
         let _under_way = self.step(Operation::SetAttributes, relative)?;
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn a_group_shares_what_it_may_change_and_others_nothing() {
         let bits = |mode| {
-            let Sharing { file, directory } = Sharing::like(mode);
+            let Sharing { file, directory, .. } = Sharing::like(mode, 100);
             (file, directory)
         };
         assert_eq!(bits(0o755), (0, 0));

@@ -124,16 +124,20 @@ impl Registrar<'_> {
     ) -> Result<ItemLocks, CollectionError> {
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
         let ours = names.map(|name| (self.collection, name));
-        let theirs: Vec<_> = held.collect();
-        match lock_items(ours.clone().chain(theirs.iter().copied()), self.agent, &waiter) {
-            // Nobody changes what is read-only, and what is somebody else's is not ours to lock.
-            Err(CollectionError::Disk(error))
-                if error.is_refusal()
-                    && theirs.iter().any(|(other, _)| error.path().starts_with(other.path())) =>
-            {
-                lock_items(ours, self.agent, &waiter)
+        let mut theirs: Vec<_> = held.collect();
+        loop {
+            let all = ours.clone().chain(theirs.iter().copied());
+            let error = match lock_items(all, self.agent, &waiter) {
+                Err(CollectionError::Disk(error)) if error.is_refusal() => error,
+                outcome => return outcome,
+            };
+            // Nobody changes what is read-only, and what is somebody else's is not ours to lock. All others
+            // stay locked: of two promotions that can see each other one is refused.
+            let before = theirs.len();
+            theirs.retain(|(other, _)| !error.path().starts_with(other.path()));
+            if theirs.len() == before {
+                return Err(error.into());
             }
-            outcome => outcome,
         }
     }
 

@@ -44,11 +44,13 @@ impl Remover<'_> {
 impl<'o> Deletion<'_, 'o> {
     /// Deletes one of the items that were said to be; on a full disk with the room that is reserved for it.
     pub fn delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
-        let unfinished = self.unfinished;
-        self.remover.collection.with_reserve(|| {
-            self.unfinished = unfinished;
-            self.try_to_delete(name)
-        })
+        let before = self.unfinished;
+        let collection = self.remover.collection;
+        let deleted = collection.with_reserve(|| self.try_to_delete(name));
+        if deleted.is_ok() {
+            self.unfinished = before;
+        }
+        deleted
     }
 
     fn try_to_delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {

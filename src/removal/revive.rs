@@ -128,7 +128,9 @@ impl Remover<'_> {
         let year = self.collection.ensure_directory(year)?;
         let leaf = Path::new(directory.file_name().unwrap_or_default());
         self.collection.take_back(trashed, Held::Copy, &year, leaf)?;
-        self.record(name, InventoryChange::Entered(State::Copy))?;
+        // It may be an Original, which was put away because another collection had one too.
+        let state = self.collection.item(name)?.read_sidecar()?.sidecar.state;
+        self.record(name, InventoryChange::Entered(state))?;
         self.forget(Some(trashed))
     }
 

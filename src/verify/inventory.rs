@@ -97,7 +97,10 @@ pub(super) fn absent(collection: &Collection, name: &RepositoryName) -> ItemRepo
             InventoryChange::Left(_) => (Code::ItemMissing, line.to_string()),
             _ => return missing(name.clone(), line.state(), certainty),
         },
-        _ => (Code::ItemMissing, "no directory has this name".to_owned()),
+        Ok(None) => (Code::ItemMissing, "no directory has this name".to_owned()),
+        Err(error) => {
+            return ItemReport::of_one(name.clone(), Finding::of_error(Place::Item, &error));
+        }
     };
     ItemReport::of_one(name.clone(), Finding::new(code, Place::Item, detail))
 }

@@ -1,6 +1,7 @@
 //! The inventory made to agree with what is there: for a person who has put an older state of a
 //! collection back, or has given up what vanished.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -76,7 +77,8 @@ impl Collection {
         let _lock =
             Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
         let mut needed = self.corrections(Writers::None)?;
-        needed.retain(|correction| agreed.contains(correction));
+        let agreed: HashMap<_, _> = agreed.iter().map(|it| (&it.name, it)).collect();
+        needed.retain(|correction| agreed.get(&correction.name) == Some(&correction));
         let changes = needed.iter().map(|it| (it.name.clone(), it.change.clone()));
         self.record(changes, waiter.clock)?;
         let now = waiter.clock.now();
