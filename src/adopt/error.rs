@@ -48,7 +48,7 @@ pub enum AdoptError {
         /// How often it was read.
         attempts: usize,
     },
-    /// A modification time that can not be written down.
+    /// A modification time that cannot be written down.
     #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
     Time {
         /// The file.

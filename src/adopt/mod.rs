@@ -10,7 +10,7 @@
 //!
 //! # What is kept of the old archives
 //!
-//! The name as it is spelt, and its opaque twin as `@reference.bib` has it: it can not be computed. What
+//! The name as it is spelt, and its opaque twin as `@reference.bib` has it: it cannot be computed. What
 //! lies beside `doc` (`.reserved`, `not_sent`) is left alone and is no part of the item.
 
 mod bibtex;

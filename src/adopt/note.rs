@@ -19,7 +19,7 @@ pub enum Note {
     SpecialModes(u64),
     /// There is nothing in the payload.
     Empty,
-    /// The description can not be read.
+    /// The description cannot be read.
     Unread {
         /// Where it is, in the item.
         path: &'static str,

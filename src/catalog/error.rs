@@ -7,13 +7,13 @@ use crate::index::{IndexError, has_no_place};
 /// Why a collection has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The index can not be used.
+    /// The index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// An item can not be used.
+    /// An item cannot be used.
     #[error(transparent)]
     Collection(#[from] CollectionError),
-    /// A file or directory can not be used.
+    /// A file or directory cannot be used.
     #[error(transparent)]
     Disk(#[from] PathError),
     /// Another process makes the index.

@@ -17,7 +17,7 @@ use crate::sidecar::Sidecar;
 pub struct Found {
     /// Its name, spelt as on disk.
     pub name: RepositoryName,
-    /// Its state; none where its sidecar can not be read.
+    /// Its state; none where its sidecar cannot be read.
     pub state: Option<State>,
     /// How many files it has.
     pub files: u64,
@@ -136,7 +136,7 @@ pub(super) fn is_as_kept(
     Ok(mark_of(dir, leaf)? == kept.mark)
 }
 
-/// Reads items again, and says under which numbers they are kept now. Of those that can not be read
+/// Reads items again, and says under which numbers they are kept now. Of those that cannot be read
 /// nothing is said.
 fn read_again(
     (collection, years): (&Collection, &mut Years<'_>),

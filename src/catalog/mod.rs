@@ -6,7 +6,7 @@
 //! that was changed in place by others than urepo is noticed when an answer is about its item; the others
 //! are noticed by a full look ([`Look::Full`]), which costs a look at each sidecar.
 //!
-//! Where the index can not be kept, on a disk that may only be read or without urepo's own directory, it
+//! Where the index cannot be kept, on a disk that may only be read or without urepo's own directory, it
 //! is made for one use.
 
 mod build;
@@ -87,7 +87,7 @@ pub struct News {
 }
 
 impl News {
-    /// Notes what can not be read, once.
+    /// Notes what cannot be read, once.
     fn can_not_read(&mut self, error: PathError) {
         if self.told.insert(error.path().to_path_buf()) {
             self.unlisted.push(error);

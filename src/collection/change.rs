@@ -91,7 +91,7 @@ impl Writer {
     /// Puts a staged and synced item in place of the one of the same name. The old one is then at
     /// `staged` in the stage.
     ///
-    /// Where the file system can not swap two names in one step, the old item is set aside first; for
+    /// Where the file system cannot swap two names in one step, the old item is set aside first; for
     /// that moment the name is missing, and recovery puts the old one back after a crash.
     pub(crate) fn swap_item(
         &self,

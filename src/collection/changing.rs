@@ -2,7 +2,7 @@
 //!
 //! A writer holds a [`Changing`] over the change. When that is dropped, however the change ended, the
 //! items are read anew into the index. What a killed writer had announced is read anew by whoever
-//! uses the index next. No change fails because of the index: what it can not be told is noted in
+//! uses the index next. No change fails because of the index: what it cannot be told is noted in
 //! `index.stale`, and whoever uses it next looks at every item.
 //!
 //! A new item also changes the directory it comes to lie in, by which those who use the index notice

@@ -1,4 +1,4 @@
-//! Why a collection can not be made, opened or used.
+//! Why a collection cannot be made, opened or used.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::distributor::DistributorError;
 use crate::identity::{ParseError, Prefix, RepositoryName};
 use crate::sidecar::SidecarError;
 
-/// Why a collection can not be made, opened or used.
+/// Why a collection cannot be made, opened or used.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectionError {
     /// There is no `urepo.toml`.
@@ -35,7 +35,7 @@ pub enum CollectionError {
         /// The other collection.
         other: PathBuf,
     },
-    /// The settings can not be used.
+    /// The settings cannot be used.
     #[error("cannot use the settings `{}`", path.display())]
     Settings {
         /// The file.
@@ -116,7 +116,7 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
-    /// A sidecar can not be used.
+    /// A sidecar cannot be used.
     #[error("cannot read the sidecar of `{name}`")]
     Sidecar {
         /// The item.

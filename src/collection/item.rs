@@ -237,7 +237,7 @@ impl Collection {
 
     /// Items of the date of an opaque label that carry the label.
     ///
-    /// Its prefix can not be turned into a name, but its suffix is a date, and few items share one.
+    /// Its prefix cannot be turned into a name, but its suffix is a date, and few items share one.
     fn items_labelled(
         &self,
         date: Option<Instant>,
@@ -314,7 +314,7 @@ pub enum FindError {
         /// The names.
         names: Vec<RepositoryName>,
     },
-    /// There is none, or it can not be read.
+    /// There is none, or it cannot be read.
     #[error(transparent)]
     Collection(#[from] CollectionError),
 }

@@ -182,7 +182,7 @@ impl Collection {
 /// that is not in the inventory yet.
 pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
     for entry in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
-        // One that can not be opened or locked is another user's, or somebody's at work.
+        // One that cannot be opened or locked is another user's, or somebody's at work.
         if entry.kind == Kind::Directory
             && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
         {

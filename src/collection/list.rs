@@ -32,7 +32,7 @@ pub enum Listed {
     Item(RepositoryName),
     /// Something else, by its path in the collection.
     Stray(PathBuf),
-    /// A directory above items that can not be listed: nothing is known of what is in it.
+    /// A directory above items that cannot be listed: nothing is known of what is in it.
     Unreadable(PathError),
 }
 
@@ -48,7 +48,7 @@ impl Collection {
     /// Calls `visit` for every name of an item, in order of prefix and date.
     ///
     /// A name is a directory at the right depth with a well-formed path; that it is whole is for
-    /// `verify` to say. A directory that can not be listed ends the visit with its error; whoever
+    /// `verify` to say. A directory that cannot be listed ends the visit with its error; whoever
     /// wants to go on takes [`Collection::visit_all`].
     pub fn visit_names<E: From<PathError>>(
         &self,

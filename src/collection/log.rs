@@ -3,7 +3,7 @@
 //! from the deletion before; and `correction`, of the inventory.
 //!
 //! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
-//! itself, and an event that can not be logged is no reason to fail what has happened: it is counted
+//! itself, and an event that cannot be logged is no reason to fail what has happened: it is counted
 //! ([`Unlogged`]), so that the user learns of it. Writers append under a kernel lock, so that lines of
 //! several processes do not mix; whoever finds a line that was torn begins a new one, and readers pass it
 //! over.
@@ -219,7 +219,7 @@ impl Collection {
     fn append(&self, log: &Dir, name: &str, events: &[Event]) -> Result<(), PathError> {
         let mut lines = Vec::new();
         for event in events {
-            // Names and texts are plain strings: there is nothing in them that JSON can not say.
+            // Names and texts are plain strings: there is nothing in them that JSON cannot say.
             if serde_json::to_writer(&mut lines, event).is_ok() {
                 lines.push(b'\n');
             }

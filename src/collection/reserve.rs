@@ -20,7 +20,7 @@ use crate::wait::Waiter;
 const FILES: u64 = 12;
 /// Bytes of each.
 const BYTES: usize = 16 * 1024;
-/// The reserve is made where so many times as much is free.
+/// The reserve is made where this many times its size is free.
 const PLENTY: u64 = 64;
 
 impl Collection {

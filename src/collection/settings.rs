@@ -53,7 +53,7 @@ pub enum Durability {
     /// Everything is synced before it is reported.
     #[default]
     Full,
-    /// Nothing is: for file systems that can not sync, and for what can be made again.
+    /// Nothing is: for file systems that cannot sync, and for what can be made again.
     None,
 }
 

@@ -1,6 +1,6 @@
 //! Depositing: files become items under new names.
 //!
-//! [`Plan::of`] looks at one request and refuses what can not be kept, before a byte is copied; a dry
+//! [`Plan::of`] looks at one request and refuses what cannot be kept, before a byte is copied; a dry
 //! run prints it. [`Depositor::run`] carries out many, in four steps that work at the same time on
 //! different requests: `side` and `stage` copy the files of plans into the stage, several at a time, reading
 //! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars; one
@@ -105,7 +105,7 @@ pub enum TwinRule {
     /// The item is refused.
     #[default]
     Refuse,
-    /// They are kept; the item can not be copied to such a file system.
+    /// They are kept; the item cannot be copied to such a file system.
     Keep,
 }
 

@@ -210,7 +210,7 @@ impl StoredFile {
     }
 
     /// Makes this empty file share the bytes of `source`, so that none is copied. `false` where the
-    /// file system can not do that.
+    /// file system cannot do that.
     pub fn share_bytes_of(&self, source: &StoredFile) -> Result<bool, PathError> {
         use rustix::io::Errno;
         let shared = self.watcher.before(Operation::Write, &self.path).and_then(|_under_way| {

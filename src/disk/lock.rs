@@ -59,7 +59,7 @@ pub enum LockError {
         #[source]
         holder: HeldBy,
     },
-    /// The lock file can not be used.
+    /// The lock file cannot be used.
     #[error(transparent)]
     Disk(#[from] PathError),
 }

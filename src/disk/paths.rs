@@ -15,7 +15,7 @@ pub struct Paths {
 /// Why there is no next path.
 #[derive(Debug)]
 pub enum NoPath {
-    /// The list can not be read on.
+    /// The list cannot be read on.
     Unreadable(io::Error),
     /// It is not one of NUL-ended paths.
     NotAList,

@@ -26,7 +26,7 @@ impl Dir {
 
     /// Moves `from` of this directory to `name` in `to` in one step; fails if `name` exists.
     ///
-    /// Where the file system can not refuse in the same step (NFS, exFAT and others answer
+    /// Where the file system cannot refuse in the same step (NFS, exFAT and others answer
     /// EINVAL), the name is looked up first and the caller's lock keeps writers of ours apart.
     /// Across file systems this is an error, never a copy.
     pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
@@ -80,7 +80,7 @@ impl Dir {
     }
 
     /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds the one
-    /// or the other. `false` where the file system can not do that.
+    /// or the other. `false` where the file system cannot do that.
     pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
         let swapped = to.step(Operation::Rename, name).and_then(|_under_way| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
@@ -97,7 +97,7 @@ impl Dir {
     }
 
     /// Gives the file `from` of this directory a second name, `name` beneath `to`: no byte is copied.
-    /// `false` where the file system can not do that.
+    /// `false` where the file system cannot do that.
     pub fn link_file(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
         let linked = to.step(Operation::MakeLink, name).and_then(|_under_way| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
@@ -129,7 +129,7 @@ impl Dir {
     }
 }
 
-/// Whether the answer is that a file can not have a second name there.
+/// Whether the answer is that a file cannot have a second name there.
 fn has_no_links(errno: Errno) -> bool {
     [Errno::PERM, Errno::OPNOTSUPP, Errno::MLINK, Errno::NOSYS].contains(&errno)
 }

@@ -147,7 +147,7 @@ impl Dir {
 
     /// Moves `from` to `name` in `to` in one step; fails if `name` exists.
     ///
-    /// A directory that its owner may not change, as a deposit may keep it, can not get another
+    /// A directory that its owner may not change, as a deposit may keep it, cannot get another
     /// parent: it is opened up for that moment.
     pub(crate) fn move_tree(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         let closed = match self.stamp(from)? {

@@ -121,7 +121,7 @@ impl Watcher {
         Watcher { watch: Some(watch), ..Watcher::default() }
     }
 
-    /// The same, on a file system that can not sync, or for bytes that can be made again.
+    /// The same, on a file system that cannot sync, or for bytes that can be made again.
     #[must_use]
     pub fn without_sync(self) -> Watcher {
         Watcher { without_sync: true, ..self }

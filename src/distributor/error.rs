@@ -77,7 +77,7 @@ pub enum DistributorError {
     /// Another process holds the memory.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The memory can not be read or written.
+    /// The memory cannot be read or written.
     #[error(transparent)]
     Disk(#[from] PathError),
 }
@@ -92,7 +92,7 @@ pub enum Notice {
         /// The newest name on disk.
         newest: Instant,
     },
-    /// The memory can not be read.
+    /// The memory cannot be read.
     MemoryDamaged {
         /// Whose.
         prefix: Prefix,

@@ -1,6 +1,6 @@
 //! Bags: the payload in `data/`, and the tag files around it [RFC 8493].
 //!
-//! `metadata/item.toml` is the sidecar: it says what a bag can not, the times, modes, links and empty
+//! `metadata/item.toml` is the sidecar: it says what a bag cannot, the times, modes, links and empty
 //! directories. The payload keeps its modes and times on disk all the same.
 
 use std::fmt::Display;

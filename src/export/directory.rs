@@ -150,7 +150,7 @@ impl IntoDirectory<'_, '_> {
         check_room(place, &source, &parts, inodes)?;
         let staged = PathBuf::from(number.to_string());
         if let Err(error) = exporter.make(&source, &parts, format, place, &staged) {
-            // What can not be removed now goes with the stage.
+            // What cannot be removed now goes with the stage.
             let _ = place.stage.dir().remove_tree(&staged);
             return Err(source.explain(error, &self.items));
         }

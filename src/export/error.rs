@@ -98,7 +98,7 @@ pub enum ExportError {
         #[source]
         source: PathError,
     },
-    /// The stream can not be written.
+    /// The stream cannot be written.
     #[error("cannot write the stream")]
     Stream(#[source] std::io::Error),
     /// A stop was asked for.

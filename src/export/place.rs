@@ -144,7 +144,7 @@ pub(super) fn remove_left_overs(destination: &Destination<'_>) -> Result<(), Pat
             continue;
         }
         let name = Path::new(&entry.name);
-        // One that can not be opened or locked is somebody else's.
+        // One that cannot be opened or locked is somebody else's.
         if let Ok(Some(_held)) = StageLock::try_take(&dir, name) {
             dir.remove_tree(name)?;
         }

@@ -51,10 +51,10 @@ pub(super) struct Tar<'a> {
     bytes: u64,
     taken: u64,
     /// Its last bytes, which are not written before all are known to be right: so that a file that is
-    /// not can not look complete.
+    /// not cannot look complete.
     held: Vec<u8>,
     is_in_file: bool,
-    /// Whether anything was written: then a failure can not be taken back.
+    /// Whether anything was written: then a failure cannot be taken back.
     pub has_begun: bool,
 }
 

@@ -48,12 +48,12 @@ pub(crate) struct Lacking {
 }
 
 impl Footprint {
-    /// Of something that takes at least so many bytes.
+    /// The footprint of something that takes at least `bytes`.
     pub(crate) fn at_least(bytes: u64) -> Footprint {
         Footprint { bytes, inodes: 0 }
     }
 
-    /// Of an item with a payload of so many bytes and entries.
+    /// The footprint of an item whose payload has `bytes` and `entries`.
     pub(crate) fn of_item(bytes: u64, entries: usize) -> Footprint {
         let beside = bytes_of_sidecar(entries) + BYTES_OF_LINES;
         Footprint {
@@ -81,7 +81,7 @@ impl Pending {
         Ok(lacking.map(|(needed, unit, free)| Lacking { needed, unit, free }))
     }
 
-    /// Keeps room for what an item of so many entries takes beside its files, which are written first: else
+    /// Keeps room for what an item of `entries` takes beside its files, which are written first: else
     /// these would fill the disk up to where no item can be ended.
     pub(crate) fn reserve(self: &Arc<Pending>, entries: usize) -> Reserved {
         let sidecar = bytes_of_sidecar(entries);
@@ -108,7 +108,7 @@ impl Drop for Reserved {
     }
 }
 
-/// What the sidecar of an item of so many entries may take on the disk.
+/// The most bytes that the sidecar of an item of `entries` takes on the disk.
 fn bytes_of_sidecar(entries: usize) -> u64 {
     4096 + entries as u64 * BYTES_OF_AN_ENTRY
 }

@@ -8,7 +8,7 @@ use crate::sidecar::Seal;
 pub enum Concern {
     /// Several collections say that they hold the Original.
     TwoOriginals(Vec<usize>),
-    /// A sidecar can not be read.
+    /// A sidecar cannot be read.
     Unreadable(usize),
     /// A sidecar is not as it was sealed; a Copy like that is not counted.
     Unsealed(usize),
@@ -120,7 +120,7 @@ impl Holdings {
         let differing = self.all.iter().filter(|holding| !holding.is_unsealed());
         let differing = differing.filter(|holding| holding.standing == Standing::Different);
         concerns.extend(differing.map(|holding| Concern::Different(holding.collection)));
-        // What can not be read, or is on its way, may be the Original.
+        // What cannot be read, or is on its way, may be the Original.
         if in_hand.is_empty() && self.standing(Standing::Unreadable).next().is_none() {
             let deleted = self.standing(Standing::Deleted).next();
             concerns.extend(self.standing(Standing::Orphan).map(|copy| match deleted {
@@ -235,7 +235,7 @@ mod tests {
             (vec![Orphan, Orphan], vec![Concern::Orphan(0), Concern::Orphan(1)]),
             (vec![Orphan, Deleted], vec![Concern::Left { copy: 0, deleted: 1 }]),
             (vec![Deleted, Deleted], vec![]),
-            // What can not be read may be the Original.
+            // What cannot be read may be the Original.
             (vec![Orphan, Unreadable], vec![Concern::Unreadable(1)]),
         ] {
             assert_eq!(holdings(&standings).concerns(|_| 1), expected, "{standings:?}");

@@ -26,7 +26,7 @@ pub enum Standing {
     Disputed,
     /// A tombstone.
     Deleted,
-    /// Its sidecar can not be read.
+    /// Its sidecar cannot be read.
     Unreadable,
 }
 

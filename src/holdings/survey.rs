@@ -120,7 +120,7 @@ fn was_listed(collection: &Collection, name: &RepositoryName) -> bool {
     match collection.item(name) {
         Ok(_) => true,
         Err(CollectionError::NoSuchItem { .. }) => false,
-        // It can not be opened. If not even that it is there can be seen, it is better told twice
+        // It cannot be opened. If not even that it is there can be seen, it is better told twice
         // than never.
         Err(_) => matches!(collection.root().stamp(layout::item_directory(name)), Ok(Some(_))),
     }

@@ -9,7 +9,7 @@ use super::escape;
 ///
 /// `Display` is one line that names the kind of thing and the text. Where in the text the fault
 /// lies and what was expected there are facts of their own; [`ParseError::excerpt`] draws them.
-/// Everything shown is escaped: a hostile text can not steer a terminal.
+/// Everything shown is escaped: a hostile text cannot steer a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid {kind} `{}`", escape::Window::new(text, span).shown)]
 pub struct ParseError {

@@ -10,7 +10,7 @@ use crate::disk::{HeldBy, PathError};
 use crate::identity::{Ibip, RepositoryName};
 use crate::item::State;
 
-/// Why something was not imported, or the import as a whole can not go on.
+/// Why something was not imported, or the import as a whole cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Another import has the ledger.
@@ -22,7 +22,7 @@ pub enum ImportError {
         #[source]
         holder: HeldBy,
     },
-    /// A row of a manifest can not be used.
+    /// A row of a manifest cannot be used.
     #[error(transparent)]
     Row(Box<RowError>),
     /// A bag is not what it says.
@@ -92,7 +92,7 @@ pub enum ImportError {
         /// Where the list comes from.
         name: String,
     },
-    /// The list or manifest can not be read.
+    /// The list or manifest cannot be read.
     #[error("cannot read `{name}`")]
     Read {
         /// What was read.

@@ -24,7 +24,7 @@ pub struct Count {
 pub struct Counts {
     /// Everything that has a payload.
     pub total: Count,
-    /// By state; none: items whose sidecars can not be read.
+    /// By state; none: items whose sidecars cannot be read.
     pub states: BTreeMap<Option<State>, Count>,
     /// By prefix, in lower case.
     pub prefixes: BTreeMap<String, Count>,
@@ -114,7 +114,7 @@ fn format_of(path: &str) -> std::borrow::Cow<'_, str> {
     ending.into()
 }
 
-/// Sums are floating point in `total`, which can not overflow as `sum` can; exact to 8 PiB.
+/// Sums are floating point in `total`, which cannot overflow as `sum` can; exact to 8 PiB.
 fn whole(sum: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let whole = sum as u64;

@@ -1,4 +1,4 @@
-//! Why an index can not be used.
+//! Why an index cannot be used.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 
 use crate::disk::{LockError, PathError};
 
-/// Why an index can not be used.
+/// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// It is not one of ours, of another version, of another collection, or damaged.
@@ -24,7 +24,7 @@ pub enum IndexError {
     /// Another process holds it.
     #[error("the index is locked")]
     Locked(#[source] LockError),
-    /// A file or directory can not be used.
+    /// A file or directory cannot be used.
     #[error(transparent)]
     Disk(#[from] PathError),
 }
@@ -97,7 +97,7 @@ impl IndexError {
         }
     }
 
-    /// Whether it can not be written here: the file system, or the file, may only be read, or is full.
+    /// Whether it cannot be written here: the file system, or the file, may only be read, or is full.
     pub fn can_not_be_kept(&self) -> bool {
         match self {
             IndexError::Useless { .. } | IndexError::Locked(_) => false,
@@ -115,7 +115,7 @@ impl IndexError {
     }
 }
 
-/// Whether something else is where a file of the index should be, or it can not be written.
+/// Whether something else is where a file of the index should be, or it cannot be written.
 pub(crate) fn has_no_place(error: &PathError) -> bool {
     error.is_refusal()
         || error.is_full()

@@ -20,7 +20,7 @@ pub struct Query {
     pub(super) until: Option<Instant>,
 }
 
-/// Why a text can not be looked for.
+/// Why a text cannot be looked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// A quotation has no end.

@@ -15,7 +15,7 @@ use crate::sidecar::Sidecar;
 pub(crate) struct Record {
     /// The mark of the sidecar; none where there is none.
     pub mark: Option<Mark>,
-    /// None where the sidecar can not be read.
+    /// None where the sidecar cannot be read.
     pub state: Option<State>,
     /// The instant of the name, in whole seconds.
     pub created: i64,
@@ -94,7 +94,7 @@ impl Record {
         hasher.finish().leading_number()
     }
 
-    /// What is kept of an item whose sidecar is missing or can not be read.
+    /// What is kept of an item whose sidecar is missing or cannot be read.
     pub(crate) fn unreadable(name: &RepositoryName, stamp: Option<&Stamp>) -> Record {
         Record {
             mark: stamp.map(Mark::of),

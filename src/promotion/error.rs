@@ -92,7 +92,7 @@ pub enum PromotionError {
         /// That collection.
         path: PathBuf,
     },
-    /// Another collection has the item, and its sidecar can not be read.
+    /// Another collection has the item, and its sidecar cannot be read.
     #[error("the sidecar of `{name}` in `{}` cannot be read; it may be the Original", path.display())]
     Unreadable {
         /// The item.
@@ -129,7 +129,7 @@ pub enum PromotionError {
         /// The collection.
         path: PathBuf,
     },
-    /// The sidecar can not be changed.
+    /// The sidecar cannot be changed.
     #[error("cannot change the sidecar of `{name}`")]
     Sidecar {
         /// The item.

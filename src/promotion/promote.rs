@@ -141,7 +141,7 @@ impl Registrar<'_> {
         }
         for holding in &found.all {
             let path = || loss.others[holding.collection].path().to_path_buf();
-            // What can not be read may be the Original.
+            // What cannot be read may be the Original.
             let Ok(record) = &holding.record else {
                 return Err(PromotionError::Unreadable { name: name(), path: path() });
             };

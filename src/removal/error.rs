@@ -97,7 +97,7 @@ pub enum RemovalError {
         #[source]
         source: PathError,
     },
-    /// The sidecar can not be changed.
+    /// The sidecar cannot be changed.
     #[error("cannot change the sidecar of `{name}`")]
     Sidecar {
         /// The item.
@@ -106,7 +106,7 @@ pub enum RemovalError {
         #[source]
         cause: SidecarError,
     },
-    /// An intent of an earlier run can not be read.
+    /// An intent of an earlier run cannot be read.
     #[error("`{}` is not as urepo wrote it: {reason}", path.display())]
     Intent {
         /// The file.

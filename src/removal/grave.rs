@@ -116,7 +116,7 @@ impl Search<'_> {
     fn refuse_second_original(&self, name: &RepositoryName) -> Result<(), RemovalError> {
         for holding in holdings(name, self.others).all {
             let other = &self.others[holding.collection];
-            // What can not be read may be the Original.
+            // What cannot be read may be the Original.
             holding.record?;
             if holding.standing == Standing::Original && !is_same(self.collection, other)? {
                 let path = other.path().to_path_buf();

@@ -36,8 +36,8 @@
 //!
 //! An item is not deleted unless another collection holds the same bytes, proven now, or one is told
 //! that it may be the last. The bytes are read without a lock, since that takes long; then both
-//! items are locked and nothing may have changed: two runs can not each delete the item that the other one
-//! relies on. A collection that can not be written is relied on without a lock.
+//! items are locked and nothing may have changed: two runs cannot each delete the item that the other one
+//! relies on. A collection that cannot be written is relied on without a lock.
 
 mod delete;
 mod error;

@@ -38,7 +38,7 @@ pub enum Lack {
     HandoverOpen,
     /// It is damaged: what was found.
     Damaged(String),
-    /// It can not be read: why.
+    /// It cannot be read: why.
     Unreadable(String),
 }
 

@@ -152,7 +152,7 @@ impl Build<'_> {
     fn keep_attributes(&self, path: &Path) -> Result<(), PathError> {
         let Some(item) = self.item else { return Ok(()) };
         let old = item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
-        // What is missing there, or can not be opened, has nothing to pass on.
+        // What is missing there, or cannot be opened, has nothing to pass on.
         let Ok(old) = old else { return Ok(()) };
         let stamp = self.stage().opened(&old.own_stamp()?);
         self.stage().open_dir(self.staged_path(path))?.set_attributes(&stamp)

@@ -74,7 +74,7 @@ fn confirmed(
         agrees.then_some((at, &record.sidecar))
     });
     let action = if let Some((at, other)) = agreeing {
-        // What can not differ between copies comes from the one that is sealed.
+        // What cannot differ between copies comes from the one that is sealed.
         sidecar.files.clone_from(&other.files);
         sidecar.ibip.clone_from(&other.ibip);
         sidecar.created = other.created;

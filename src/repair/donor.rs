@@ -37,7 +37,7 @@ fn source_of(
     for (at, donor) in donors.iter().enumerate() {
         match read(donor, entry, bytes, progress, interrupt) {
             Ok(Some(found)) if found == (Measured { bytes, digest }) => return Ok(Some(at)),
-            // A donor that can not be read is no donor.
+            // A donor that cannot be read is no donor.
             Ok(_) => {}
             Err(CopyError::Disk(error)) if error.shortage().is_none() => {}
             Err(error) => return Err(error),

@@ -91,7 +91,7 @@ pub enum RepairError {
         #[source]
         cause: SidecarError,
     },
-    /// The sidecar can not be printed so that it reads the same.
+    /// The sidecar cannot be printed so that it reads the same.
     #[error("the sidecar of `{name}` can not be written")]
     Sidecar {
         /// The item.
@@ -124,7 +124,7 @@ pub enum RepairError {
         /// The first thing that was found.
         finding: String,
     },
-    /// The collection can not be used, or another process works on the item.
+    /// The collection cannot be used, or another process works on the item.
     #[error(transparent)]
     Collection(#[from] CollectionError),
     /// The file system refuses.

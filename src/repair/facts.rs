@@ -26,7 +26,7 @@ pub(super) enum Record {
     Sealed(Box<Written>),
     /// It can be read and is about this item; its seal is broken or missing, or it contradicts itself.
     Doubtful(Box<Written>),
-    /// It is missing, can not be read, or is about another item.
+    /// It is missing, cannot be read, or is about another item.
     Lost(String),
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Inventory {
 #[derive(Debug)]
 enum Found {
     Content(Content),
-    /// A file whose bytes can not be had, or are more than they should be.
+    /// A file whose bytes cannot be had, or are more than they should be.
     Unread,
     /// Something that no payload has.
     Special,
@@ -77,14 +77,14 @@ impl<'a> Known<'a> {
 }
 
 impl Inventory {
-    /// Of a payload that is there and can not be entered.
+    /// Of a payload that is there and cannot be entered.
     pub(super) fn unreadable() -> Inventory {
         Inventory { exists: true, ..Inventory::default() }
     }
 
     /// Looks below `doc` and reads what is `known`.
     ///
-    /// What can not be listed or read is told as such; it is never taken for good.
+    /// What cannot be listed or read is told as such; it is never taken for good.
     pub(super) fn take(
         doc: &Dir,
         known: &Known<'_>,

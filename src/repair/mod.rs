@@ -80,7 +80,7 @@ impl<'a> Repairer<'a> {
 /// How far a repair may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What is done with an item of which something can not be mended.
+    /// What is done with an item of which something cannot be mended.
     pub remainder: Remainder,
     /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
     pub unsealed: Unsealed,
@@ -88,7 +88,7 @@ pub struct Options {
     pub state: Option<State>,
 }
 
-/// What is done with an item of which something can not be mended.
+/// What is done with an item of which something cannot be mended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remainder {
     /// It is left as it is.

@@ -1,6 +1,6 @@
 //! What can be wrong with a sidecar.
 
-/// Why a sidecar can not be used. Lines and columns count from 1.
+/// Why a sidecar cannot be used. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SidecarError {
     /// It is not UTF-8.

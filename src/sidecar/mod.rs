@@ -55,7 +55,7 @@ pub struct Sidecar {
     pub state: State,
     /// The name.
     pub repository: RepositoryName,
-    /// The opaque twin of the name. Stored data: it can not be computed from the name.
+    /// The opaque twin of the name. Stored data: it cannot be computed from the name.
     pub ibip: Option<Ibip>,
     /// The instant of the label.
     pub created: Instant,

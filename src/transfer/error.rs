@@ -93,7 +93,7 @@ pub enum TransferError {
         /// The destination.
         to: PathBuf,
     },
-    /// A record of a hand-over can not be used.
+    /// A record of a hand-over cannot be used.
     #[error("cannot use the journal `{}`", path.display())]
     Journal {
         /// The file.
@@ -110,7 +110,7 @@ pub enum TransferError {
         /// Its id.
         id: String,
     },
-    /// A sidecar can not be changed.
+    /// A sidecar cannot be changed.
     #[error("cannot change the sidecar of `{name}`")]
     Sidecar {
         /// The item.

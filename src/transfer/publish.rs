@@ -124,7 +124,7 @@ impl Shared<'_> {
     /// Removes what the group has replaced, taken away from the source, or could not publish: a long run
     /// needs the room.
     fn make_room(&self, staged: &[PathBuf]) {
-        // What can not be removed now goes with the stage.
+        // What cannot be removed now goes with the stage.
         for item in staged {
             let _ = self.writer().stage().remove_tree(item);
         }

@@ -26,7 +26,7 @@ pub(super) fn sealed(
     Err(damaged(item, detail.to_owned(), root))
 }
 
-/// What it means that a sidecar can not be used.
+/// What it means that a sidecar cannot be used.
 pub(super) fn unusable(item: &StoredItem, error: CollectionError, root: &Path) -> TransferError {
     let detail = match error {
         CollectionError::Sidecar { cause, .. } => cause.to_string(),

@@ -39,9 +39,9 @@ pub enum Settled {
 /// A hand-over that was found unfinished, and how it ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// The item; none for a record that can not be used at all.
+    /// The item; none for a record that cannot be used at all.
     pub name: Option<RepositoryName>,
-    /// How it ended, or why it can not be ended now.
+    /// How it ended, or why it cannot be ended now.
     pub result: Result<Settled, TransferError>,
 }
 
@@ -248,7 +248,7 @@ pub enum Reach<'a> {
     Anywhere(&'a [Collection]),
 }
 
-/// The items whose hand-over from `giver` waits to be finished, or why a record of some can not be read.
+/// The items whose hand-over from `giver` waits to be finished, or why a record of some cannot be read.
 pub fn pending(
     giver: &Collection,
 ) -> Result<Vec<Result<RepositoryName, TransferError>>, PathError> {
@@ -263,7 +263,7 @@ pub fn pending(
 }
 
 /// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
-/// left to it, and a record that can not be used does not stop the others.
+/// left to it, and a record that cannot be used does not stop the others.
 pub fn finish_pending(
     giver: &Collection,
     reach: Reach<'_>,
@@ -366,7 +366,7 @@ fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, Tran
     Err(TransferError::OtherReceiver { path: record.to_path.clone(), id: record.to.clone() })
 }
 
-/// The outcomes of a record whose receiver can not be reached: the first tells why.
+/// The outcomes of a record whose receiver cannot be reached: the first tells why.
 fn unreachable(record: &Record, error: TransferError) -> Vec<Finished> {
     let mut error = Some(error);
     let tell = |name: &RepositoryName| Finished {

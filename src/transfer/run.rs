@@ -42,7 +42,7 @@ impl Listing {
 impl Listing {
     /// Tells `progress` of all items of `collection` that are wanted, for as long as `go_on` says so.
     ///
-    /// It runs beside the transfer and is much faster; what it can not read it leaves out.
+    /// It runs beside the transfer and is much faster; what it cannot read it leaves out.
     pub fn measure(
         &self,
         collection: &Collection,

@@ -50,7 +50,7 @@ pub struct Comparison {
 /// Compares what `roots` hold of the items of `names`, by their sidecars alone, and calls `report` for
 /// each disagreement, in the order of names.
 ///
-/// Sidecars that can not be read are passed over: verifying each root tells of them. One root agrees
+/// Sidecars that cannot be read are passed over: verifying each root tells of them. One root agrees
 /// with itself. The error is that no threads can be started, or that the process ran short of descriptors or
 /// memory.
 pub fn compare(

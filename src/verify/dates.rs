@@ -143,7 +143,7 @@ impl Recorder {
         }
     }
 
-    /// Takes away what can not be corrected: a damaged item must not keep an old date.
+    /// Takes away what cannot be corrected: a damaged item must not keep an old date.
     fn forget(&self, file: &str) {
         let _ = self.dir.remove_file_if_there(Path::new(file));
     }

@@ -149,7 +149,7 @@ impl Feed<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// A directory that can not be listed: what is in it is not verified, what comes after it is.
+    /// A directory that cannot be listed: what is in it is not verified, what comes after it is.
     fn unlisted(&mut self, error: &PathError) -> ControlFlow<()> {
         let mut finding = Finding::of_error(Place::Tree(self.relative(error.path())), error);
         finding.detail.push_str("; the items in it were not verified");
@@ -214,7 +214,7 @@ impl Feed<'_, '_, '_> {
                 Ok(Some(stamp)) if stamp.kind == Kind::Link => {
                     self.send(Answer::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
                 }
-                // What can not be inspected can not be listed either, which is told then.
+                // What cannot be inspected cannot be listed either, which is told then.
                 Ok(_) | Err(_) => {}
             }
         }

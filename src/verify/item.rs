@@ -63,7 +63,7 @@ impl ItemReport {
         ItemReport { name, state: None, files: 0, bytes: 0, ibip: None, findings }
     }
 
-    /// The report of an item whose directory can not be opened.
+    /// The report of an item whose directory cannot be opened.
     pub(super) fn unopened(name: RepositoryName, error: &PathError) -> ItemReport {
         ItemReport::of_one(name, Finding::of_error(Place::Item, error))
     }

@@ -35,7 +35,7 @@
 //!   [`Depth::FromDisk`].
 //! - What lies below a path of more than 4096 bytes is unreadable ([`Code::Unreadable`]): neither can
 //!   urepo make such a thing.
-//! - The items in a directory that can not be listed are not verified, which is damage like any other
+//! - The items in a directory that cannot be listed are not verified, which is damage like any other
 //!   ([`Summary::unlisted`]).
 
 mod code;

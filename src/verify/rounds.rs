@@ -21,7 +21,7 @@ const STEP: i128 = 1000;
 
 /// How [`verify_in_rounds`](super::verify_in_rounds) chooses from a collection.
 ///
-/// Dates are recorded whenever every byte is read and `.urepo` can be written; that they can not be
+/// Dates are recorded whenever every byte is read and `.urepo` can be written; that they cannot be
 /// is never an error.
 #[derive(Clone, Copy)]
 pub struct Rounds<'a> {

@@ -187,7 +187,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is at the path of an item that can not be opened as a directory.
+    /// What is at the path of an item that cannot be opened as a directory.
     fn not_an_item(&self, name: &RepositoryName, error: &PathError) -> Report {
         match kind_at(self.collection.root(), name.as_str().as_ref()) {
             Ok(Some(kind)) if kind != Kind::Directory => {

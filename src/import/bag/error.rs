@@ -22,7 +22,7 @@ pub enum BagError {
         /// The tag file.
         file: String,
     },
-    /// A line can not be read.
+    /// A line cannot be read.
     #[error("line {line} of `{file}` can not be read")]
     Line {
         /// The tag file.
@@ -68,10 +68,10 @@ pub enum BagError {
         /// Files that it tells.
         files_told: u64,
     },
-    /// A description can not be taken.
+    /// A description cannot be taken.
     #[error("`bag-info.txt` can not be taken")]
     Description(#[from] MetadataError),
-    /// It can not be read.
+    /// It cannot be read.
     #[error(transparent)]
     Disk(#[from] PathError),
 }

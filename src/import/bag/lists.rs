@@ -113,7 +113,7 @@ fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<List>, BagE
         let entry = entry?;
         let Some(name) = entry.name.to_str() else { continue };
         let algorithm = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".txt"));
-        // What can not be checked is passed over where something else can.
+        // What cannot be checked is passed over where something else can.
         let Some(algorithm) = algorithm.and_then(Algorithm::named) else { continue };
         // Passed over, it would leave files unchecked.
         if entry.kind != Kind::File {

@@ -4,7 +4,7 @@ use crate::digest::NotADigest;
 use crate::identity::ParseError;
 use crate::sidecar::MetadataError;
 
-/// A row that can not be used.
+/// A row that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct RowError {
@@ -69,7 +69,7 @@ pub enum RowFault {
     /// A value is of a wrong kind.
     #[error("the value of `{0}` is no text")]
     Kind(String),
-    /// A term can not be taken.
+    /// A term cannot be taken.
     #[error(transparent)]
     Term(#[from] MetadataError),
     /// An identifier is none.

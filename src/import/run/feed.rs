@@ -1,4 +1,4 @@
-//! Candidates become requests, unless there is nothing to do or it can not be done.
+//! Candidates become requests, unless there is nothing to do or it cannot be done.
 
 use super::{Begun, Shared, event, event_of_refused, lock};
 use crate::clock::Clock;
@@ -120,7 +120,7 @@ impl<I> Feed<'_, '_, '_, '_, I> {
         })
     }
 
-    /// What can not be written down ends the run.
+    /// What cannot be written down ends the run.
     fn end(&self, candidate: Candidate, error: ImportError) -> Begin {
         lock(&self.shared.output).summary.fatal.get_or_insert(error);
         let interrupted = crate::deposit::DepositError::GroupFailed;

@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::report::{End, Tally};
 use crate::cli::{Done, human};
 
-/// What became of the items so far.
+/// The outcomes of the items so far.
 pub(super) struct Batch<'a> {
     context: &'a Context,
     pub(super) tally: Tally<'a>,
