@@ -74,13 +74,13 @@ mod tests {
         assert_eq!(word("gpj.\u{202e}exe"), r"$'gpj.\342\200\256exe'");
     }
 
-    /// Every command in backquotes: in the messages and the help, in the gallery of errors, in the README.
+    /// Every command in backquotes: in the messages and the help, in the gallery of errors, in the pages for users.
     #[test]
     fn every_command_that_is_named_can_be_typed() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut counts = Vec::new();
         let mut wrong = Vec::new();
-        for place in ["src/cli", "tests/it/errors.rs", "tests/it/errors", "README.md"] {
+        for place in ["src/cli", "tests/it/errors.rs", "tests/it/errors", "docs"] {
             let entries = walkdir::WalkDir::new(root.join(place)).into_iter().map(Result::unwrap);
             let files = entries.filter(|entry| entry.file_type().is_file());
             let mut count = 0;
@@ -88,7 +88,7 @@ mod tests {
                 let text = text_of(file.path());
                 for command in text.split('`').skip(1).filter(|it| it.starts_with("urepo ")) {
                     count += 1;
-                    let is_prose = place == "README.md";
+                    let is_prose = place == "docs";
                     if let Err(why) = parse(command, is_prose) {
                         wrong.push(format!("{}: {command}\n    {why}", file.path().display()));
                     }

@@ -1,50 +1,73 @@
-//! README.md does what it shows: its console blocks are typed by a reader who starts in an empty
-//! directory, and give the same output, but for dates, digests and ids.
+//! README.md and the pages in `docs/` are true: the console blocks of each page are one session, which
+//! begins in an empty directory and gives the output shown, except for dates, digests and ids.
 //!
-//! In expected output `[..]` stands for any text of a line, and a line `...` for any lines.
-//! `SNAPSHOTS=overwrite cargo test readme` replaces the output of commands that say something else.
+//! In expected output `[..]` matches any text within a line, and a line `...` any number of lines.
+//! `SNAPSHOTS=overwrite cargo test docs` replaces output that differs.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::support::World;
 
 #[test]
 fn the_console_blocks_are_true() {
-    let readme = readme();
-    let blocks = Block::read_all(&readme, "console");
-    assert!(!blocks.is_empty(), "README.md shows nothing");
     let overwrite = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
-    let world = World::new();
-    let mut shell = Shell::start(&world);
-    let mut lines: Vec<String> = Vec::new();
+    let mut sessions = 0;
     let mut wrong = Vec::new();
-    let mut at = 0;
-    for step in blocks.iter().flat_map(Block::steps) {
-        let (code, output) = shell.types(step.command);
-        assert_eq!(code, 0, "README.md, `{}`:\n{}", step.command, output.join("\n"));
-        lines.extend(readme.lines().take(step.output_at).skip(at).map(str::to_owned));
-        at = step.output_at + step.output.len();
-        if shell.recognises(&step.output, &output) {
-            lines.extend(step.output.iter().map(ToString::to_string));
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        let Some(session) = Session::type_again(&page) else { continue };
+        sessions += 1;
+        if overwrite && !session.differences.is_empty() {
+            std::fs::write(&path, session.page).unwrap();
         } else {
-            wrong.push(format!("$ {}\n{}", step.command, output.join("\n")));
-            lines.extend(output);
+            let page = path.display();
+            wrong.extend(session.differences.iter().map(|text| format!("{page}:\n{text}")));
         }
     }
-    if overwrite && !wrong.is_empty() {
-        lines.extend(readme.lines().skip(at).map(str::to_owned));
-        std::fs::write(README, lines.join("\n") + "\n").unwrap();
-        return;
+    assert!(sessions >= 3, "the pages show nothing");
+    assert!(
+        wrong.is_empty(),
+        "{}\n`SNAPSHOTS=overwrite cargo test docs` accepts it",
+        wrong.join("\n")
+    );
+}
+
+/// The links between the pages lead to files, and to headings of them.
+#[test]
+fn the_links_lead_somewhere() {
+    let mut links = 0;
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        for (_, after) in page.match_indices("](").map(|(at, mark)| page.split_at(at + mark.len()))
+        {
+            let link = after.split(')').next().unwrap();
+            if link.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.with_file_name(file) };
+            let target = path.parent().unwrap().join(target);
+            let text = std::fs::read_to_string(&target).unwrap_or_default();
+            assert!(!text.is_empty(), "{}: {link} leads nowhere", path.display());
+            let anchor = |line: &str| {
+                let title = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+                title.chars().filter(|it| it.is_alphanumeric() || *it == '-').collect::<String>()
+            };
+            let is_there =
+                text.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+            assert!(heading.is_empty() || is_there, "{}: no heading {link}", path.display());
+        }
     }
-    assert!(wrong.is_empty(), "README.md says something else than\n{}\n{RENEW}", wrong.join("\n"));
+    assert!(links > 5, "the pages have links");
 }
 
 #[test]
 fn the_command_for_a_fresh_machine_deposits_and_shows() {
-    let readme = readme();
+    let readme = page("README.md");
     let blocks = Block::read_all(&readme, "sh");
     let mut commands = blocks.iter().flat_map(|block| block.lines.iter().copied());
     let mut main = commands.find(|line| line.starts_with("cargo run")).expect("one").to_owned();
@@ -71,7 +94,7 @@ fn the_exit_codes_are_those_of_the_manual() {
         let code: u8 = cells.next()?.parse().ok()?;
         Some((code, cells.next()?.to_owned()))
     };
-    let readme: BTreeMap<_, _> = readme().lines().filter_map(row).collect();
+    let table: BTreeMap<_, _> = page("docs/cron.md").lines().filter_map(row).collect();
     let page = World::new().run("man");
     let section = page.succeeded().split("\n.SH ").find(|text| text.starts_with("\"EXIT STATUS\""));
     let mut manual = BTreeMap::new();
@@ -81,21 +104,67 @@ fn the_exit_codes_are_those_of_the_manual() {
         let meaning = meaning.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-");
         manual.insert(code, meaning.replace('\n', " ").trim().trim_end_matches('.').to_owned());
     }
-    // The table has no code marks and capitals at the begin of a meaning.
+    // The table has no code marks and capitals at the beginning of a meaning.
     let plain = |text: &String| text.replace('`', "").to_lowercase();
-    let readme: BTreeMap<_, _> = readme.iter().map(|(code, text)| (*code, plain(text))).collect();
+    let table: BTreeMap<_, _> = table.iter().map(|(code, text)| (*code, plain(text))).collect();
     let manual: BTreeMap<_, _> = manual.iter().map(|(code, text)| (*code, plain(text))).collect();
-    assert_eq!(readme, manual);
+    assert_eq!(table, manual);
 }
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-const RENEW: &str = "`SNAPSHOTS=overwrite cargo test readme` takes that over";
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Where the reader of README.md is at home; the scratch directory is called so.
+/// The home directory of the person in the examples; stands for the scratch directory.
 const HOME: &str = "/home/ana";
 
-fn readme() -> String {
-    std::fs::read_to_string(README).unwrap()
+fn page(path: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
+}
+
+/// README.md and the pages in `docs/`.
+fn pages() -> Vec<PathBuf> {
+    let docs = std::fs::read_dir(Path::new(ROOT).join("docs")).unwrap();
+    let mut pages: Vec<_> = docs.map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.push(Path::new(ROOT).join("README.md"));
+    pages.sort();
+    pages
+}
+
+/// The console blocks of a page, typed again.
+struct Session {
+    /// The page with the output of this time.
+    page: String,
+    /// The commands whose output differs from the page, with that output.
+    differences: Vec<String>,
+}
+
+impl Session {
+    /// `None` for a page without console blocks.
+    fn type_again(page: &str) -> Option<Session> {
+        let blocks = Block::read_all(page, "console");
+        if blocks.is_empty() {
+            return None;
+        }
+        let world = World::new();
+        let mut shell = Shell::start(&world);
+        let mut lines: Vec<String> = Vec::new();
+        let mut differences = Vec::new();
+        let mut at = 0;
+        for step in blocks.iter().flat_map(Block::steps) {
+            let (code, output) = shell.types(step.command);
+            assert_eq!(code, 0, "`{}`:\n{}", step.command, output.join("\n"));
+            lines.extend(page.lines().take(step.output_at).skip(at).map(str::to_owned));
+            at = step.output_at + step.output.len();
+            if shell.recognises(&step.output, &output) {
+                lines.extend(step.output.iter().map(ToString::to_string));
+            } else {
+                differences.push(format!("$ {}\n{}", step.command, output.join("\n")));
+                lines.extend(output);
+            }
+        }
+        lines.extend(page.lines().skip(at).map(str::to_owned));
+        Some(Session { page: lines.join("\n") + "\n", differences })
+    }
 }
 
 /// A block of code.
@@ -138,12 +207,12 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The reader's shell: directory and variables stay from one command to the next.
+/// The reader's shell, which keeps its directory and variables from one command to the next.
 struct Shell {
     process: Child,
     reader: BufReader<std::process::ChildStdout>,
     scratch: String,
-    /// Dates that README.md shows, and those that were given instead this time.
+    /// The dates in the page, and those issued in their place this time.
     dates: BTreeMap<String, String>,
 }
 
