@@ -78,6 +78,7 @@ impl Shared<'_> {
             to: self.to.id().to_owned(),
             to_path: self.to.path().to_path_buf(),
             leave_copy: self.options.rules.leave_copy,
+            is_lost: false,
             items: items.iter().map(|(_, staged)| staged.name.clone()).collect(),
         };
         let journal = match record.begin(self.from) {

@@ -30,6 +30,8 @@ pub(super) struct Record {
     pub to_path: PathBuf,
     /// Whether the giver keeps a Copy.
     pub leave_copy: bool,
+    /// Whether the receiver counts as lost: nobody waits for it, but it may come back with its marks.
+    pub is_lost: bool,
     pub items: Vec<RepositoryName>,
 }
 
@@ -40,6 +42,8 @@ struct Raw {
     to: String,
     to_path: String,
     leave_copy: bool,
+    #[serde(default)]
+    lost: bool,
     items: Vec<String>,
 }
 
@@ -55,6 +59,15 @@ impl Record {
         let name = format!("{PREFIX}{}.toml", token(journal.path())?);
         journal.replace_file(&name, self.to_text().as_bytes())?;
         Ok(name)
+    }
+
+    /// Puts the record in the place of the one called `name`, unless that has been taken away since.
+    pub(super) fn replace(&self, giver: &Collection, name: &str) -> Result<(), PathError> {
+        let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
+        match journal.stamp(name)? {
+            Some(_) => journal.replace_file(name, self.to_text().as_bytes()),
+            None => Ok(()),
+        }
     }
 
     /// Forces the names of the items, and those in their directories, to the disk of `collection`.
@@ -75,6 +88,7 @@ impl Record {
         table.insert("to".to_owned(), self.to.as_str().into());
         table.insert("to_path".to_owned(), path.into());
         table.insert("leave_copy".to_owned(), self.leave_copy.into());
+        table.insert("lost".to_owned(), self.is_lost.into());
         table.insert("items".to_owned(), toml::Value::Array(items));
         table.to_string()
     }
@@ -95,6 +109,7 @@ impl Record {
             to: raw.to,
             to_path: std::ffi::OsString::from_vec(path).into(),
             leave_copy: raw.leave_copy,
+            is_lost: raw.lost,
             items: items.collect::<Result<_, _>>()?,
         })
     }
@@ -148,6 +163,7 @@ mod tests {
             to: "ab".into(),
             to_path: Path::new("/mnt/with \"quotes\"").into(),
             leave_copy: true,
+            is_lost: true,
             items: vec!["example.org/a/2026/11.21.02.13".parse().unwrap()],
         };
         assert_eq!(Record::read(&record.to_text()).unwrap(), record);

@@ -2,25 +2,30 @@
 
 use std::time::Duration;
 
+use super::TransferError;
+use super::journal::{self, Record};
 use super::reading::sealed;
-use super::{TransferError, journal};
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, lock_items};
 use crate::identity::RepositoryName;
 use crate::wait::Waiter;
 
-/// Ends the hand-overs from `giver` to the `lost` collections, which nobody can finish, where no item here
-/// bears their marks any more. Those of a process that still runs are left to it.
+/// Sets the hand-overs from `giver` to the `lost` collections aside, where no item here bears their marks
+/// any more: nobody waits for them. A receiver that comes back after all may have the marks still, so
+/// their records stay, to be settled then. Those of a process that still runs are left to it.
+///
+/// An item that cannot be read keeps the hand-overs that it is part of open, and stops no others.
 pub fn end_lost(
     giver: &Collection,
     lost: &[String],
     agent: &Agent,
     waiter: &Waiter<'_>,
-) -> Result<(), TransferError> {
+) -> Result<Vec<(RepositoryName, TransferError)>, TransferError> {
+    let mut failed = Vec::new();
     for name in journal::names(giver)? {
         // What cannot be read is reported by those who finish hand-overs.
         let Ok(Some(record)) = journal::read(giver, &name) else { continue };
-        if !lost.contains(&record.to) {
+        if record.is_lost || !lost.contains(&record.to) {
             continue;
         }
         let items = record.items.iter().map(|item| (giver, item));
@@ -29,15 +34,23 @@ pub fn end_lost(
             Err(CollectionError::ItemLocked { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
-        let mut is_marked = false;
+        let mut is_open = false;
         for item in &record.items {
-            is_marked |= bears_mark(giver, item, &record.token)?;
+            match bears_mark(giver, item, &record.token) {
+                Ok(is_marked) => is_open |= is_marked,
+                Err(error) => {
+                    is_open = true;
+                    failed.push((item.clone(), error));
+                }
+            }
         }
-        if !is_marked {
-            journal::end(giver, &name)?;
+        if !is_open {
+            let writer = giver.writer(agent, waiter)?;
+            Record { is_lost: true, ..record }.replace(giver, &name)?;
+            writer.finish()?;
         }
     }
-    Ok(())
+    Ok(failed)
 }
 
 /// Whether the item is here, with the mark of the hand-over of this token.

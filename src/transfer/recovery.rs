@@ -234,7 +234,7 @@ fn prepare(
     }
 }
 
-/// Whether hand-overs from `giver` wait to be finished.
+/// Whether hand-overs from `giver` wait to be finished, or for a lost receiver to come back.
 pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
     Ok(!journal::names(giver)?.is_empty())
 }
@@ -255,7 +255,10 @@ pub fn pending(
     let mut pending = Vec::new();
     for name in journal::names(giver)? {
         match journal::read(giver, &name) {
-            Ok(record) => pending.extend(record.into_iter().flat_map(|it| it.items).map(Ok)),
+            Ok(record) => {
+                let open = record.filter(|record| !record.is_lost);
+                pending.extend(open.into_iter().flat_map(|it| it.items).map(Ok));
+            }
             Err(error) => pending.push(Err(error)),
         }
     }
@@ -302,6 +305,7 @@ impl Finish<'_> {
                 match (opened, known) {
                     (Ok(receiver), _) => self.with(&receiver, journal),
                     (Err(_), Some(receiver)) => self.with(receiver, journal),
+                    (Err(_), None) if record.is_lost => Ok(Vec::new()),
                     (Err(error), None) => Ok(unreachable(&record, error)),
                 }
             }

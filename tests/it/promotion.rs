@@ -1,6 +1,7 @@
 //! A lost site comes back: Copies become Originals, and an Original that turns up again a Copy.
 
 mod faults;
+mod handed_over;
 
 use urepo::sidecar::Sidecar;
 
@@ -239,36 +240,6 @@ fn every_lost_collection_is_named() {
     let after = sites.sidecar("mirror");
     assert_eq!((after.state.to_string().as_str(), after.handover), ("Original", None));
     world.run("-c mirror verify").succeeded();
-}
-
-/// A hand-over to the lost collection was past its commit point: what is left here is all there is.
-#[test]
-fn what_was_handed_to_the_lost_collection_comes_back() {
-    let sites = Sites::new();
-    let lost = id(&sites.world, "away");
-    change_item(&sites.world.path("mirror"), &sites.name, |sidecar| {
-        let party = urepo::sidecar::Party::To(lost.clone());
-        sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
-    });
-    let record = format!(
-        "format = 1\ntoken = \"t\"\nto = \"{lost}\"\nto_path = \"/nowhere\"\n\
-         leave_copy = false\nitems = [\"{}\"]\n",
-        sites.name
-    );
-    sites.world.write("mirror/.urepo/journal/handover-1.toml", &record);
-    let other = record.replace(&lost, &"0".repeat(32));
-    sites.world.write("mirror/.urepo/journal/handover-2.toml", other);
-    let journal = || {
-        let entries = std::fs::read_dir(sites.world.path("mirror/.urepo/journal")).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
-    };
-    let dry = sites.promote("mirror", "--all --with third --dry-run");
-    assert_eq!((dry.code, journal().len()), (0, 2));
-    sites.promote("mirror", "--all --with third").succeeded();
-    let after = sites.sidecar("mirror");
-    assert_eq!((after.state.to_string().as_str(), after.handover), ("Original", None));
-    // That to another collection may still be finished.
-    assert_eq!(journal(), ["handover-2.toml"]);
 }
 
 /// As with `copy --all`, it is no error that all is as it should be.

@@ -86,8 +86,10 @@ impl Demote {
         } else {
             DifferenceRule::Refuse
         };
-        run.finish(&chosen, |registrar, names, report| {
-            registrar.demote_all(names, &original, rule, report)
-        })
+        run.finish(
+            &chosen,
+            |registrar, names, report| registrar.demote_all(names, &original, rule, report),
+            || Ok(Vec::new()),
+        )
     }
 }

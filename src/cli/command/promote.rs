@@ -88,14 +88,15 @@ impl Promote {
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
         self.confirm(context, &chosen, &lost)?;
         let loss = Loss { collections: &lost, reason: &self.reason, others: &others };
-        let done = run.finish(&chosen, |registrar, names, report| {
-            registrar.promote_all(names, &loss, report)
-        });
-        if context.global.dry_run {
-            return done;
-        }
-        let ended = end_lost(&collection, &lost, &context.agent, &context.waiter());
-        done.and(ended.map_err(Failure::from))
+        run.finish(
+            &chosen,
+            |registrar, names, report| registrar.promote_all(names, &loss, report),
+            || {
+                let open = end_lost(&collection, &lost, &context.agent, &context.waiter())?;
+                let told = |(name, error)| (name, Failure::from(error));
+                Ok(open.into_iter().map(told).collect())
+            },
+        )
     }
 
     fn confirm(&self, context: &Context, chosen: &Chosen, lost: &[String]) -> Done {

@@ -1,5 +1,6 @@
 //! What `promote` and `demote` share: which items, what is asked, and what is told.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde_json::json;
@@ -56,17 +57,20 @@ impl Run<'_> {
         Ok(Chosen { names, failures })
     }
 
-    /// Carries out `change` for the items that were chosen, and tells what became of each.
+    /// Carries out `change` for the items that were chosen, and tells what became of each. Then `settle`
+    /// ends what else is open, and returns the items for which it cannot.
     pub(super) fn finish(
         &self,
         chosen: &Chosen,
         change: impl Fn(&Registrar<'_>, &[RepositoryName], &mut Report<'_>) -> ControlFlow<()>,
+        settle: impl FnOnce() -> Result<Vec<(RepositoryName, Failure)>, Failure>,
     ) -> Done {
         let progress = self.context.progress();
         let is_dry = self.context.global.dry_run;
         let writer = if is_dry { None } else { Some(self.writer()?) };
         let mut tally = Tally::new(self.context, self.selection.is_single());
         let (mut changed, mut unchanged) = (0, 0);
+        let mut told = BTreeSet::new();
         let found = tally.met(&chosen.failures);
         let registrar = self.registrar(writer.as_ref(), &*progress);
         if found.is_continue() {
@@ -84,11 +88,22 @@ impl Run<'_> {
                         }
                     }
                 }
-                Err(error) => tally.failed(name.as_str(), error.into()),
+                Err(error) => {
+                    told.insert(name.clone());
+                    tally.failed(name.as_str(), error.into())
+                }
             });
         }
         if let Some(writer) = writer {
             writer.finish()?;
+            match settle() {
+                Ok(open) => {
+                    let mut untold = open.into_iter().filter(|(name, _)| !told.contains(name));
+                    let _ =
+                        untold.try_for_each(|(name, failure)| tally.failed(name.as_str(), failure));
+                }
+                Err(failure) => tally.ends(failure),
+            }
         }
         drop(progress);
         let failed = tally.failed;
