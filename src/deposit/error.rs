@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::collection::CollectionError;
+use crate::collection::{CollectionError, InventoryLine};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
@@ -14,6 +14,8 @@ use crate::item::PayloadPath;
 pub struct Same {
     /// The item.
     pub name: RepositoryName,
+    /// Where it has gone, if it has left.
+    pub left: Option<Box<InventoryLine>>,
     /// What tells without reading whether what was read is still the same.
     pub shape: Digest,
     /// What tells it from other content.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::DepositError;
-use crate::collection::Label;
+use crate::collection::{InventoryLine, Label};
 use crate::digest::{Checksum, Digest};
 use crate::disk::Dir;
 use crate::identity::RepositoryName;
@@ -84,6 +84,8 @@ pub enum Holding {
     None,
     /// This item is the same.
     Item(RepositoryName),
+    /// An item was the same that has left since.
+    Left(Box<InventoryLine>),
     /// The request of this number, which is just being published, is the same.
     Request(usize),
 }

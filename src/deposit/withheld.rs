@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::group::{Group, Staged};
 use super::{DepositError, Holding, Known, Outcome, Same};
-use crate::collection::Writer;
+use crate::collection::{InventoryLine, Writer};
 use crate::identity::RepositoryName;
 use crate::item::{Shape, content};
 
@@ -29,7 +29,10 @@ pub(super) fn take_out(
         }
         match holding {
             Ok(Holding::None) => wanted.push(staged),
-            Ok(Holding::Item(name)) => group.ended.push(held(staged, name)),
+            Ok(Holding::Item(name)) => group.ended.push(held(staged, name, None)),
+            Ok(Holding::Left(line)) => {
+                group.ended.push(held(staged, line.name.clone(), Some(line)));
+            }
             Ok(Holding::Request(number)) => group.withheld.push((staged, number)),
             Err(error) => group.ended.push(staged.fails(error)),
         }
@@ -58,16 +61,16 @@ impl Names {
         self.groups.truncate(GROUPS);
         outcomes.extend(withheld.into_iter().map(|(staged, number)| {
             match self.groups.iter().find_map(|names| names.get(&number)) {
-                Some(name) => held(staged, name.clone()),
+                Some(name) => held(staged, name.clone(), None),
                 None => staged.fails(DepositError::GroupFailed),
             }
         }));
     }
 }
 
-fn held(staged: Staged, name: RepositoryName) -> Outcome {
+fn held(staged: Staged, name: RepositoryName, left: Option<Box<InventoryLine>>) -> Outcome {
     let (entries, payload) = (&staged.done.entries, &staged.payload);
     let (shape, content) = (Shape::of(entries), content(entries, payload));
-    let same = Same { name, shape, content, bytes: payload.bytes };
+    let same = Same { name, left, shape, content, bytes: payload.bytes };
     staged.fails(DepositError::Held(Box::new(same)))
 }

@@ -123,9 +123,9 @@ impl<'a> Judge<'a> {
             return Ok(Decision::Aside);
         }
         if self.rules.takes_sources
-            && let Some(name) = self.taken(candidate, key, of_source)?
+            && let Some(taken) = self.taken(candidate, key, of_source)?
         {
-            return Ok(Decision::Taken(name));
+            return Ok(taken);
         }
         let bag = self.bag(candidate)?;
         let place = match &bag {
@@ -225,7 +225,7 @@ impl<'a> Judge<'a> {
         candidate: &Candidate,
         key: &[u8],
         of_source: &OfSource<'_>,
-    ) -> Result<Option<RepositoryName>, ImportError> {
+    ) -> Result<Option<Decision>, ImportError> {
         match self.rules.looker.kind(&candidate.place) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             _ => return Ok(None),
@@ -233,8 +233,12 @@ impl<'a> Judge<'a> {
         let is_it =
             |entry: &Entry| candidate.label.as_ref().is_none_or(|label| label.name == entry.name);
         match of_source(key, &is_it)? {
-            Some(Imported { standing: Standing::Vanished(error), .. }) => Err((*error).into()),
-            imported => Ok(imported.map(|it| it.entry.name)),
+            None => Ok(None),
+            Some(Imported { entry, standing }) => match standing {
+                Standing::Here => Ok(Some(Decision::Taken(entry.name))),
+                Standing::Left(line) => Ok(Some(Decision::Left(line))),
+                Standing::Vanished(error) => Err((*error).into()),
+            },
         }
     }
 

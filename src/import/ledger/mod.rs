@@ -12,7 +12,7 @@ pub(crate) mod catch_up;
 mod line;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use super::ImportError;
@@ -46,6 +46,7 @@ pub struct Ledger<'a> {
     torn: bool,
     sources: Table,
     contents: Table,
+    absent: HashMap<Digest, Absent>,
     /// The newest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
     /// Lines that a dry run would write.
@@ -71,6 +72,25 @@ pub(crate) enum Standing {
     /// It should be here, and is not. The source must not become another item: a repair brings the item
     /// back under its own name, and until then its only copy may be the source.
     Vanished(Box<CollectionError>),
+}
+
+impl Standing {
+    /// Which one counts, of several lines about one source.
+    fn rank(&self) -> u8 {
+        match self {
+            Standing::Left(_) => 0,
+            Standing::Vanished(_) => 1,
+            Standing::Here => 2,
+        }
+    }
+}
+
+/// A content of which this run found no item here: of its lines up to the `newest`, the `best` one is all
+/// there is to look at again.
+#[derive(Debug)]
+struct Absent {
+    newest: u64,
+    best: Option<u64>,
 }
 
 /// Offsets from here on mean lines that are not in the file.
@@ -121,6 +141,7 @@ impl<'a> Ledger<'a> {
             torn: false,
             sources: Table::default(),
             contents: Table::default(),
+            absent: HashMap::new(),
             newest: BTreeMap::new(),
             unwritten: Vec::new(),
             lock,
@@ -138,31 +159,46 @@ impl<'a> Ledger<'a> {
         source: &[u8],
         fits: &dyn Fn(&Entry) -> bool,
     ) -> Result<Option<Imported>, ImportError> {
-        self.find(&self.sources, source, |entry| entry.source == source && fits(entry))
+        let lines = self.sources.find(source);
+        let found = self.find(lines, |entry| entry.source == source && fits(entry))?;
+        Ok(found.map(|(_, imported)| imported))
     }
 
     /// The latest line about a source with this content, if it counts still.
-    pub(crate) fn of_content(&self, content: &Digest) -> Result<Option<Imported>, ImportError> {
+    pub(crate) fn of_content(&mut self, content: &Digest) -> Result<Option<Imported>, ImportError> {
         let text = content.to_string();
-        self.find(&self.contents, text.as_bytes(), |entry| entry.content == *content)
+        let before = self.absent.get(content);
+        let newest = self.contents.find(text.as_bytes()).next();
+        let lines = self.contents.find(text.as_bytes());
+        let lines = lines.take_while(|offset| before.is_none_or(|it| *offset > it.newest));
+        let lines = lines.chain(before.and_then(|it| it.best));
+        let found = self.find(lines, |entry| entry.content == *content)?;
+        if let Some(newest) = newest
+            && !matches!(&found, Some((_, Imported { standing: Standing::Here, .. })))
+        {
+            let best = found.as_ref().map(|(offset, _)| *offset);
+            self.absent.insert(*content, Absent { newest, best });
+        }
+        Ok(found.map(|(_, imported)| imported))
     }
 
-    /// Of several lines, one whose item is here counts more than one whose item is not.
+    /// Of several lines, one whose item is here counts most, then one whose item should be: the source may
+    /// be its last copy.
     fn find(
         &self,
-        table: &Table,
-        of: &[u8],
+        lines: impl Iterator<Item = u64>,
         fits: impl Fn(&Entry) -> bool,
-    ) -> Result<Option<Imported>, ImportError> {
-        let mut best: Option<Imported> = None;
-        for offset in table.find(of) {
+    ) -> Result<Option<(u64, Imported)>, ImportError> {
+        let mut best: Option<(u64, Imported)> = None;
+        for offset in lines {
             let Some(entry) = self.line_at(offset)?.filter(&fits) else { continue };
             let Some(standing) = self.standing(&entry.name)? else { continue };
-            if let Standing::Here = standing {
-                return Ok(Some(Imported { entry, standing }));
-            }
-            if !matches!(&best, Some(Imported { standing: Standing::Left(_), .. })) {
-                best = Some(Imported { entry, standing });
+            if best.as_ref().is_none_or(|(_, it)| standing.rank() > it.standing.rank()) {
+                let is_here = matches!(standing, Standing::Here);
+                best = Some((offset, Imported { entry, standing }));
+                if is_here {
+                    break;
+                }
             }
         }
         Ok(best)

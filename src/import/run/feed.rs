@@ -104,6 +104,8 @@ impl<I> Feed<'_, '_, '_, '_, I> {
         if !matches!(self.shared.after, After::Keep) {
             told.left = match self.judge.payload(place) {
                 Ok(payload) => self.shared.release(name, place, &payload),
+                // An earlier run has taken it.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => vec![KeptError::from(error).in_words()],
             };
         }

@@ -17,7 +17,7 @@ impl Known for Shared<'_, '_, '_> {
         if self.dedupe == Dedupe::None || begun.kind == Kind::Kept {
             return Ok(Holding::None);
         }
-        let ledger: &Ledger<'_> = &lock(&self.ledger);
+        let ledger: &mut Ledger<'_> = &mut lock(&self.ledger);
         let imported = match self.dedupe {
             Dedupe::Content => ledger.of_content(content),
             Dedupe::Source | Dedupe::None => {
@@ -26,7 +26,8 @@ impl Known for Shared<'_, '_, '_> {
         };
         if let Some(Imported { entry, standing }) = imported.map_err(into_deposit)? {
             return match standing {
-                Standing::Here | Standing::Left(_) => Ok(Holding::Item(entry.name)),
+                Standing::Here => Ok(Holding::Item(entry.name)),
+                Standing::Left(line) => Ok(Holding::Left(line)),
                 Standing::Vanished(error) => Err((*error).into()),
             };
         }

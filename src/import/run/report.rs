@@ -79,7 +79,7 @@ impl Shared<'_, '_, '_> {
             }
             Err(DepositError::Held(same)) => {
                 name = Some(same.name.clone());
-                Became::There(same.name)
+                same.left.map_or(Became::There(same.name), Became::Left)
             }
             Err(error) => Became::Failed(error.into()),
         };

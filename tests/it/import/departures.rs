@@ -20,6 +20,7 @@ impl World {
     fn new(files: &[&str]) -> World {
         let world = World { scratch: scratch(), clock: TestClock::at(TIME) };
         make_collection(&world.root());
+        std::fs::create_dir(world.sources()).unwrap();
         for file in files {
             write(&world.sources(), file, format!("of {file}"));
         }
@@ -70,11 +71,12 @@ fn what_migrated_away_counts_as_imported() {
     assert_eq!((words(&told), summary.there), (vec![MIGRATED.to_owned()], 1));
     // Touched: what it is, is known when it has been read.
     write(&world.sources(), "a.txt", "of a.txt");
-    assert_eq!(words(&world.run(import_options()).0), ["a.txt there"]);
+    assert_eq!(words(&world.run(import_options()).0), [MIGRATED]);
     // The same bytes from elsewhere, where only these count.
     write(&world.sources(), "b.txt", "of a.txt");
     let by_content = || Options { dedupe: Dedupe::Content, ..import_options() };
-    assert_eq!(words(&world.run(by_content()).0), [MIGRATED, "b.txt there"]);
+    let elsewhere = MIGRATED.replace("a.txt", "b.txt");
+    assert_eq!(words(&world.run(by_content()).0), [MIGRATED, &elsewhere]);
     assert_eq!(world.names(), [""; 0]);
     // Other bytes are another item, as ever.
     write(&world.sources(), "a.txt", "another");
@@ -93,6 +95,74 @@ fn what_migrated_away_and_was_imported_again_is_there() {
     assert_eq!(words(&world.run(import_options()).0), ["a.txt there"]);
     send_away(&world.root(), &first);
     assert_eq!(words(&world.run(import_options()).0), [MIGRATED]);
+}
+
+/// Of two items of one source that are not here, the one counts that should be: the source may be its last
+/// copy.
+#[test]
+fn what_vanished_is_reported_though_another_item_of_it_left() {
+    for vanished in 0..2 {
+        let world = World::new(&["a.txt"]);
+        let again = Options { dedupe: Dedupe::None, ..import_options() };
+        assert_eq!(world.run(again).1.imported, 1);
+        let names = world.names();
+        std::fs::remove_dir_all(world.root().join(&names[vanished])).unwrap();
+        send_away(&world.root(), &names[1 - vanished]);
+        for dedupe in [Dedupe::Source, Dedupe::Content] {
+            let (told, summary) = world.run(Options { dedupe, ..import_options() });
+            assert_eq!((summary.there, summary.failed), (0, 1), "{told:?}");
+            // Touched, it has to be read first.
+            write(&world.sources(), "a.txt", "of a.txt");
+        }
+    }
+}
+
+/// However many items of one content have left, each source looks at those it has not looked at before.
+#[test]
+fn many_items_of_one_content_that_left_are_looked_at_once() {
+    const FILES: usize = 24;
+    let files: Vec<_> = (0..FILES).map(|at| format!("{at}.txt")).collect();
+    let world = World::new(&[]);
+    let fill = |prefix: &str| {
+        for file in &files {
+            write(&world.sources(), &format!("{prefix}{file}"), "the same");
+        }
+    };
+    fill("");
+    assert_eq!(world.run(import_options()).1.imported, FILES as u64);
+    for name in world.names() {
+        send_away(&world.root(), &name);
+    }
+    fill("again-");
+    let trace = Arc::new(Trace::default());
+    let watcher = Watcher::new(Arc::clone(&trace) as Arc<dyn Watch>);
+    let collection = Collection::open(&world.root(), &watcher).unwrap();
+    let options = Options { dedupe: Dedupe::Content, ..import_options() };
+    let sources = tree(&world.sources(), Units::EachFile);
+    let (_, summary) = import(&collection, sources, options, &world.clock).unwrap();
+    assert_eq!((summary.imported, summary.there), (0, 2 * FILES as u64));
+    let ledger = world.root().join(Ledger::path());
+    let steps = trace.0.lock().unwrap();
+    let reads = steps.iter().filter(|step| **step == (Operation::Read, ledger.clone())).count();
+    assert!((FILES..=6 * FILES).contains(&reads), "{reads}");
+}
+
+/// A list names a source that an earlier run has taken, and whose item has left since.
+#[test]
+fn a_source_that_is_gone_is_told_to_have_left() {
+    let world = World::new(&["a.txt"]);
+    send_away(&world.root(), &world.names()[0]);
+    let path = world.sources().join("a.txt");
+    let text = format!("{}\0", path.display()).into_bytes();
+    std::fs::remove_file(&path).unwrap();
+    for after in world.takes() {
+        let text = std::io::Cursor::new(text.clone());
+        let list = List::new(Box::new(text), "list".to_owned(), "/".into());
+        let options = Options { after, ..import_options() };
+        let (told, summary) =
+            import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
+        assert_eq!((words(&told), summary.left), (vec![MIGRATED.to_owned()], 0));
+    }
 }
 
 #[test]

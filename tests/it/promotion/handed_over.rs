@@ -93,7 +93,7 @@ fn one_damaged_item_keeps_only_its_own_hand_over_open() {
     let last = ran.stdout.lines().last().unwrap();
     assert!(last.contains(&format!("\"exit_code\":{}", ran.code)), "{last}");
     let is_lost = |file: &str| {
-        let path = sites.world.path(&format!("mirror/.urepo/journal/{file}"));
+        let path = sites.world.path(format!("mirror/.urepo/journal/{file}"));
         std::fs::read_to_string(path).unwrap().contains("lost = true")
     };
     let journal = interrupted.journal();
