@@ -48,9 +48,6 @@ pub use error::PromotionError;
 pub use group::Report;
 pub use promote::Loss;
 
-/// Keys of `[origin]` that only a Copy has.
-const OF_COPIES: [&str; 3] = ["collection", "copied", "through"];
-
 /// Changes which collection holds the Originals of items.
 pub struct Registrar<'a> {
     /// The collection whose items change their state.

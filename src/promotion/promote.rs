@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use toml::{Table, Value};
 
 use super::group::{Decision, Step};
-use super::{Change, OF_COPIES, PromotionError, Registrar, Report, date};
+use super::{Change, PromotionError, Registrar, Report, date};
 use crate::collection::{Collection, Departure, Event, EventKind, InventoryChange};
 use crate::disk::PathError;
 use crate::holdings::{Holdings, Standing, holdings};
@@ -184,9 +184,7 @@ impl Registrar<'_> {
         let timestamp = now.floor(SECOND).max(later);
         let mut original =
             Sidecar { state: State::Original, timestamp, handover: None, ..copy.clone() };
-        for key in OF_COPIES {
-            original.origin.remove(key);
-        }
+        original.remove_copy_keys();
         let mut entry = Table::new();
         entry.insert("from".to_owned(), lost.into());
         entry.insert("to".to_owned(), self.collection.id().into());

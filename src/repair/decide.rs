@@ -4,11 +4,9 @@ use toml::Value;
 
 use super::facts::{DonorFacts, Facts, Record, Written, has_target};
 use super::{Options, RepairError, SidecarAction, Unsealed, proof, recorded};
+use crate::collection::Recorded;
 use crate::item::{Content, Entry, State, Totals};
-use crate::sidecar::{NewText, Sidecar};
-
-/// The key in `[origin]` that names the collection of a Copy's Original.
-pub(super) const ORIGIN: &str = "collection";
+use crate::sidecar::{COPY_KEYS, NewText, Sidecar};
 
 /// The sidecar that the mended item has.
 #[derive(Debug)]
@@ -39,6 +37,9 @@ pub(super) fn decide(
                 && sidecar != own.sidecar
             {
                 return Ok(Decision { sidecar, text, action: SidecarAction::Restore { from } });
+            }
+            if is_deleted(&facts.record, facts.recorded.as_ref(), options) {
+                return rebuilt(facts, donors, options);
             }
             match confirmed(facts, own, donors, options)? {
                 Some((sidecar, action)) => written(facts, sidecar, own, action),
@@ -105,17 +106,18 @@ fn confirmed(
         // A mark that nothing vouches for must not make an Original.
         return Err(RepairError::Handover { name: facts.name.clone() });
     }
-    if let (State::Original, Some((at, _))) = (sidecar.state, agreeing)
-        && let Some(record) = &donors[at].record
-    {
+    if sidecar.state != State::Deleted {
         // Nor may a word that was changed by hand.
-        sidecar.state = state(facts, donors, (at, record), None, options)?;
-    }
-    if sidecar.state == State::Original
-        && sidecar.handover.is_none()
-        && let Some(holder) = foreign_original(facts, donors)
-    {
-        become_copy(&mut sidecar, &holder.collection);
+        let agreeing = agreeing.and_then(|(at, _)| Some((at, donors[at].record.as_ref()?)));
+        let state = state(facts, donors, agreeing, options)?;
+        match (sidecar.state, state, foreign_original(facts, donors)) {
+            (State::Original, State::Copy, Some(holder)) => {
+                become_copy(&mut sidecar, &holder.collection);
+            }
+            (State::Copy, State::Original, _) => sidecar.remove_copy_keys(),
+            _ => {}
+        }
+        sidecar.state = state;
     }
     Ok(Some((sidecar, action)))
 }
@@ -162,7 +164,7 @@ fn rebuilt(
     if own.is_some_and(|own| own.state == State::Deleted) {
         return Err(RepairError::Deleted { name: name() });
     }
-    if options.state.is_none() && facts.recorded_state() == Some(State::Deleted) {
+    if is_deleted(&facts.record, facts.recorded.as_ref(), options) {
         let (sidecar, record, action) = recorded::tombstone(facts, donors)?;
         return written(facts, sidecar, record, action);
     }
@@ -176,20 +178,23 @@ fn rebuilt(
     if own.is_none() && !facts.inventory.exists && !is_known {
         return Err(RepairError::PerhapsDeleted { name: name() });
     }
-    let state = state(facts, donors, (at, record), own, options)?;
+    let state = state(facts, donors, Some((at, record)), options)?;
     let mut sidecar = record.sidecar.clone();
     sidecar.repository = name();
     sidecar.state = state;
-    match foreign_original(facts, donors) {
-        Some(holder) if state == State::Copy => become_copy(&mut sidecar, &holder.collection),
-        _ if state == State::Original => {
-            let is_copys = donors[at].collection != facts.collection;
-            if is_copys {
-                sidecar.origin.remove(ORIGIN);
+    match (state, foreign_original(facts, donors)) {
+        (State::Copy, Some(holder)) => become_copy(&mut sidecar, &holder.collection),
+        (State::Copy, None) => {
+            // The Original was here before it left; where it went, only the own sidecar may say.
+            let was_here = |id: &str| id == facts.collection;
+            if record.sidecar.state == State::Original || sidecar.made_of().is_some_and(was_here) {
+                sidecar.remove_copy_keys();
+                let kept = own.filter(|own| own.state == State::Copy);
+                let kept = kept.filter(|own| !own.made_of().is_some_and(was_here));
+                sidecar.origin.extend(kept.into_iter().flat_map(copy_keys));
             }
         }
-        // Of a Copy that came from here, before the Original left.
-        _ if is_copy_of(record, &facts.collection) => drop(sidecar.origin.remove(ORIGIN)),
+        _ if record.sidecar.state == State::Copy => sidecar.remove_copy_keys(),
         _ => {}
     }
     written(facts, sidecar, record, SidecarAction::Rebuild { from: at, state })
@@ -230,12 +235,11 @@ fn chosen<'a>(
     }
 }
 
-/// The state that the item had, or has to have.
+/// The state that the item had, or has to have; `believed` is the donor whose sidecar it gets or agrees with.
 fn state(
     facts: &Facts,
     donors: &[DonorFacts],
-    (at, record): (usize, &Written),
-    own: Option<&Sidecar>,
+    believed: Option<(usize, &Written)>,
     options: Options,
 ) -> Result<State, RepairError> {
     if let Some(holder) = foreign_original(facts, donors) {
@@ -247,31 +251,62 @@ fn state(
             _ => Ok(State::Copy),
         };
     }
-    if let Some(state) = options.state {
-        return Ok(state);
+    let evident = evident_state(facts, donors, believed);
+    let state = match facts.record.written().map(|own| own.sidecar.state) {
+        None => options.state.or(evident),
+        Some(own) => {
+            let is_accepted = options.unsealed == Unsealed::Seal && facts.is_unrecorded();
+            evident.or(options.state).or(is_accepted.then_some(own))
+        }
+    };
+    state.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
+}
+
+/// The state that the item had by the inventory, or else by its own sidecar and those of donors. Nothing
+/// where the inventory contradicts the sidecar's word that it is a Copy: a Copy too many does no harm, but
+/// the only Original must not become one unnoticed.
+fn evident_state(
+    facts: &Facts,
+    donors: &[DonorFacts],
+    believed: Option<(usize, &Written)>,
+) -> Option<State> {
+    let own = facts.record.written().map(|own| own.sidecar.state);
+    // Anybody may have written that it is the Original.
+    let copy = own.filter(|own| *own == State::Copy);
+    if !facts.is_unrecorded() {
+        return match recorded::believed(facts, donors) {
+            Some(State::Original) if copy.is_some() => None,
+            Some(State::Deleted) => None,
+            recorded => recorded.or(copy),
+        };
     }
-    if facts.recorded_state().is_some() {
-        let believed = recorded::believed(facts, donors);
-        return believed.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() });
+    if copy.is_some() {
+        return copy;
     }
     // A donor with the id of this collection is a backup of it.
-    if donors[at].collection == facts.collection {
-        return Ok(record.sidecar.state);
+    if let Some((at, record)) = believed
+        && donors[at].collection == facts.collection
+    {
+        return Some(record.sidecar.state);
     }
     let is_ours = |record: &Written| {
         record.sidecar.state == State::Copy && is_copy_of(record, &facts.collection)
     };
-    if donors.iter().filter_map(|donor| donor.record.as_ref()).any(is_ours) {
-        return Ok(State::Original);
-    }
-    // Anybody may have written that it is the Original.
-    let believed = own.map(|own| own.state).filter(|state| *state != State::Original);
-    believed.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
+    let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
+    records.any(is_ours).then_some(State::Original)
+}
+
+/// Whether the item was deleted here by the inventory. A person who says what it was says that it was not.
+pub(super) fn is_deleted(record: &Record, recorded: Option<&Recorded>, options: Options) -> bool {
+    let own = record.written().map(|own| own.sidecar.state);
+    options.state.is_none()
+        && own != Some(State::Deleted)
+        && recorded.is_some_and(|it| it.line.state() == Some(State::Deleted))
 }
 
 /// Whether a sidecar says that the Original is that of the collection with this id.
 pub(super) fn is_copy_of(record: &Written, collection: &str) -> bool {
-    record.sidecar.origin.get(ORIGIN).and_then(Value::as_str) == Some(collection)
+    record.sidecar.made_of() == Some(collection)
 }
 
 /// The donor, another collection than this, that holds the Original.
@@ -284,5 +319,11 @@ fn foreign_original<'a>(facts: &Facts, donors: &'a [DonorFacts]) -> Option<&'a D
 
 fn become_copy(sidecar: &mut Sidecar, holder: &str) {
     sidecar.state = State::Copy;
-    sidecar.origin.insert(ORIGIN.to_owned(), Value::String(holder.to_owned()));
+    sidecar.origin.remove("through");
+    sidecar.origin.insert("collection".to_owned(), Value::String(holder.to_owned()));
+}
+
+/// What the sidecar of a Copy says of how it came to be.
+fn copy_keys(copy: &Sidecar) -> impl Iterator<Item = (String, Value)> + '_ {
+    COPY_KEYS.into_iter().filter_map(|key| Some((key.to_owned(), copy.origin.get(key)?.clone())))
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use super::RepairError;
 use super::inventory::Inventory;
-use crate::collection::{Collection, Recorded, SidecarFileError, StoredItem, read_sidecar};
+use crate::collection::{
+    Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
+};
 use crate::disk::{Dir, PathError, Stamp};
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
@@ -38,7 +40,7 @@ pub(super) struct Facts {
     /// The id of its collection.
     pub collection: String,
     pub record: Record,
-    /// What the inventory of the collection says of it, where its own sidecar is lost.
+    /// What the inventory of the collection says of it, where its own sidecar is not sealed.
     pub recorded: Option<Recorded>,
     pub inventory: Inventory,
     /// What else lies in its directory.
@@ -130,6 +132,12 @@ impl Facts {
     /// The state that the item should have, by the inventory.
     pub(super) fn recorded_state(&self) -> Option<State> {
         self.recorded.as_ref().and_then(|recorded| recorded.line.state())
+    }
+
+    /// Whether the inventory says nothing of its state, nor that it left.
+    pub(super) fn is_unrecorded(&self) -> bool {
+        let change = self.recorded.as_ref().map(|recorded| &recorded.line.change);
+        matches!(change, None | Some(InventoryChange::Found(None)))
     }
 }
 

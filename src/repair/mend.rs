@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::build::Build;
-use super::decide::decide;
+use super::decide::{decide, is_deleted};
 use super::facts::{self, DonorFacts, Facts, Record, is_of_the_item};
 use super::inventory::{Inventory, Known, open_payload};
 use super::plan::{Damage, Plan, wanted};
@@ -35,7 +35,7 @@ struct Found {
     name: RepositoryName,
     item: Option<StoredItem>,
     record: Record,
-    /// What the inventory says, where nothing else does.
+    /// What the inventory says, where the sidecar is not sealed.
     recorded: Option<Recorded>,
 }
 
@@ -89,10 +89,8 @@ impl Repairer<'_> {
         {
             return Ok(None);
         }
-        // Whoever says what it was says that it was not deleted.
-        let is_deleted = self.options.state.is_none()
-            && recorded.as_ref().is_some_and(|it| it.line.state() == Some(State::Deleted));
         let mut found = self.find_donors(&name, &record)?;
+        let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
         found.retain(|(_, donor)| donor.is_tombstone() == is_deleted);
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (inventory, strays, damage) = match &item {
@@ -129,8 +127,8 @@ impl Repairer<'_> {
                 let name = item.name().clone();
                 let record = Record::read(&name, item.dir())?;
                 let recorded = match &record {
-                    Record::Lost(_) => self.collection.last_record(&name)?,
-                    Record::Sealed(_) | Record::Doubtful(_) => None,
+                    Record::Lost(_) | Record::Doubtful(_) => self.collection.last_record(&name)?,
+                    Record::Sealed(_) => None,
                 };
                 Ok(Found { name, item: Some(item), record, recorded })
             }

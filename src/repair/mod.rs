@@ -84,7 +84,7 @@ pub struct Options {
     pub remainder: Remainder,
     /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
     pub unsealed: Unsealed,
-    /// The state that a lost sidecar had, where nothing else tells.
+    /// The state that the item had, where its sidecar is lost or not sealed and nothing else tells.
     pub state: Option<State>,
 }
 

@@ -8,9 +8,6 @@ use super::facts::{DonorFacts, Written};
 use crate::item::State;
 use crate::sidecar::{NewText, Seal, Sidecar, SidecarText};
 
-/// Keys of `[origin]` that only a Copy has.
-const OF_COPIES: [&str; 3] = ["collection", "copied", "through"];
-
 /// The first text made of `own` and one of `donors` that has the digest which `own` was sealed with, and
 /// the donor.
 pub(super) fn as_sealed(own: &Written, donors: &[DonorFacts]) -> Option<(usize, Sidecar, NewText)> {
@@ -38,11 +35,9 @@ pub(super) fn as_sealed(own: &Written, donors: &[DonorFacts]) -> Option<(usize, 
 /// What the sidecar may have said: all that holdings share as `donor` has it, the rest as it is in `own`,
 /// or as it has to be where rot has struck that.
 fn candidates(own: &Sidecar, donor: &Sidecar) -> impl Iterator<Item = Sidecar> {
-    let mut without_copy = donor.origin.clone();
-    for key in OF_COPIES {
-        without_copy.remove(key);
-    }
-    let origins = [own.origin.clone(), without_copy, donor.origin.clone()];
+    let mut of_original = donor.clone();
+    of_original.remove_copy_keys();
+    let origins = [own.origin.clone(), of_original.origin, donor.origin.clone()];
     let (own, donor) = (own.clone(), donor.clone());
     origins.into_iter().flat_map(move |origin| {
         let (own, donor) = (own.clone(), donor.clone());

@@ -1,8 +1,6 @@
-//! What the inventory vouches for, of an item whose sidecar is lost or that is gone as a whole.
+//! What the inventory vouches for, of an item whose sidecar is not sealed or that is gone as a whole.
 
-use toml::Value;
-
-use super::decide::{ORIGIN, is_copy_of};
+use super::decide::is_copy_of;
 use super::facts::{DonorFacts, Facts, Written};
 use super::{RepairError, SidecarAction};
 use crate::collection::Certainty;
@@ -17,8 +15,8 @@ pub(super) fn believed(facts: &Facts, donors: &[DonorFacts]) -> Option<State> {
     let recorded = facts.recorded.as_ref()?;
     let state = recorded.line.state()?;
     let is_elsewhere = |record: &Written| {
-        let origin = record.sidecar.origin.get(ORIGIN).and_then(Value::as_str);
-        record.sidecar.state == State::Copy && origin.is_some_and(|id| id != facts.collection)
+        let made_of = record.sidecar.made_of();
+        record.sidecar.state == State::Copy && made_of.is_some_and(|id| id != facts.collection)
     };
     let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
     let is_doubtful = recorded.certainty == Certainty::Doubtful || records.any(is_elsewhere);
@@ -43,7 +41,7 @@ pub(super) fn tombstone<'a>(
     let mut sidecar = record.sidecar.clone();
     sidecar.repository = facts.name.clone();
     if donor.collection != facts.collection {
-        sidecar.origin.remove(ORIGIN);
+        sidecar.remove_copy_keys();
         if let Some(removal) = &mut sidecar.removal {
             removal.was = State::Original;
         }

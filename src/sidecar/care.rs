@@ -9,6 +9,9 @@ use super::{Sidecar, SidecarError, datetime};
 use crate::identity::Instant;
 use crate::item::State;
 
+/// Keys of `[origin]` that only a Copy has.
+pub(crate) const COPY_KEYS: [&str; 3] = ["collection", "copied", "through"];
+
 /// A hand-over of the Original that has begun and is not yet finished: `[handover]`.
 ///
 /// As long as it stands, a reader takes the receiver's sidecar for the Original only if the giver's has
@@ -102,6 +105,13 @@ impl Sidecar {
     /// The id of the collection of the Original that a Copy was made of.
     pub fn made_of(&self) -> Option<&str> {
         self.origin.get("collection").and_then(Value::as_str)
+    }
+
+    /// Removes from `[origin]` the keys that only a Copy has.
+    pub(crate) fn remove_copy_keys(&mut self) {
+        for key in COPY_KEYS {
+            self.origin.remove(key);
+        }
     }
 }
 

@@ -35,6 +35,7 @@ use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{PayloadPath, State, Totals};
 
+pub(crate) use care::COPY_KEYS;
 pub use care::{Handover, Party, Removal};
 pub use error::SidecarError;
 pub use files::Files;

@@ -83,9 +83,7 @@ pub(super) fn given(original: &Sidecar, token: &str, to: &Collection, now: Insta
 /// The Original that a received Copy becomes. The hand-over goes to its history.
 pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sidecar {
     let mut original = Sidecar { state: State::Original, handover: None, ..received.clone() };
-    for key in ["collection", "copied", "through"] {
-        original.origin.remove(key);
-    }
+    original.remove_copy_keys();
     if let Some(Handover { party: Party::From(from), .. }) = &received.handover {
         let mut entry = toml::Table::new();
         entry.insert("from".to_owned(), Value::String(from.clone()));

@@ -4,6 +4,7 @@ mod codes;
 mod decisions;
 mod faults;
 mod program;
+mod states;
 mod unreadable;
 mod vanished;
 
@@ -22,8 +23,8 @@ use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, copy_tree, deposit, make_collection, options, request, scratch,
-    waiter,
+    PATIENCE, TestClock, agent, append, copy_tree, deposit, inventory_file, inventory_line,
+    make_collection, options, request, scratch, waiter,
 };
 
 /// Two collections that hold the same item: its Original in `a`, its Copy in `b`.
@@ -95,6 +96,13 @@ impl Pair {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{from}\n{text}");
         std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+    }
+
+    /// Adds a line about the item to the inventory of `a`.
+    fn record(&self, what: &str, details: &str) {
+        let line =
+            inventory_line("2026-11-23T10:00:00Z", &format!("{what} {} {details}", self.name));
+        append(&inventory_file(&self.root("a"), self.name.as_str()), &line);
     }
 
     /// Repairs the item in `a` from `donors`.
@@ -188,6 +196,14 @@ impl Pair {
     fn trashed(&self) -> BTreeSet<Digest> {
         digests_below(&self.root("a").join(".urepo/trash"), |_| true)
     }
+}
+
+fn as_state(state: State) -> Options {
+    Options { state: Some(state), ..Options::default() }
+}
+
+fn lose_sidecar(pair: &Pair, root: &str) {
+    std::fs::remove_file(pair.item(root).join("item.toml")).unwrap();
 }
 
 /// Everything below a directory with what is in the files, but locks and memories.

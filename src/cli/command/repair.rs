@@ -60,7 +60,8 @@ pub(crate) struct Repair {
     /// damaged, or differs from that of a copy; its payload has to be as it says
     #[arg(long)]
     reseal: bool,
-    /// What an item was whose sidecar is lost, where neither a copy nor the inventory tells
+    /// The state that an item had whose sidecar is lost or not as it was sealed, where neither a copy nor
+    /// the inventory tells
     #[arg(long, value_name = "STATE", value_enum)]
     r#as: Option<Was>,
 }

@@ -8,16 +8,8 @@ use urepo::repair::{Options, Outcome, RepairError, SidecarAction, Unsealed};
 use urepo::sidecar::{Handover, Party};
 use urepo::verify::Code;
 
-use super::{Pair, copy_tree, flip, mended};
+use super::{Pair, as_state, copy_tree, flip, lose_sidecar, mended};
 use crate::support::inventory_file;
-
-fn lose_sidecar(pair: &Pair, root: &str) {
-    fs::remove_file(pair.item(root).join("item.toml")).unwrap();
-}
-
-fn as_state(state: State) -> Options {
-    Options { state: Some(state), ..Options::default() }
-}
 
 #[test]
 fn nothing_to_mend() {

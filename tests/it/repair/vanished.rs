@@ -10,24 +10,16 @@ use urepo::item::State;
 use urepo::repair::{Damage, Options, Outcome, RepairError, SidecarAction};
 use urepo::sidecar::Removal;
 
-use super::{Pair, copy_tree, everything, flip, mended};
+use super::{Pair, as_state, copy_tree, everything, flip, mended};
 use crate::inventory::{check_inventory, missing};
 use crate::support::{
-    Faults, Mode, System, TestClock, World, agent, append, inventory_file, inventory_line,
-    send_away, staged, waiter,
+    Faults, Mode, System, TestClock, World, agent, append, inventory_file, send_away, staged,
+    waiter,
 };
-
-const DATE: &str = "2026-11-23T10:00:00Z";
 
 impl Pair {
     fn vanish(&self) {
         fs::remove_dir_all(self.item("a")).unwrap();
-    }
-
-    /// Adds a line about the item to the inventory of `a`.
-    fn record(&self, what: &str, details: &str) {
-        let line = inventory_line(DATE, &format!("{what} {} {details}", self.name));
-        append(&inventory_file(&self.root("a"), self.name.as_str()), &line);
     }
 
     #[track_caller]
@@ -37,10 +29,6 @@ impl Pair {
         let recorded = self.open("a").last_record(&self.name).unwrap().unwrap();
         assert_eq!(recorded.line.change, InventoryChange::Entered(state));
     }
-}
-
-fn as_state(state: State) -> Options {
-    Options { state: Some(state), ..Options::default() }
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! Which state an item gets whose sidecar is not as it was sealed: nothing raises a Copy to an Original unasked.
+
+use urepo::disk::Watcher;
+use urepo::item::State;
+use urepo::repair::{Options, Remainder, RepairError, SidecarAction, Unsealed};
+
+use super::{Pair, as_state, copy_tree, lose_sidecar, mended};
+use crate::support::inventory_file;
+
+const RESEAL: Options =
+    Options { remainder: Remainder::Refuse, unsealed: Unsealed::Seal, state: None };
+
+/// A backup of `a` from the time when it held the Original, of another description than today's.
+fn with_old_backup() -> Pair {
+    let pair = Pair::new();
+    copy_tree(&pair.root("a"), &pair.root("backup"));
+    pair.change("backup", |sidecar| sidecar.transferable = false);
+    pair
+}
+
+/// The Original goes to the collection `elsewhere`, and a Copy stays.
+fn hand_over(pair: &Pair) {
+    pair.change("a", |sidecar| {
+        sidecar.state = State::Copy;
+        sidecar.origin.insert("collection".into(), "elsewhere".into());
+        sidecar.origin.insert("copied".into(), "2026".into());
+    });
+    pair.record("became", "Copy");
+}
+
+#[test]
+fn a_backup_makes_no_original_of_what_became_a_copy() {
+    for has_inventory in [true, false] {
+        let pair = with_old_backup();
+        hand_over(&pair);
+        if !has_inventory {
+            std::fs::remove_file(inventory_file(&pair.root("a"), pair.name.as_str())).unwrap();
+        }
+        pair.edit("a", "path = \"a.txt\"", "path = \"z.txt\"");
+        let plan = mended(pair.repair(&["backup"]));
+        assert_eq!(plan.action, SidecarAction::Rebuild { from: 0, state: State::Copy });
+        let sidecar = pair.sidecar("a");
+        assert_eq!((pair.codes(), sidecar.state), (vec![], State::Copy));
+        assert_eq!(sidecar.made_of(), Some("elsewhere"));
+        assert_eq!(sidecar.origin["copied"].as_str(), Some("2026"));
+    }
+}
+
+/// Whatever a hand has written into the sidecar since.
+#[test]
+fn a_word_that_was_changed_makes_no_original_of_what_became_a_copy() {
+    for donors in [&["b"][..], &[], &["backup"]] {
+        let pair = with_old_backup();
+        hand_over(&pair);
+        pair.edit("a", "state = \"Copy\"", "state = \"Original\"");
+        pair.edit("a", "A report", "My report");
+        mended(pair.repair_with(donors, RESEAL, &Watcher::default()));
+        assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Copy), "{donors:?}");
+    }
+}
+
+#[test]
+fn a_backup_makes_no_original_of_what_left() {
+    for lost in [false, true] {
+        let pair = with_old_backup();
+        pair.record("left", "migrated 60cb73fd mirror");
+        if lost {
+            lose_sidecar(&pair, "a");
+        } else {
+            pair.edit("a", "path = \"a.txt\"", "path = \"z.txt\"");
+        }
+        let error = pair.refuses(&["backup"], Options::default());
+        assert!(matches!(error, RepairError::StateUnknown { .. }), "{error}");
+        mended(pair.repair_with(&["backup"], as_state(State::Original), &Watcher::default()));
+        assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Original));
+    }
+}
+
+/// The only Original is not given up unnoticed either.
+#[test]
+fn an_original_that_calls_itself_a_copy_is_asked_about() {
+    for state in [State::Copy, State::Original] {
+        let pair = with_old_backup();
+        pair.edit("a", "state = \"Original\"", "state = \"Copy\"");
+        pair.edit("a", "A report", "My report");
+        let error = pair.refuses(&["b"], RESEAL);
+        assert!(matches!(error, RepairError::StateUnknown { .. }), "{error}");
+        let options = Options { state: Some(state), ..RESEAL };
+        mended(pair.repair_with(&["b"], options, &Watcher::default()));
+        assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], state));
+    }
+}
+
+/// A sidecar that says Original though the item was deleted brings nothing back.
+#[test]
+fn what_was_deleted_stays_deleted() {
+    let pair = with_old_backup();
+    pair.record("became", "Deleted");
+    pair.edit("a", "A report", "My report");
+    let error = pair.refuses(&["b", "backup"], RESEAL);
+    assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
+}
+
+/// How a Copy came to be is no part of an Original's sidecar.
+#[test]
+fn an_original_built_from_a_copy_says_nothing_of_a_copy() {
+    let pair = Pair::new();
+    let before = pair.sidecar("a");
+    pair.change("b", |sidecar| {
+        sidecar.origin.insert("copied".into(), "2026".into());
+        sidecar.origin.insert("through".into(), "another".into());
+    });
+    lose_sidecar(&pair, "a");
+    mended(pair.repair(&["b"]));
+    assert_eq!(pair.sidecar("a"), before);
+}
