@@ -113,6 +113,8 @@ impl Collection {
         if missing_parts(own)?.is_empty() {
             return Ok(());
         }
+        // A process killed just after it made the directory has not opened it to those who share it.
+        self.root.ensure_dir(layout::OWN)?;
         // NFS locks files only.
         let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, waiter)
             .map_err(LockError::into_path_error)?;

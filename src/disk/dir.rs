@@ -119,12 +119,12 @@ impl Dir {
             let _under_way = self.watcher.before(operation, &path)?;
             Ok(self.open_beneath(relative, flags | extra, mode)?)
         };
-        let fd = match open(Operation::Open, OFlags::empty(), 0) {
-            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, 0o666)
-                .and_then(|fd| self.share_file(fd, relative)),
+        let open_or_make = || match open(Operation::Open, OFlags::empty(), 0) {
+            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, 0o666),
             opened => opened,
         };
-        Ok(StoredFile::new(File::from(fd.on("open", &path)?), path, self.watcher.clone()))
+        let fd = self.open_shared(relative, self.sharing.file, open_or_make).on("open", &path)?;
+        Ok(StoredFile::new(File::from(fd), path, self.watcher.clone()))
     }
 
     /// Makes a file that is not there yet and opens it for writing.
@@ -178,7 +178,12 @@ impl Dir {
     /// Makes the directory if it is missing, synced into this one, and opens it.
     pub fn ensure_dir(&self, name: impl AsRef<Path>) -> Result<Dir, PathError> {
         let name = name.as_ref();
-        if let Some(dir) = self.open_dir_if_there(name)? {
+        let open = || self.open_fd(name, OFlags::RDONLY | OFlags::DIRECTORY);
+        let open_shared = || {
+            let fd = self.open_shared(name, self.sharing.directory, open);
+            Ok(self.beneath(fd.on("open the directory", self.at(name))?, self.path_of(name)))
+        };
+        if let Some(dir) = absent_is_none(open_shared())? {
             return Ok(dir);
         }
         match self.make_dir(name) {
@@ -186,7 +191,7 @@ impl Dir {
             // Made here or, a moment ago, by another process that may not have synced it yet.
             _ => self.sync()?,
         }
-        self.open_dir(name)
+        open_shared()
     }
 
     /// The same for a directory that what is acknowledged will lie in. One that is there may have been

@@ -1,16 +1,25 @@
 //! Directories that several users share: what one user makes there, the others may change, whatever the
 //! umask of the first withholds. git does the same for `core.sharedRepository`.
+//!
+//! A file gets its bits just after it is made. A user who finds another's in that moment waits for them; a
+//! process that is killed then leaves the file closed until its owner uses it again.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::process::geteuid;
 
-use super::file::{Stamp, timestamps};
+use super::file::Stamp;
 use super::watch::Operation;
 use super::{Dir, IoContext, PathError};
+use crate::wait::{Waited, Waiter};
+
+/// The longest that a process takes from making a file to opening it to the group.
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// Permission bits that everything made in a directory gets in addition to those that the umask leaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,20 +51,65 @@ impl Dir {
         Ok(self.with_sharing(sharing))
     }
 
-    /// `stamp` with the mode bits that a directory made here has at least.
+    /// `stamp` with the permission bits that a directory made here has at least. Set-group-ID is not among
+    /// them: it is for directories of the payload, in which nothing new is made.
     pub(crate) fn opened(&self, stamp: &Stamp) -> Stamp {
-        Stamp { mode: stamp.mode | self.sharing().directory, ..*stamp }
+        Stamp { mode: stamp.mode | self.sharing().directory & 0o777, ..*stamp }
     }
 
-    /// Fails unless this directory belongs to the user of this process.
+    /// Fails unless this directory belongs to the user of this process, be it the superuser.
     pub(crate) fn confirm_owner(&self) -> Result<(), PathError> {
-        let stamp = self.own_stamp()?;
-        self.step(Operation::SetAttributes, Path::new(""))
-            // Only the owner may set another time than now.
-            .and_then(|_under_way| {
-                Ok(rustix::fs::futimens(self.descriptor(), &timestamps(&stamp))?)
-            })
-            .on("set mode and time of", self.path())
+        let stat =
+            retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
+        let is_own = stat.st_uid == geteuid().as_raw();
+        let other = || io::Error::new(io::ErrorKind::PermissionDenied, "it is another user's");
+        if is_own { Ok(()) } else { Err(PathError::new("use", self.path(), other())) }
+    }
+
+    /// Opens what is at `relative` with `open`, and gives it `bits` if it has lacked them since a process of
+    /// this user was killed. Waits while another user's process is about to do so.
+    pub(super) fn open_shared(
+        &self,
+        relative: &Path,
+        bits: u32,
+        open: impl Fn() -> io::Result<OwnedFd>,
+    ) -> io::Result<OwnedFd> {
+        if bits == 0 {
+            return open();
+        }
+        let waiter = Waiter::default().up_to(MOMENT);
+        let waited = waiter.poll(|| {
+            let opened = open();
+            match &opened {
+                Ok(fd) => self.add_bits(fd, bits, relative)?,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(_) => return Ok(Some(opened)),
+            }
+            Ok::<_, io::Error>((!self.is_half_made(relative, bits, &waiter)).then_some(opened))
+        })?;
+        match waited {
+            Waited::Ready(opened) => opened,
+            Waited::TimedOut | Waited::Interrupted => open(),
+        }
+    }
+
+    /// Whether another user has just made what is at `relative`, and it still lacks some of `bits`.
+    fn is_half_made(&self, relative: &Path, bits: u32, waiter: &Waiter<'_>) -> bool {
+        let found = self.above(relative).and_then(|(above, name)| {
+            retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))
+        });
+        let Ok(stat) = found else { return false };
+        let age = waiter.clock.now().duration_since(Stamp::of(&stat).changed);
+        // What has been closed for longer is meant to be, or its maker was killed.
+        self.lacks(&stat, bits)
+            && stat.st_uid != geteuid().as_raw()
+            && age.is_none_or(|age| age < MOMENT)
+    }
+
+    /// Whether the group that shares this directory has what `stat` tells of, without some of `bits`.
+    fn lacks(&self, stat: &Stat, bits: u32) -> bool {
+        // Without set-group-ID it may belong to another group, which shares nothing.
+        Stamp::of(stat).mode & bits != bits && stat.st_gid == self.sharing().group
     }
 
     /// Gives a file made at `relative` the bits that shared files have.
@@ -83,16 +137,14 @@ impl Dir {
             return Ok(());
         }
         let stat = rustix::fs::fstat(&fd)?;
-        let mode = Stamp::of(&stat).mode;
-        // Without set-group-ID it may belong to another group, which shares nothing.
-        if mode & bits == bits || stat.st_gid != self.sharing().group {
+        if !self.lacks(&stat, bits) {
             return Ok(());
         }
         let _under_way = self.step(Operation::SetAttributes, relative)?;
-        let mode = Mode::from_raw_mode(mode | bits);
+        let mode = Mode::from_raw_mode(Stamp::of(&stat).mode | bits);
         match retry_on_intr(|| rustix::fs::fchmod(&fd, mode)) {
-            // Another user made it a moment ago, and opens it.
-            Err(Errno::PERM) => Ok(()),
+            // Another user's; only writing to a disk that is read-only is an error.
+            Err(Errno::PERM | Errno::ROFS) => Ok(()),
             outcome => Ok(outcome?),
         }
     }
@@ -112,5 +164,20 @@ mod tests {
         assert_eq!(bits(0o770), (0o060, 0o070));
         assert_eq!(bits(0o2775), (0o060, 0o2070));
         assert_eq!(bits(0o777), (0o060, 0o070), "nothing for everybody");
+    }
+
+    #[test]
+    fn what_belongs_to_another_user_is_not_the_superusers() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: only root can give a directory away");
+            return;
+        }
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path(), super::super::Watcher::default()).unwrap();
+        dir.confirm_owner().unwrap();
+        rustix::fs::fchown(dir.descriptor(), Some(rustix::process::Uid::from_raw(65534)), None)
+            .unwrap();
+        let error = dir.confirm_owner().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
     }
 }

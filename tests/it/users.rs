@@ -1,5 +1,7 @@
 //! A collection that several users share: what one of them leaves behind stops none of the others.
 
+mod moment;
+
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
