@@ -23,6 +23,8 @@ pub enum TransferError {
         from: PathBuf,
         /// The item at the destination, if it is there.
         to: Option<PathBuf>,
+        /// Who gives it away, if a hand-over of it is open.
+        giver: Option<Box<Giver>>,
     },
     /// What is at the source, or at the destination, is not what its sidecar says.
     #[error("`{}` is damaged: {detail}", path.display())]
@@ -134,6 +136,15 @@ pub enum TransferError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+/// The collection that has begun a hand-over, and can finish it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Giver {
+    /// One of the two, by its root.
+    At(PathBuf),
+    /// Another one, by its id.
+    Id(String),
 }
 
 /// What is wrong with a record of a hand-over.

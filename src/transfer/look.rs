@@ -6,12 +6,13 @@ use super::decide::{Over, Step, decide, decide_deleted};
 use super::draft::Staged;
 use super::reading::sealed;
 use super::run::{Ready, Shared};
-use super::{Depth, Options, Refusal, Tombstones, TransferError, Verb};
+use super::{Depth, Giver, Options, Refusal, Tombstones, TransferError, Verb};
 use crate::collection::{Certainty, CollectionError, ReadSidecar, StoredItem};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
+use crate::sidecar::Party;
 
 /// What is to be done with an item.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
@@ -93,7 +94,13 @@ impl Shared<'_> {
             {
                 None
             }
-            step => step.map_err(|refusal| refused(&from, to.as_ref(), refusal))?,
+            step => step.map_err(|refusal| TransferError::Refused {
+                name: from.name().clone(),
+                refusal,
+                from: from.dir().path().to_path_buf(),
+                to: to.as_ref().map(|(item, _)| item.dir().path().to_path_buf()),
+                giver: self.giver(&source, to.as_ref().map(|(_, read)| read)),
+            })?,
         };
         let Some(step) = step else { return Ok(Decision::Ready(Ready::Passed)) };
         let place = match &to {
@@ -122,6 +129,23 @@ impl Shared<'_> {
             return Ok(Decision::Ready(Ready::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
+    }
+
+    /// Which collection gives the item away, by the mark on either side.
+    fn giver(&self, source: &ReadSidecar, there: Option<&ReadSidecar>) -> Option<Box<Giver>> {
+        let sides = [(self.from, Some(source)), (self.to, there)];
+        let (holder, mark) = sides
+            .into_iter()
+            .find_map(|(collection, read)| Some((collection, read?.sidecar.handover.as_ref()?)))?;
+        let id = match &mark.party {
+            Party::To(_) => holder.id(),
+            Party::From(giver) => giver,
+        };
+        let known = [self.from, self.to].into_iter().find(|it| it.id() == id);
+        Some(Box::new(known.map_or_else(
+            || Giver::Id(id.to_owned()),
+            |giver| Giver::At(giver.path().to_path_buf()),
+        )))
     }
 
     /// Makes sure that the destination has not lost an Original or a tombstone of this name: what comes would
@@ -236,17 +260,4 @@ pub(super) fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
     let path = Path::new(name.as_str());
     let year = path.parent().unwrap_or(Path::new(""));
     (year.to_path_buf(), path.file_name().unwrap_or_default().into())
-}
-
-fn refused(
-    from: &StoredItem,
-    to: Option<&(StoredItem, ReadSidecar)>,
-    refusal: Refusal,
-) -> TransferError {
-    TransferError::Refused {
-        name: from.name().clone(),
-        refusal,
-        from: from.dir().path().to_path_buf(),
-        to: to.map(|(item, _)| item.dir().path().to_path_buf()),
-    }
 }

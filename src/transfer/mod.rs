@@ -74,7 +74,7 @@ use crate::item::State;
 use crate::progress::Progress;
 
 pub use decide::{Over, Step};
-pub use error::{JournalError, Refusal, TransferError};
+pub use error::{Giver, JournalError, Refusal, TransferError};
 pub use lost::end_lost;
 pub use recovery::{Finished, Reach, Settled, finish_pending, has_pending, pending};
 pub use run::Feed;

@@ -181,6 +181,7 @@ fn next(
                 refusal: Refusal::TwoOriginals,
                 from: sides.from.path().to_path_buf(),
                 to: Some(sides.to.path().to_path_buf()),
+                giver: None,
             });
         }
         (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),

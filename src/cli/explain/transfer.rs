@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use urepo::transfer::{Refusal, TransferError};
+use urepo::transfer::{Giver, Refusal, TransferError};
 
 use super::Room;
 use crate::cli::exit::Exit;
@@ -96,7 +96,7 @@ fn refused(error: &TransferError, refusal: Refusal) -> Failure {
 }
 
 fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
-    let TransferError::Refused { name, from, to, .. } = error else { return String::new() };
+    let TransferError::Refused { name, from, to, giver, .. } = error else { return String::new() };
     let to = to.as_deref().map_or_else(|| "PATH".to_owned(), root_of);
     let from = root_of(from);
     match refusal {
@@ -127,7 +127,15 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
         Refusal::NotTransferable => {
             "`urepo copy` makes a Copy there; the Original stays".to_owned()
         }
-        Refusal::HandoverPending => format!("`urepo -c {from} recover` finishes it"),
+        Refusal::HandoverPending => match giver.as_deref() {
+            Some(Giver::Id(id)) => {
+                format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`")
+            }
+            Some(Giver::At(giver)) => {
+                format!("`urepo -c {} recover` finishes it", shell::word(giver))
+            }
+            None => format!("`urepo -c {from} recover` finishes it"),
+        },
     }
 }
 

@@ -151,6 +151,7 @@ hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` tells 
 "#]]);
     }
 
+    /// The hint names the collection that gives the item away: only there it can be finished.
     #[test]
     fn of_what_is_in_hand() {
         let world = with_mirror();
@@ -161,6 +162,20 @@ hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` tells 
         refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
 hint: `urepo -c [WORLD]/archive recover` finishes it
+
+"#]]);
+        change(&world, "archive", |sidecar| marked(sidecar, Party::From));
+        refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
+hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123456789abcdef`
+
+"#]]);
+        let mirror = std::fs::read_to_string(world.path("mirror/urepo.toml")).unwrap();
+        let id = mirror.parse::<toml::Table>().unwrap()["id"].as_str().unwrap().to_owned();
+        change(&world, "archive", |sidecar| marked(sidecar, |_| Party::From(id)));
+        refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
+hint: `urepo -c [WORLD]/mirror recover` finishes it
 
 "#]]);
     }
