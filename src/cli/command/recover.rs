@@ -25,7 +25,8 @@ use crate::cli::{Done, human};
 /// After a backup was restored in place, the inventory of what should be here may be older or newer than
 /// the items. With `--inventory` it is made to agree with them: an item that is gone is given up, so that
 /// `urepo verify` does not call it damage any more; one that was not recorded is taken in; a state
-/// that changed is recorded; and damaged lines of the inventory, which say nothing any more, are removed.
+/// that changed is recorded; and damaged lines of the inventory, which say nothing any more, are removed,
+/// except for years that cannot be listed: there they may be the only sign of a loss, and the exit code is 3.
 /// Each is a line of output, and what concerns an item is an event of the log.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -68,6 +69,8 @@ impl Recover {
         let corrected = corrected.transpose()?;
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
+        let lines_kept = corrected.as_ref().map_or(0, |corrected| corrected.kept.len() as u64);
+        let ending = still_pending(pending, kept, lines_kept);
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
@@ -84,14 +87,15 @@ impl Recover {
             let mut record = json!({
                 "type": "summary", "version": 1, "removed": removed.len(), "notices": notices,
                 "finished": finished, "pending": pending,
-                "kept": kept, "exit_code": if pending + kept > 0 { Exit::Partial.code() } else { 0 },
+                "kept": kept, "exit_code": if ending.is_err() { Exit::Partial.code() } else { 0 },
             });
             if let Some(corrected) = corrected {
                 record["corrected"] = corrected.added.len().into();
                 record["lines_removed"] = corrected.removed.len().into();
+                record["lines_kept"] = lines_kept.into();
             }
             context.printer.record(&record)?;
-            return still_pending(pending, kept);
+            return ending;
         }
         for notice in &notices {
             context.printer.warning(&notice.to_string());
@@ -111,7 +115,7 @@ impl Recover {
         if let Some(corrected) = corrected {
             context.printer.note(&inventory::told(&corrected));
         }
-        still_pending(pending, kept)
+        ending
     }
 }
 
@@ -171,7 +175,7 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
     Ok((finished.len() as u64 - pending, pending))
 }
 
-fn still_pending(pending: u64, kept: u64) -> Done {
+fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Done {
     if pending == 0 && kept > 0 {
         let left = human::count(kept, "left-over");
         return Err(Failure::new(
@@ -179,6 +183,14 @@ fn still_pending(pending: u64, kept: u64) -> Done {
             format!("{left} could not be removed or put back"),
         )
         .hint("what belongs to another user is removed when that user runs `urepo recover`"));
+    }
+    if pending == 0 && lines_kept > 0 {
+        let lines = human::count(lines_kept, "damaged line");
+        let stay =
+            format!("{lines} of the inventory stay, because not every directory could be listed");
+        return Err(Failure::new(Exit::Partial, stay).hint(
+            "make the directories that `urepo verify` names readable, and repeat the command",
+        ));
     }
     if pending == 0 {
         return Ok(());

@@ -192,7 +192,7 @@ impl Year<'_> {
             }
         }
         if look.recorded.rotten > 0 {
-            let path = Path::new(layout::OWN).join(layout::INVENTORY).join(self.file);
+            let path = super::mend::path_of(self.file);
             if visit(Discrepancy::Rotten(path, look.recorded.rotten)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }

@@ -1,9 +1,10 @@
 //! The inventory made to agree with what is there: for a person who has put an older state of a
 //! collection back, or has given up what vanished.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use super::compare::{States, Writers};
 use super::{Collection, Departure, Discrepancy, InventoryChange, RottenLine};
@@ -28,13 +29,16 @@ pub struct Correction {
     pub change: InventoryChange,
 }
 
-/// What the inventory was corrected by.
+/// What the inventory was corrected by, or would be.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Corrected {
-    /// The lines that were added.
+    /// The lines added.
     pub added: Vec<Correction>,
-    /// The damaged lines that were removed.
+    /// The damaged lines removed.
     pub removed: Vec<RottenLine>,
+    /// The damaged lines that stay, because a directory that may hold items of their year cannot be listed:
+    /// without them, nothing would tell that something recorded there is lost.
+    pub kept: Vec<RottenLine>,
 }
 
 /// For the log.
@@ -57,12 +61,14 @@ impl Collection {
     ///
     /// Nothing is known of directories that cannot be listed, and nothing of a missing inventory, which
     /// [`Collection::rebuild`] builds.
-    pub fn inventory_corrections(&self) -> Result<Vec<Correction>, PathError> {
-        self.corrections(Writers::Perhaps)
+    pub fn inventory_corrections(&self) -> Result<Corrected, PathError> {
+        let (added, compared) = self.corrections(Writers::Perhaps)?;
+        let (removed, kept) = self.rotten_lines(&compared)?;
+        Ok(Corrected { added, removed, kept })
     }
 
     /// Records those of the corrections in `agreed` that are still needed, here and in the log, and then
-    /// removes damaged lines, while nobody else writes.
+    /// removes damaged lines of the years that could be listed, while nobody else writes.
     ///
     /// A damaged line may have said that an item left: it goes when nobody asks for it any more.
     pub fn correct_inventory(
@@ -76,7 +82,7 @@ impl Collection {
         let own = self.ensure_own()?;
         let _lock =
             Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
-        let mut needed = self.corrections(Writers::None)?;
+        let (mut needed, compared) = self.corrections(Writers::None)?;
         let agreed: HashMap<_, _> = agreed.iter().map(|it| (&it.name, it)).collect();
         needed.retain(|correction| agreed.get(&correction.name) == Some(&correction));
         let changes = needed.iter().map(|it| (it.name.clone(), it.change.clone()));
@@ -90,17 +96,23 @@ impl Collection {
             })
             .collect();
         self.note(&events);
-        let removed = self.remove_rotten_lines(own, waiter.clock)?;
-        Ok(Corrected { added: needed, removed })
+        let removed = self.remove_rotten_lines(&compared, own, waiter.clock)?;
+        let (_, kept) = self.rotten_lines(&compared)?;
+        Ok(Corrected { added: needed, removed, kept })
     }
 
-    fn corrections(&self, writers: Writers) -> Result<Vec<Correction>, PathError> {
-        let (mut corrections, mut failed) = (Vec::new(), None);
+    /// The corrections, and the files with damaged lines among those that could be compared.
+    fn corrections(
+        &self,
+        writers: Writers,
+    ) -> Result<(Vec<Correction>, HashSet<PathBuf>), PathError> {
+        let (mut corrections, mut compared, mut failed) = (Vec::new(), HashSet::new(), None);
         let mut add = |name, was, change| corrections.push(Correction { name, was, change });
         let _whole =
             self.discrepancies(&Names::default(), (writers, States::Compared), |found| {
                 match found {
-                    Discrepancy::NoInventory | Discrepancy::Rotten(..) => {}
+                    Discrepancy::NoInventory => {}
+                    Discrepancy::Rotten(file, _) => drop(compared.insert(file)),
                     Discrepancy::Missing(name, was, _) => {
                         add(name, was, InventoryChange::Left(Departure::Lost));
                     }
@@ -122,6 +134,6 @@ impl Collection {
                 }
                 ControlFlow::Continue(())
             })?;
-        failed.map_or(Ok(corrections), Err)
+        failed.map_or(Ok((corrections, compared)), Err)
     }
 }

@@ -1,6 +1,7 @@
 //! Damaged lines taken out of the inventory: what they said is lost, and nothing else brings the finding to
 //! an end.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -27,27 +28,33 @@ pub struct RottenLine {
 }
 
 impl Collection {
-    /// The lines of the inventory that are not as they were written.
-    pub fn rotten_lines(&self) -> Result<Vec<RottenLine>, PathError> {
+    /// The lines of the inventory that are not as they were written: those of the files in `compared`, and
+    /// all others.
+    pub(super) fn rotten_lines(
+        &self,
+        compared: &HashSet<PathBuf>,
+    ) -> Result<(Vec<RottenLine>, Vec<RottenLine>), PathError> {
         let mut found = Vec::new();
-        let Some(dir) = self.inventory()? else { return Ok(found) };
-        for name in file_names(&dir)? {
-            if let Some(file) = dir.open_file_if_there(&name)? {
-                visit(&file, &name, |_, line| found.push(line))?;
+        if let Some(dir) = self.inventory()? {
+            for name in file_names(&dir)? {
+                if let Some(file) = dir.open_file_if_there(&name)? {
+                    visit(&file, &name, |_, line| found.push(line))?;
+                }
             }
         }
-        Ok(found)
+        Ok(found.into_iter().partition(|line: &RottenLine| compared.contains(&line.path)))
     }
 
-    /// Takes them out of the inventory and returns them. Nobody else writes.
+    /// Takes those of the files in `compared` out of the inventory and returns them. Nobody else writes.
     pub(super) fn remove_rotten_lines(
         &self,
+        compared: &HashSet<PathBuf>,
         own: &Dir,
         clock: &dyn Clock,
     ) -> Result<Vec<RottenLine>, PathError> {
         let mut removed = Vec::new();
         let Some(dir) = self.inventory()? else { return Ok(removed) };
-        for name in file_names(&dir)? {
+        for name in file_names(&dir)?.into_iter().filter(|it| compared.contains(&path_of(it))) {
             // `verify` records items that it finds without being a writer.
             let mut lock = super::lock(&dir, &name, clock)?;
             let mut ranges = Vec::new();
@@ -90,12 +97,17 @@ fn file_names(dir: &Dir) -> Result<Vec<String>, PathError> {
     Ok(names)
 }
 
+/// Where the file `name` is, relative to the root.
+pub(super) fn path_of(name: &str) -> PathBuf {
+    Path::new(layout::OWN).join(layout::INVENTORY).join(name)
+}
+
 fn visit(
     file: &StoredFile,
     name: &str,
     mut visit: impl FnMut(Range<u64>, RottenLine),
 ) -> Result<(), PathError> {
-    let path = Path::new(layout::OWN).join(layout::INVENTORY).join(name);
+    let path = path_of(name);
     YearInventory::visit_rotten(file, name, |range, text| {
         let text = text[..text.len().min(SHOWN_BYTES)].to_vec();
         visit(range, RottenLine { path: path.clone(), text });

@@ -1,5 +1,7 @@
 //! `urepo recover --inventory`: after a restore the inventory agrees with the items again.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,6 +102,34 @@ fn every_correction_is_a_record() {
     }
 }
 
+/// What a directory holds that cannot be listed is not known: damaged lines may be all that tells of a loss.
+#[test]
+fn damaged_lines_of_a_year_that_cannot_be_listed_stay() {
+    let (world, [.., kept]) = restored();
+    let root = world.path("archive");
+    world.run("-c archive recover --inventory --yes").succeeded();
+    let file = inventory_file(&root, &kept);
+    append(&file, "2026-11-21T02:13:07Z entered rot 00000000\n");
+    let damaged = std::fs::read(&file).unwrap();
+    let year = root.join(&kept).parent().unwrap().to_owned();
+    for directory in [year.parent().unwrap(), &*year] {
+        let chmod = |mode| std::fs::set_permissions(directory, Permissions::from_mode(mode));
+        chmod(0).unwrap();
+        let ran = world.run_unprivileged("-c archive recover --inventory --dry-run");
+        assert!(ran.stdout.contains("would be kept: damaged line of .urepo/inv"), "{}", ran.stdout);
+        let ran = world.run_unprivileged("-c archive recover --inventory --yes --json");
+        chmod(0o755).unwrap();
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        let records = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+        let records: Vec<serde_json::Value> = records.collect();
+        assert_eq!(records[0]["outcome"], "kept");
+        assert_eq!(records.last().unwrap()["lines_kept"], 1);
+        assert_eq!(std::fs::read(&file).unwrap(), damaged);
+    }
+    let ran = world.run("-c archive recover --inventory --yes");
+    assert!(ran.succeeded().contains("removed: damaged line"), "{}", ran.stdout);
+}
+
 /// What happens between plan and deed is not acted upon: only what a person has agreed to is given up.
 #[test]
 fn only_what_was_agreed_upon_is_corrected() {
@@ -109,8 +139,9 @@ fn only_what_was_agreed_upon_is_corrected() {
     let planned = collection.inventory_corrections().unwrap();
     std::fs::remove_dir_all(root.join(&kept)).unwrap();
     let clock = TestClock::at("2027-01-01T00:00:00Z");
-    let corrected = collection.correct_inventory(&planned, &agent(), &waiter(&clock)).unwrap();
-    assert_eq!(corrected.added, planned);
+    let corrected =
+        collection.correct_inventory(&planned.added, &agent(), &waiter(&clock)).unwrap();
+    assert_eq!(corrected.added, planned.added);
     let missing: Vec<_> = told(&root).missing.into_iter().map(|it| it.0.to_string()).collect();
     assert_eq!(missing, [kept]);
 }
@@ -130,7 +161,7 @@ fn failing_at_any_operation() {
             let correct = |watcher: &Watcher| -> Result<_, urepo::collection::CollectionError> {
                 let collection = Collection::open(&root, watcher)?;
                 let planned = collection.inventory_corrections()?;
-                collection.correct_inventory(&planned, &agent(), &waiter(&clock))
+                collection.correct_inventory(&planned.added, &agent(), &waiter(&clock))
             };
             let first = correct(&Watcher::new(Arc::clone(&faults) as _));
             let struck = faults.struck();

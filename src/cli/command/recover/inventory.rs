@@ -18,28 +18,27 @@ pub(super) fn correct(
     let waiter = context.waiter();
     collection.rebuild(&waiter)?;
     let planned = collection.inventory_corrections()?;
-    let gone = planned.iter().filter(|it| is_gone(it)).count() as u64;
+    let gone = planned.added.iter().filter(|it| is_gone(it)).count() as u64;
     if gone > 0 {
         if !yes {
-            for correction in planned.iter().filter(|it| is_gone(it)) {
+            for correction in planned.added.iter().filter(|it| is_gone(it)) {
                 context.printer.note(&format!("to be {}", line(correction)));
             }
         }
         let items = human::count(gone, "item");
         let question = format!(
-            "give up {items} that should be here? `urepo verify` then does not call them damage"
+            "give up {items} that should be here? `urepo verify` then stops reporting them"
         );
         confirm(context, yes, &question)?;
     }
-    let corrected = collection.correct_inventory(&planned, &context.agent, &waiter)?;
+    let corrected = collection.correct_inventory(&planned.added, &context.agent, &waiter)?;
     tell_all(context, collection, &corrected)?;
     Ok(corrected)
 }
 
 /// Tells what would be corrected.
 pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
-    let (added, removed) = (collection.inventory_corrections()?, collection.rotten_lines()?);
-    tell_all(context, collection, &Corrected { added, removed })
+    tell_all(context, collection, &collection.inventory_corrections()?)
 }
 
 /// What a run says at its end.
@@ -49,6 +48,9 @@ pub(super) fn told(corrected: &Corrected) -> String {
     let lines =
         format!("removed {} of the inventory", count(corrected.removed.len(), "damaged line"));
     match (corrected.added.len(), corrected.removed.len()) {
+        (0, 0) if !corrected.kept.is_empty() => {
+            "nothing else of the inventory needs correcting".to_owned()
+        }
         (0, 0) => "the inventory agrees with the items".to_owned(),
         (0, _) => lines,
         (_, 0) => items,
@@ -57,17 +59,19 @@ pub(super) fn told(corrected: &Corrected) -> String {
 }
 
 fn tell_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
-    let Corrected { added, removed } = corrected;
+    let Corrected { added, removed, kept } = corrected;
     added.iter().try_for_each(|correction| tell(context, collection, correction))?;
-    removed.iter().try_for_each(|line| tell_removed(context, line))
+    removed.iter().try_for_each(|line| tell_damaged(context, line, "removed"))?;
+    kept.iter().try_for_each(|line| tell_damaged(context, line, "kept"))
 }
 
-fn tell_removed(context: &Context, RottenLine { path, text }: &RottenLine) -> Done {
+fn tell_damaged(context: &Context, line: &RottenLine, outcome: &str) -> Done {
+    let RottenLine { path, text } = line;
     let is_dry = context.global.dry_run;
     let text = String::from_utf8_lossy(text);
     if context.printer.json {
         let mut told = json!({
-            "type": "inventory_line", "version": 1, "text": text, "outcome": "removed",
+            "type": "inventory_line", "version": 1, "text": text, "outcome": outcome,
             "dry_run": is_dry,
         });
         record::add_path(&mut told, "path", path);
@@ -75,7 +79,7 @@ fn tell_removed(context: &Context, RottenLine { path, text }: &RottenLine) -> Do
     }
     let would = if is_dry { "would be " } else { "" };
     let text = escape::one_line(&text);
-    context.printer.line(&format!("{would}removed: damaged line of {}: {text}", path.display()))
+    context.printer.line(&format!("{would}{outcome}: damaged line of {}: {text}", path.display()))
 }
 
 fn is_gone(correction: &Correction) -> bool {
