@@ -2,11 +2,9 @@
 
 use std::error::Error;
 
-use serde_json::json;
 use urepo::disk::PathError;
 
 use super::exit::Exit;
-use super::printer::{Lost, Printer};
 
 /// Why a command ended without success.
 #[derive(Debug)]
@@ -19,8 +17,17 @@ pub(crate) struct Failure {
     /// What it is called of several items, if it may be the same with many.
     pub(crate) common: Option<&'static str>,
     /// Everything was said already, or nobody is there to hear it.
-    silent: bool,
+    pub(crate) silent: bool,
     stdout_is_gone: bool,
+}
+
+/// Why stdout takes nothing more.
+#[derive(Debug)]
+pub(crate) struct Lost {
+    /// The reader has left, as `head` does.
+    pub(crate) reader_left: bool,
+    /// The error, for people.
+    pub(crate) reason: String,
 }
 
 impl Failure {
@@ -99,34 +106,6 @@ impl Failure {
     /// The same with what was done.
     pub(crate) fn into_path_error(self) -> PathError {
         PathError::new("write to", "stdout", self.into_io_error())
-    }
-
-    /// Tells it on stderr: lines for people, one record with `--json`.
-    pub(crate) fn tell(&self, printer: &Printer) {
-        if self.silent {
-            return;
-        }
-        if printer.json {
-            let record = json!({
-                "type": "error", "version": 1, "ok": false, "exit_code": self.exit.code(),
-                "error": {
-                    "code": self.exit.code(), "message": self.message,
-                    "causes": self.causes, "hint": self.hint,
-                },
-            });
-            printer.say(&record.to_string());
-            return;
-        }
-        printer.error(&self.message);
-        if let Some(excerpt) = &self.excerpt {
-            printer.excerpt(excerpt);
-        }
-        for cause in &self.causes {
-            printer.cause(cause);
-        }
-        if let Some(hint) = &self.hint {
-            printer.hint(hint);
-        }
     }
 
     /// The message and its causes in one line.

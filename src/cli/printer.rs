@@ -1,14 +1,15 @@
 //! What goes to stdout and stderr, and how.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+use indicatif::ProgressBar;
+use serde_json::json;
 use urepo::disk::was_closed;
 
-use super::failure::Failure;
-use super::progress::without_bar;
+use super::failure::{Failure, Lost};
 use super::{Done, escape};
 
 /// How much is said besides the answer.
@@ -29,15 +30,6 @@ pub(crate) enum Purpose {
     Answer,
     /// It takes reports of work, which is finished whether anybody reads them or not.
     Work,
-}
-
-/// Why stdout takes nothing more.
-#[derive(Debug)]
-pub(crate) struct Lost {
-    /// The reader has left, as `head` does.
-    pub(crate) reader_left: bool,
-    /// The error, for people.
-    pub(crate) reason: String,
 }
 
 /// Writes answers to stdout and everything else to stderr. Nothing else in the program writes there.
@@ -90,6 +82,23 @@ impl Output {
         self.bytes.extend(escape::json(&record.to_string()).bytes());
         self.bytes.push(b'\n');
     }
+}
+
+/// The progress bar on the terminal, which gives way while something is written.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes while the progress bar is hidden; it is drawn below the output afterwards.
+fn without_bar<T>(write: impl FnOnce() -> T) -> T {
+    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match drawn {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// Says which progress bar is on the terminal now.
+pub(crate) fn set_bar(bar: Option<ProgressBar>) {
+    *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -217,6 +226,34 @@ impl Printer {
 
     pub(crate) fn error(&self, text: &str) {
         self.say(&format!("{ERROR}error:{ERROR:#} {}", escape::one_line(text)));
+    }
+
+    /// Reports a failure on stderr: lines for people, one record with `--json`.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if failure.silent {
+            return;
+        }
+        if self.json {
+            let record = json!({
+                "type": "error", "version": 1, "ok": false, "exit_code": failure.exit.code(),
+                "error": {
+                    "code": failure.exit.code(), "message": failure.message,
+                    "causes": failure.causes, "hint": failure.hint,
+                },
+            });
+            self.say(&record.to_string());
+            return;
+        }
+        self.error(&failure.message);
+        if let Some(excerpt) = &failure.excerpt {
+            self.excerpt(excerpt);
+        }
+        for cause in &failure.causes {
+            self.cause(cause);
+        }
+        if let Some(hint) = &failure.hint {
+            self.hint(hint);
+        }
     }
 
     pub(crate) fn excerpt(&self, text: &str) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use urepo::progress::Progress;
 
-use super::printer::Printer;
+use super::printer::{Printer, set_bar};
 use super::{escape, human};
 
 /// What a long run has many of.
@@ -17,18 +17,6 @@ pub(crate) enum Unit {
     Bytes,
     /// Items are looked at, no byte of their payload is read.
     Items,
-}
-
-/// What is drawn now, for those who write to the same terminal.
-static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-/// Writes something while no line of progress is on the terminal, which then is drawn below it.
-pub(crate) fn without_bar<T>(write: impl FnOnce() -> T) -> T {
-    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match drawn {
-        Some(bar) => bar.suspend(write),
-        None => write(),
-    }
 }
 
 /// A line on the terminal that is drawn anew.
@@ -54,7 +42,7 @@ impl Bar {
         });
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(250));
-        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        set_bar(Some(bar.clone()));
         let (expected, finished) = (AtomicU64::new(0), AtomicU64::new(0));
         Bar { unit, shown: bar, expected, finished, outgrown: Once::new() }
     }
@@ -99,7 +87,7 @@ impl Progress for Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        set_bar(None);
         self.shown.finish_and_clear();
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Tally<'a> {
     pub(crate) fn failed(&mut self, id: &str, failure: Failure) -> ControlFlow<()> {
         let printer = &self.context.printer;
         let mut output = printer.output();
-        let flow = self.fails(&mut output, json!({ "id": id }), failure, |it| it.tell(printer));
+        let flow = self.fails(&mut output, json!({ "id": id }), failure, |it| printer.failure(it));
         match printer.send(&output) {
             Ok(()) => flow,
             Err(lost) => {
@@ -192,6 +192,6 @@ pub(crate) fn conclude(done: Done, printer: &Printer) -> Exit {
         (Err(failure), Some(_)) if printer.purpose == Purpose::Work => failure,
         (_, Some(lost)) => Failure::of_stdout(lost),
     };
-    failure.tell(printer);
+    printer.failure(&failure);
     failure.exit
 }

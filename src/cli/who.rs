@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
+use urepo::agent::Agent;
 use urepo::disk::{StoredFile, Watcher};
-
-use super::context::Context;
 
 /// The users of the machine, as far as they stand in a file.
 const USERS: &str = "/etc/passwd";
@@ -13,8 +12,8 @@ const USERS: &str = "/etc/passwd";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The person and the machine: `archivist@vault`.
-pub(crate) fn who(context: &Context) -> String {
-    format!("{}@{}", context.agent.user, context.agent.machine)
+pub(crate) fn who(agent: &Agent) -> String {
+    format!("{}@{}", agent.user, agent.machine)
 }
 
 /// The name of user `number`, or the number where there is no name.

@@ -5,12 +5,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
 use super::group::{Group, Prepared, Ready};
-use super::pipeline::Summary;
 use super::publish::Publisher;
 use super::withheld::Names;
 use super::{DepositError, OnError, Outcome};
+use crate::distributor::Notice;
 use crate::flow::Flow;
 use crate::progress::Progress;
+
+/// How a run ended.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Items made.
+    pub deposited: u64,
+    /// Requests that made none.
+    pub failed: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was odd about the memories.
+    pub notices: Vec<Notice>,
+    /// What ended the run before its time, or went wrong after its last item.
+    pub fatal: Option<DepositError>,
+}
 
 /// The publishing side.
 pub(super) struct Ending<'a, R> {

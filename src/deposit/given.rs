@@ -11,8 +11,6 @@ use crate::disk::Dir;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 
-use super::plan::{Plan, PlannedKind};
-
 /// What is known of an item before it is made.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
@@ -36,19 +34,6 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Makes sure that the files of `plan` are those that are to be.
-    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), DepositError> {
-        let Some(files) = &self.files else { return Ok(()) };
-        let is_file = |path: &PayloadPath| {
-            let found = plan.entries.binary_search_by(|entry| entry.path.cmp(path));
-            found.is_ok_and(|at| matches!(plan.entries[at].kind, PlannedKind::File { .. }))
-        };
-        match files.keys().find(|path| !is_file(path)) {
-            Some(path) => Err(DepositError::NotThere { path: path.clone() }),
-            None => Ok(()),
-        }
-    }
-
     /// The checksums of the file at `path`.
     pub(super) fn of(&self, path: &PayloadPath) -> Result<&[Checksum], DepositError> {
         match &self.files {

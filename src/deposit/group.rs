@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::plan::Sources;
 use super::stage::Done;
-use super::withheld::Withheld;
 use super::{DepositError, Deposited, Given, Metadata, Outcome, PayloadPath};
 use crate::collection::Label;
 use crate::disk::{Dir, PathError};
@@ -39,6 +38,9 @@ impl Staged {
         Outcome { number: self.number, source: self.source, result: Err(error.into()) }
     }
 }
+
+/// Items that are the same as that of another request, which is given by its number.
+pub(super) type Withheld = Vec<(Staged, usize)>;
 
 /// What became of a request in the stage: an item, or the source in words and why there is none.
 pub(super) type Prepared = Result<Staged, (String, DepositError)>;

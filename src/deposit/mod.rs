@@ -40,9 +40,10 @@ use crate::disk::Links;
 use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
+pub use ending::Summary;
 pub use error::{DepositError, Same};
 pub use given::{Beneath, Checks, Given, Holding, Known};
-pub use pipeline::{Depositor, Summary};
+pub use pipeline::Depositor;
 pub use place::Place;
 pub use plan::{Plan, Planned, PlannedKind};
 

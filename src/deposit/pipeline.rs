@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, mpsc};
 
-use super::ending::Ending;
+use super::ending::{Ending, Summary};
 use super::prepare::Preparer;
 use super::publish::Publisher;
 use super::removal::SourceRemover;
@@ -14,7 +14,6 @@ use super::{DepositError, Known, Options, Outcome, Place, Request, SourceRule};
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
 use crate::disk::{PathError, Wake};
-use crate::distributor::Notice;
 use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -41,21 +40,6 @@ pub struct Depositor<'a> {
     pub progress: &'a dyn Progress,
     /// Asks for a stop.
     pub interrupt: &'a Interrupt,
-}
-
-/// How a run ended.
-#[derive(Debug, Default)]
-pub struct Summary {
-    /// Items made.
-    pub deposited: u64,
-    /// Requests that made none.
-    pub failed: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What was odd about the memories.
-    pub notices: Vec<Notice>,
-    /// What ended the run before its time, or went wrong after its last item.
-    pub fatal: Option<DepositError>,
 }
 
 impl Depositor<'_> {

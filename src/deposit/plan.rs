@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::Place;
 use super::root::{Named, Root, RootKind};
-use super::{DepositError, Options, Source, TwinRule};
+use super::{Checks, DepositError, Options, Source, TwinRule};
 use crate::disk::{Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
@@ -72,6 +72,19 @@ pub enum PlannedKind {
 }
 
 impl Plan {
+    /// Makes sure that the files are those that `checks` lists.
+    pub(crate) fn check(&self, checks: &Checks) -> Result<(), DepositError> {
+        let Some(files) = &checks.files else { return Ok(()) };
+        let is_file = |path: &PayloadPath| {
+            let found = self.entries.binary_search_by(|entry| entry.path.cmp(path));
+            found.is_ok_and(|at| matches!(self.entries[at].kind, PlannedKind::File { .. }))
+        };
+        match files.keys().find(|path| !is_file(path)) {
+            Some(path) => Err(DepositError::NotThere { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
     /// Looks at `source` and decides what will be made of it.
     ///
     /// A stream has no plan: it is known when it ends.

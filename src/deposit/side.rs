@@ -72,7 +72,7 @@ impl StagingSide<'_> {
         described: &str,
     ) -> Result<Begun, DepositError> {
         let plan = Plan::of(&request.source, request.target.as_ref(), &self.options, self.place)?;
-        request.given.checks.check_plan(&plan)?;
+        plan.check(&request.given.checks)?;
         if let Some(label) = &request.given.label {
             if self.lookup.item(&label.name)?.is_some() {
                 return Err(DepositError::NameExists { name: label.name.clone() });

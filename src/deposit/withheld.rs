@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::group::{Group, Staged};
+use super::group::{Group, Staged, Withheld};
 use super::{DepositError, Holding, Known, Outcome, Same};
 use crate::collection::{InventoryLine, Writer};
 use crate::identity::RepositoryName;
 use crate::item::{Shape, content};
-
-/// Items that are the same as that of another request, which is given by its number.
-pub(super) type Withheld = Vec<(Staged, usize)>;
 
 /// Takes out of `staged` what the collection has, and what an earlier request is going to be: they go to
 /// where `group` ends.

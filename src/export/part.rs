@@ -3,9 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::source::Source;
+use super::source::{File, Source};
 use super::{BagLinks, ExportError};
-use crate::digest::Digest;
 use crate::disk::{Kind, Stamp};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, directories};
@@ -22,16 +21,6 @@ pub(super) enum Part<'a> {
         target: &'a [u8],
         stamp: Box<Stamp>,
     },
-}
-
-/// A file to be written.
-pub(super) struct File<'a> {
-    /// Where its bytes are, in the payload.
-    pub from: &'a PayloadPath,
-    pub bytes: u64,
-    pub digest: Digest,
-    pub modified: Instant,
-    pub mode: u32,
 }
 
 /// The parts of a payload, sorted by their paths: each directory before what is in it.
@@ -215,6 +204,7 @@ impl Part<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::Digest;
 
     fn entry(path: &str, target: Option<&str>) -> Entry {
         let content = match target {

@@ -4,17 +4,28 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::ExportError;
 use super::sink::Sink;
-use super::{ExportError, part::File};
 use crate::collection::{Lookup, ReadSidecar, StoredItem};
+use crate::digest::Digest;
 use crate::disk::copy::{BUFFER_BYTES, read_and_digest};
 use crate::disk::{Kind, PathError, Stamp, StoredFile};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar};
+
+/// A file to be written.
+pub(super) struct File<'a> {
+    /// Where its bytes are, in the payload.
+    pub from: &'a PayloadPath,
+    pub bytes: u64,
+    pub digest: Digest,
+    pub modified: Instant,
+    pub mode: u32,
+}
 
 /// An item whose sidecar can be believed.
 pub(super) struct Source<'a> {

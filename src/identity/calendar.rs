@@ -5,8 +5,6 @@
 
 use chrono::{Datelike, NaiveDate};
 
-use super::instant::Instant;
-
 /// A date and time of day in UTC. The fields are as read; nothing says that such a date exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
@@ -26,6 +24,9 @@ pub struct Civil {
     pub nanosecond: u32,
 }
 
+/// The last year that is read, and the first one negated: nine digits.
+pub(super) const MAX_YEAR: i64 = 999_999_999;
+
 const DAYS_IN_CYCLE: i64 = 146_097;
 pub(super) const SECONDS_IN_DAY: i64 = 86_400;
 /// The cycle of 2000, counted from that of the year 0.
@@ -36,7 +37,7 @@ const DAY_OF_2000: i64 = 10_957;
 /// POSIX seconds, without the fraction; nothing if there is no such date or time.
 pub(super) fn seconds(civil: &Civil) -> Option<i64> {
     let &Civil { year, month, day, hour, minute, second, .. } = civil;
-    let year = i64::try_from(year).ok().filter(|year| year.abs() <= Instant::MAX_YEAR)?;
+    let year = i64::try_from(year).ok().filter(|year| year.abs() <= MAX_YEAR)?;
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }

@@ -7,7 +7,6 @@ use super::error::ParseError;
 use super::ibip::Ibip;
 use super::legacy::LegacyLabel;
 use super::name::RepositoryName;
-use super::pasted::Pasted;
 use super::serial::as_text;
 
 /// What names an item, in one of three forms.
@@ -22,11 +21,6 @@ pub enum Identifier {
 }
 
 impl Identifier {
-    /// Reads the identifier out of a text that people paste; see [`Pasted`].
-    pub fn read(text: &str) -> Result<Identifier, ParseError> {
-        Pasted::read(text).map(|pasted| pasted.identifier)
-    }
-
     /// The identifier as it was given.
     pub fn as_str(&self) -> &str {
         match self {

@@ -22,7 +22,7 @@ impl Instant {
     pub const IBIP_EPOCH: Instant = Instant(807_235_200 * SECOND);
 
     /// The last year that is read, in a repository name or elsewhere.
-    pub const MAX_YEAR: i64 = 999_999_999;
+    pub const MAX_YEAR: i64 = calendar::MAX_YEAR;
 
     /// The instant `nanoseconds` after (or before) 1970-01-01T00:00:00Z.
     pub const fn from_nanoseconds(nanoseconds: i128) -> Instant {

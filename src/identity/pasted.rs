@@ -65,6 +65,13 @@ impl<'text> Pasted<'text> {
     }
 }
 
+impl Identifier {
+    /// Reads the identifier out of a text that people paste; see [`Pasted`].
+    pub fn read(text: &str) -> Result<Identifier, ParseError> {
+        Pasted::read(text).map(|pasted| pasted.identifier)
+    }
+}
+
 /// The error of a text without an identifier: its first fault if it is plain what it should be.
 fn nothing_found(text: &str) -> ParseError {
     let span = trimmed(text);

@@ -175,7 +175,7 @@ impl<'a> Judge<'a> {
     pub(super) fn rehearse(&self, wanted: &Wanted) -> Result<(), ImportError> {
         let Request { source, target, given, .. } = &wanted.request;
         let plan = Plan::of(source, target.as_ref(), &self.rules.deposit, &self.target)?;
-        Ok(given.checks.check_plan(&plan)?)
+        Ok(plan.check(&given.checks)?)
     }
 
     fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::IndexError;
-use super::rows::{Tables, state_of, unsigned};
+use super::rows::state_of;
+use super::tables::{Tables, unsigned};
 use crate::item::State;
 
 /// How much there is of something.

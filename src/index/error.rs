@@ -122,3 +122,17 @@ pub(crate) fn has_no_place(error: &PathError) -> bool {
         || error.is_link()
         || error.kind() == std::io::ErrorKind::IsADirectory
 }
+
+/// Why a text cannot be looked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// A quotation has no end.
+    #[error("the quotation `{0}` has no end")]
+    OpenQuote(String),
+    /// Only words can be unwanted.
+    #[error("`-` goes with words, not with the term `{0}`")]
+    UnwantedTerm(String),
+    /// No such term.
+    #[error("`{0}` is no term of Dublin Core, nor one of your own such as `x.box`")]
+    UnknownTerm(String),
+}

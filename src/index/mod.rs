@@ -37,20 +37,22 @@ mod record;
 mod rows;
 mod schema;
 mod search;
+mod tables;
 mod words;
 
 use rusqlite::Connection;
 
 pub use count::{Count, Counts};
 pub(crate) use error::has_no_place;
-pub use error::{IndexError, Uselessness};
+pub use error::{IndexError, QueryError, Uselessness};
 pub(crate) use mark::Mark;
 pub(crate) use open::{Footing, Opening};
 pub(crate) use places::{Place, Seen};
-pub use query::{Query, QueryError};
+pub use query::Query;
 pub(crate) use record::Record;
-pub(crate) use rows::{Kept, Known, Tables};
+pub(crate) use rows::{Kept, Known};
 pub(crate) use search::{Position, Which};
+pub(crate) use tables::Tables;
 
 /// An index, opened.
 #[derive(Debug)]

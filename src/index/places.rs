@@ -2,7 +2,7 @@
 
 use rusqlite::OptionalExtension;
 
-use super::rows::Tables;
+use super::tables::{Tables, unsigned};
 use super::{IndexError, Mark};
 
 /// The number of a place.
@@ -63,7 +63,7 @@ impl Tables<'_> {
     /// How many items are known in `place`.
     pub(crate) fn count_in(&self, place: Place) -> Result<u64, IndexError> {
         let mut count = self.0.prepare_cached("SELECT count(*) FROM item WHERE place = ?1")?;
-        Ok(super::rows::unsigned(count.query_row([place.0], |row| row.get(0))?))
+        Ok(unsigned(count.query_row([place.0], |row| row.get(0))?))
     }
 
     /// Calls `visit` with the names in `place` that come after `after`, in the order of their bytes,

@@ -1,5 +1,6 @@
 //! What is looked for.
 
+use super::QueryError;
 use super::record::{digest_key, identifier_key, name_key};
 use super::words::Wanted;
 use crate::digest::Digest;
@@ -18,20 +19,6 @@ pub struct Query {
     pub(super) prefix: Option<Prefix>,
     pub(super) since: Option<Instant>,
     pub(super) until: Option<Instant>,
-}
-
-/// Why a text cannot be looked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QueryError {
-    /// A quotation has no end.
-    #[error("the quotation `{0}` has no end")]
-    OpenQuote(String),
-    /// Only words can be unwanted.
-    #[error("`-` goes with words, not with the term `{0}`")]
-    UnwantedTerm(String),
-    /// No such term.
-    #[error("`{0}` is no term of Dublin Core, nor one of your own such as `x.box`")]
-    UnknownTerm(String),
 }
 
 /// The database takes no pattern of more than 50,000 bytes, and no path is as long.

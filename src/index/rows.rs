@@ -1,13 +1,10 @@
 //! Records in the tables: put, found, forgotten.
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
+use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::{Index, IndexError, Mark, Place, Record};
+use super::tables::{Tables, unsigned};
+use super::{IndexError, Mark, Place, Record};
 use crate::item::State;
-
-/// The tables, for one reader or in one transaction.
-#[derive(Clone, Copy)]
-pub(crate) struct Tables<'a>(pub(super) &'a Connection);
 
 /// What of a record is told without reading the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,52 +25,6 @@ pub(crate) enum Known {
     Nothing,
     /// There is one, made from the sidecar of this mark.
     With(Option<Mark>),
-}
-
-impl Index {
-    /// The tables, to be read.
-    pub(crate) fn tables(&self) -> Tables<'_> {
-        Tables(&self.connection)
-    }
-
-    /// Reads the tables as they are at one moment, whatever is written meanwhile.
-    pub(crate) fn read<T, E: From<IndexError>>(
-        &mut self,
-        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let transaction = self.connection.transaction().map_err(IndexError::from)?;
-        act(Tables(&transaction))
-    }
-
-    /// As [`Index::write`], and it outlasts a power cut.
-    pub(crate) fn write_durably<T, E: From<IndexError>>(
-        &mut self,
-        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let set = |index: &Index, how| {
-            index.connection.pragma_update(None, "synchronous", how).map_err(IndexError::from)
-        };
-        set(self, "FULL")?;
-        let done = self.write(act);
-        set(self, "NORMAL")?;
-        done
-    }
-
-    /// Changes the tables, all or nothing, with no other writer beside.
-    ///
-    /// What is taken in has to be read from the disk within `act`: so the last one to write is the last
-    /// one that has read.
-    pub(crate) fn write<T, E: From<IndexError>>(
-        &mut self,
-        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let behaviour = TransactionBehavior::Immediate;
-        let transaction =
-            self.connection.transaction_with_behavior(behaviour).map_err(IndexError::from)?;
-        let done = act(Tables(&transaction))?;
-        transaction.commit().map_err(IndexError::from)?;
-        Ok(done)
-    }
 }
 
 /// The columns of [`Kept`], in its order.
@@ -245,8 +196,4 @@ pub(super) fn state_of(number: u8) -> Option<State> {
 /// `SQLite` has no unsigned numbers; no file system has what does not fit.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-pub(super) fn unsigned(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
 }

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use rusqlite::types::Value;
 
 use super::record::seconds;
-use super::rows::{KEPT, Kept, Tables, number_of};
+use super::rows::{KEPT, Kept, number_of};
+use super::tables::Tables;
 use super::{IndexError, Query};
 use crate::identity::{Prefix, RepositoryName};
 use crate::item::twins::fold;

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use toml::{Table, Value};
 
 use super::lines::{LONGEST, Lines, Stop};
-use super::read::{Raw, RawEntry, RawPayload, digest, mode, payload_path};
+use super::raw::{Raw, RawEntry, RawPayload, digest, mode, payload_path};
 use super::{Seal, Sidecar, brought, datetime};
 use crate::digest::Digest;
 use crate::identity::Instant;

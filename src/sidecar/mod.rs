@@ -26,6 +26,7 @@ mod json;
 mod lines;
 mod metadata;
 mod print;
+mod raw;
 mod read;
 mod rewrite;
 mod text;

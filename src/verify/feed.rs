@@ -6,21 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
-use super::finding::{Finding, Place, describe};
+use super::answer::{Answer, Dated};
+use super::finding::{Finding, Place};
 use super::inventory::Comparison;
 use super::rounds::{Choice, Deadline};
-use super::run::{Answer, Dated};
 use super::spelling::Spellings;
+use super::stray::{IN_TRASH, kind_at, stray};
 use super::work::{Batch, Origin, Ticket, Work};
 use super::{Code, Scope};
 use crate::clock::Clock;
 use crate::collection::{Listed, Names};
-use crate::disk::{Dir, Kind, PathError};
+use crate::disk::{Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
-
-/// Where a displaced item is.
-pub(super) const IN_TRASH: &str = "it is whole in the trash; `urepo recover` puts it back";
 
 /// So many items are handed to a thread at a time.
 const BATCH: usize = 16;
@@ -246,22 +244,4 @@ fn two_spellings(name: &RepositoryName, spellings: &[String]) -> Option<Finding>
         .collect();
     let detail = format!("it is also there as {}", others.join(", "));
     Some(Finding::new(Code::TwoSpellings, Place::Item, detail))
-}
-
-/// What `kind` means at `path`, where an item or a level of the tree belongs.
-pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
-    match kind {
-        Kind::Link => Finding::of_kind(Place::Tree(path), "a directory", kind),
-        kind => {
-            let detail = format!("{} that is no part of a name", describe(kind));
-            Finding::new(Code::Stray, Place::Tree(path), detail)
-        }
-    }
-}
-
-/// What is at `path`, no link followed on the way to it.
-pub(super) fn kind_at(root: &Dir, path: &Path) -> Result<Option<Kind>, PathError> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
-    let Some(dir) = root.open_dir_if_there(parent)? else { return Ok(None) };
-    Ok(dir.stamp(name)?.map(|stamp| stamp.kind))
 }

@@ -38,6 +38,7 @@
 //! - The items in a directory that cannot be listed are not verified, which is damage like any other
 //!   ([`Summary::unlisted`]).
 
+mod answer;
 mod code;
 mod compare;
 mod dates;
@@ -54,6 +55,7 @@ mod record;
 mod rounds;
 mod run;
 mod spelling;
+mod stray;
 mod work;
 
 use crate::collection::Names;

@@ -10,16 +10,16 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
 
+use super::answer::{Answer, Dated, Told, Unverified};
 use super::feed::Feed;
 use super::ibips::Ibips;
 use super::rounds::{Choice, Record};
 use super::work::Work;
-use super::{Code, Context, Depth, Finding, ItemReport, Options, Report, Rounds, Scope, Summary};
+use super::{Code, Context, Depth, ItemReport, Options, Report, Rounds, Scope, Summary};
 use crate::clock::Clock;
 use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError};
 use crate::distributor::DEFAULT_MAX_WAIT;
-use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -132,42 +132,6 @@ impl Drop for AbandonOnDrop<'_> {
     fn drop(&mut self) {
         self.0.request();
     }
-}
-
-/// What the calling thread gets, in order.
-pub(super) enum Answer {
-    /// Something was found while listing.
-    Found(Finding),
-    /// An item is not there, or is not recorded.
-    Compared(Report),
-    /// The answers to the tickets of a batch, in their order.
-    Awaited(Vec<Dated>, Receiver<Vec<Told>>),
-    /// An item that was verified recently.
-    Skipped(Dated),
-    /// A part of the collection could not be listed.
-    Unlisted(Finding),
-    /// A stop was asked for.
-    Interrupted,
-    /// There is no time for what comes after.
-    OutOfTime,
-}
-
-/// An item, and when it was last verified if that is known.
-pub(super) struct Dated {
-    pub name: RepositoryName,
-    pub date: Option<Instant>,
-}
-
-/// What became of a ticket.
-pub(super) type Told = Result<Report, Unverified>;
-
-/// Why an item was not verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unverified {
-    /// A stop was asked for.
-    Stopped,
-    /// It was not begun, and there is no time for it.
-    OutOfTime,
 }
 
 struct Collector<'a, 'r, R> {

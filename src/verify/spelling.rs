@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::feed::kind_at;
+use super::stray::kind_at;
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
 

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::feed::{IN_TRASH, kind_at, stray};
+use super::answer::{Told, Unverified};
 use super::finding::{Finding, Place};
 use super::inventory::absent;
 use super::item::Inspection;
 use super::reading::Reading;
-use super::run::{Told, Unverified};
+use super::stray::{IN_TRASH, kind_at, stray};
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Kind, PathError};

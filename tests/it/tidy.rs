@@ -1,73 +1,11 @@
-//! The rules of the house that the compiler does not keep: who may know whom, who may touch the file
-//! system and the terminal, how long a file may be, and that no test is forgotten.
+//! The rules of the house that the compiler does not keep: which module uses which, which may touch the
+//! file system and the terminal, how long a file may be, and that no test is forgotten.
 //!
-//! Each rule is a function over one file, so that it can be shown to find what it is for.
+//! Each rule is a function over one file, and a test shows what it finds.
+
+mod modules;
 
 use std::path::{Path, PathBuf};
-
-/// Who may know whom: a part of the library, and what it may name. Nothing else may be named.
-const MAY_KNOW: &[(&str, &[&str])] = &[
-    ("identity", &[]),
-    ("digest", &[]),
-    ("interrupt", &[]),
-    ("progress", &[]),
-    ("clock", &["identity"]),
-    ("wait", &["clock", "interrupt"]),
-    ("layout", &["identity"]),
-    ("item", &["identity", "digest"]),
-    ("sidecar", &["identity", "digest", "item"]),
-    ("disk", &["identity", "digest", "clock", "interrupt", "progress", "wait"]),
-    ("flow", &["disk"]),
-    ("agent", &["identity", "clock", "disk"]),
-    (
-        "distributor",
-        &["identity", "digest", "clock", "layout", "disk", "agent", "interrupt", "wait"],
-    ),
-    ("index", &["identity", "digest", "item", "sidecar", "disk", "layout"]),
-    ("collection", BELOW_COLLECTION),
-    ("catalog", COLLECTION_AND_BELOW),
-    ("adopt", COLLECTION_AND_BELOW),
-    ("holdings", COLLECTION_AND_BELOW),
-    ("verify", HOLDINGS_AND_BELOW),
-    ("deposit", VERIFY_AND_BELOW),
-    ("import", &LAYERS),
-    ("transfer", VERIFY_AND_BELOW),
-    ("export", COLLECTION_AND_BELOW),
-    ("removal", VERIFY_AND_BELOW),
-    ("promotion", VERIFY_AND_BELOW),
-    ("repair", VERIFY_AND_BELOW),
-    // The library as a dependency, `urepo::…`, and its own files.
-    ("cli", &["cli"]),
-    ("main", &["cli"]),
-    ("lib", &[]),
-];
-
-/// The parts, each of which may be known to those after it that `MAY_KNOW` says so of.
-const LAYERS: [&str; 18] = [
-    "identity",
-    "digest",
-    "interrupt",
-    "progress",
-    "clock",
-    "wait",
-    "layout",
-    "item",
-    "sidecar",
-    "disk",
-    "flow",
-    "agent",
-    "distributor",
-    "index",
-    "collection",
-    "holdings",
-    "verify",
-    "deposit",
-];
-
-const BELOW_COLLECTION: &[&str] = LAYERS.split_at(14).0;
-const COLLECTION_AND_BELOW: &[&str] = LAYERS.split_at(15).0;
-const HOLDINGS_AND_BELOW: &[&str] = LAYERS.split_at(16).0;
-const VERIFY_AND_BELOW: &[&str] = LAYERS.split_at(17).0;
 
 /// What only some files may name, why, and which: folders end in `/`.
 const RESERVED: &[(&str, &[&str], &[&str])] = &[
@@ -119,29 +57,6 @@ impl Source {
         let code = code.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n");
         Source { path: path.to_owned(), code }
     }
-
-    /// The part of the library that it belongs to: `disk` for `src/disk/file.rs`.
-    fn part(&self) -> &str {
-        let path = self.path.trim_start_matches("src/");
-        path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
-    }
-
-    /// How many `super` lead from here to the root of the crate.
-    fn depth(&self) -> usize {
-        let levels = self.path.matches('/').count();
-        if self.path.ends_with("/mod.rs") { levels - 1 } else { levels }
-    }
-
-    /// The parts of the library that are named here.
-    fn known(&self) -> Vec<String> {
-        let to_root = "super::".repeat(self.depth());
-        let mut known = roots_of(&self.code, "crate::");
-        known.extend(roots_of(&self.code, &to_root));
-        known.retain(|name| name != self.part());
-        known.sort();
-        known.dedup();
-        known
-    }
 }
 
 /// The first names of paths that begin with `root`: `a` of `root::a::b`, both of `root::{a, b::c}`.
@@ -186,16 +101,6 @@ fn name_at(code: &str) -> Option<String> {
     let name: String = code.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     // Only modules: macros and types of the root are nobody's part.
     name.starts_with(|c: char| c.is_lowercase()).then_some(name)
-}
-
-/// What a file names that it may not know.
-fn strangers(source: &Source) -> Vec<String> {
-    let Some((_, may_know)) = MAY_KNOW.iter().find(|(part, _)| *part == source.part()) else {
-        return vec![format!("{}: `{}` is not in the table", source.path, source.part())];
-    };
-    let is_stranger = |name: &String| !may_know.contains(&name.as_str());
-    let complain = |name| format!("{}: may not know `{name}`", source.path);
-    source.known().into_iter().filter(is_stranger).map(complain).collect()
 }
 
 /// What a file names that is reserved for others.
@@ -268,26 +173,6 @@ fn none(complaints: &[String]) {
 }
 
 #[test]
-fn everyone_knows_only_whom_they_may() {
-    let sources = files("src").into_iter().map(|(path, text)| Source::new(&path, &text));
-    none(&sources.flat_map(|source| strangers(&source)).collect::<Vec<_>>());
-}
-
-#[test]
-fn the_table_has_no_circles_and_nobody_who_is_gone() {
-    for (at, (part, may_know)) in MAY_KNOW.iter().enumerate() {
-        let exists = ["", ".rs", "/mod.rs"]
-            .iter()
-            .any(|end| package().join(format!("src/{part}{end}")).exists());
-        assert!(exists, "`{part}` is not in src");
-        let before: Vec<_> = MAY_KNOW[..at].iter().map(|(part, _)| part).collect();
-        for known in may_know.iter().filter(|known| known != &part && **known != "cli") {
-            assert!(before.contains(&known), "`{part}` knows `{known}`, which comes after it");
-        }
-    }
-}
-
-#[test]
 fn everyone_keeps_to_their_own() {
     let sources = files("src").into_iter().map(|(path, text)| Source::new(&path, &text));
     none(&sources.flat_map(|source| trespasses(&source)).collect::<Vec<_>>());
@@ -347,41 +232,6 @@ mod rules {
 
     fn source(path: &str, text: &str) -> Source {
         Source::new(path, text)
-    }
-
-    #[test]
-    fn strangers_are_found_however_they_are_named() {
-        for (path, text) in [
-            ("src/identity/name.rs", "use crate::disk::Dir;"),
-            ("src/identity/name.rs", "use crate::{digest::Digest, disk::{Dir, Kind}};"),
-            ("src/identity/name.rs", "fn f() -> crate::clock::SystemClock { todo }"),
-            ("src/identity/name.rs", "use super::super::disk;"),
-            ("src/identity/mod.rs", "use super::disk::Dir;"),
-            ("src/digest.rs", "use super::disk::Dir;"),
-            ("src/disk/mod.rs", "pub use crate::distributor::slot;"),
-            ("src/deposit/plan.rs", "use crate::transfer::Step;"),
-            ("src/verify/mod.rs", "use crate::deposit;"),
-            ("src/collection/mod.rs", "use crate::deposit::Plan;"),
-            ("src/cli/command/new.rs", "use crate::disk::Dir;"),
-            ("src/store/mod.rs", "use crate::disk::Dir;"),
-        ] {
-            assert!(!strangers(&source(path, text)).is_empty(), "{path}: {text}");
-        }
-    }
-
-    #[test]
-    fn acquaintances_are_left_alone() {
-        for (path, text) in [
-            ("src/identity/name.rs", "use crate::identity::Host;\nuse super::Host;"),
-            ("src/disk/mod.rs", "use crate::{clock::Clock, identity::{Instant, SECOND}};"),
-            ("src/disk/mod.rs", "// See crate::collection.\n/// [`crate::collection`]"),
-            ("src/disk/mod.rs", "\n#[cfg(test)]\nmod tests {\n    use crate::collection::init;\n}"),
-            ("src/disk/copy.rs", "use super::file::StoredFile;\nuse my_crate::verify;"),
-            ("src/deposit/removal.rs", "use crate::collection::Collection;"),
-            ("src/cli/mod.rs", "use urepo::disk::Dir;\nuse crate::cli::Done;"),
-        ] {
-            assert_eq!(strangers(&source(path, text)), [""; 0], "{path}: {text}");
-        }
     }
 
     #[test]

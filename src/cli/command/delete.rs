@@ -146,7 +146,7 @@ impl Delete {
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
         let is_forced = self.force.contains(&Rule::Last);
         Order {
-            by: who::who(context),
+            by: who::who(&context.agent),
             reason: self.reason.clone(),
             others,
             depth: if self.quick { Depth::Quick } else { Depth::FromDisk },

@@ -32,7 +32,7 @@ pub(super) fn run(
                 let mut output = context.printer.output();
                 let fields = serde_json::json!({ "source": request.source.describe() });
                 let flow = tally.fails(&mut output, fields, error.into(), |failure| {
-                    failure.tell(&context.printer);
+                    context.printer.failure(failure);
                 });
                 context.printer.send(&output)?;
                 if flow.is_break() {

@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
         let mut output = printer.output();
         let fields = json!({ "id": name, "outcome": "failed" });
         // A signal is met before the next item.
-        let _ = self.tally.fails(&mut output, fields, failure, |it| it.tell(printer));
+        let _ = self.tally.fails(&mut output, fields, failure, |it| printer.failure(it));
         printer.send(&output)
     }
 

@@ -1,0 +1,28 @@
+//! What lies where only items, or levels of the tree, belong.
+
+use std::path::{Path, PathBuf};
+
+use super::Code;
+use super::finding::{Finding, Place, describe};
+use crate::disk::{Dir, Kind, PathError};
+
+/// Where a displaced item is.
+pub(super) const IN_TRASH: &str = "it is whole in the trash; `urepo recover` puts it back";
+
+/// What `kind` means at `path`, where an item or a level of the tree belongs.
+pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
+    match kind {
+        Kind::Link => Finding::of_kind(Place::Tree(path), "a directory", kind),
+        kind => {
+            let detail = format!("{} that is no part of a name", describe(kind));
+            Finding::new(Code::Stray, Place::Tree(path), detail)
+        }
+    }
+}
+
+/// What is at `path`, no link followed on the way to it.
+pub(super) fn kind_at(root: &Dir, path: &Path) -> Result<Option<Kind>, PathError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let Some(dir) = root.open_dir_if_there(parent)? else { return Ok(None) };
+    Ok(dir.stamp(name)?.map(|stamp| stamp.kind))
+}
