@@ -62,6 +62,7 @@ pub(crate) use lookup::Lookup;
 pub use own::Rebuilt;
 pub use register::{Register, Takeover};
 pub use settings::{Durability, Network, Settings, Subsystem};
+pub(crate) use stripe::lock_items_with;
 pub use stripe::{ItemLocks, lock_items};
 pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};

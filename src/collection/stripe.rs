@@ -62,6 +62,30 @@ pub fn lock_items<'a>(
     Ok(ItemLocks { _locks: locks, _directories: directories })
 }
 
+/// Locks `ours`, and those of `theirs` that can be locked: nobody changes what is read-only, and what is somebody
+/// else's is not ours to lock. All others stay locked, so that of two runs that can see each other one waits.
+pub(crate) fn lock_items_with<'a>(
+    ours: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
+    theirs: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
+    agent: &Agent,
+    waiter: &Waiter<'_>,
+) -> Result<ItemLocks, CollectionError> {
+    let ours: Vec<_> = ours.into_iter().collect();
+    let mut theirs: Vec<_> = theirs.into_iter().collect();
+    loop {
+        let all = ours.iter().chain(&theirs).copied();
+        let error = match lock_items(all, agent, waiter) {
+            Err(CollectionError::Disk(error)) if error.is_refusal() => error,
+            outcome => return outcome,
+        };
+        let before = theirs.len();
+        theirs.retain(|(other, _)| !error.path().starts_with(other.path()));
+        if theirs.len() == before {
+            return Err(error.into());
+        }
+    }
+}
+
 /// Makes those of the lock `files` in `dir` that are missing. Those that the disk has no room for are taken
 /// out; the lock on the directory stands for them.
 fn make_missing(

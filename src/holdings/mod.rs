@@ -13,6 +13,7 @@
 //! | `judge` | the reader rule, and how Copies stand to the Original; pure |
 //! | `concern` | what is lacking, in doubt or in conflict; pure |
 //! | `survey` | all items of several collections, each once |
+//! | `whereabouts` | where the Original is or may be, before another one is made |
 //!
 //! # Limitations
 //!
@@ -27,6 +28,7 @@ mod concern;
 mod judge;
 mod reading;
 mod survey;
+mod whereabouts;
 
 use std::path::PathBuf;
 
@@ -41,6 +43,8 @@ pub use judge::Standing;
 pub use reading::holdings;
 pub(crate) use reading::{judge_all, read};
 pub use survey::{Report, Survey};
+pub use whereabouts::OriginalError;
+pub(crate) use whereabouts::{follow, refuse_deleted, refuse_second};
 
 /// What several collections hold of one item.
 #[derive(Debug)]

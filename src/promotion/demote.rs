@@ -7,6 +7,7 @@ use toml::Value;
 use super::group::{Decision, Step};
 use super::{Change, PromotionError, Registrar, Report, date};
 use crate::collection::{Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem};
+use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
@@ -134,13 +135,12 @@ fn their_original(
     };
     let read = item.read_sidecar()?;
     if read.sidecar.handover.is_some() {
-        return Err(PromotionError::HandedOverElsewhere { name: name.clone(), path: path() });
+        let error = OriginalError::HandedOver { name: name.clone(), path: path() };
+        return Err(error.into());
     }
     match read.sidecar.state {
         State::Original => Ok((item, read)),
-        State::Deleted => {
-            Err(PromotionError::DeletedElsewhere { name: name.clone(), path: path() })
-        }
+        State::Deleted => Err(OriginalError::Deleted { name: name.clone(), path: path() }.into()),
         State::Copy => Err(PromotionError::NoOriginalThere { name: name.clone(), path: path() }),
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::collection::CollectionError;
 use crate::disk::PathError;
+use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Party, SidecarError};
@@ -44,36 +45,12 @@ pub enum PromotionError {
         /// The other end.
         party: Party,
     },
-    /// A hand-over has begun in another collection.
-    #[error("a hand-over of `{name}` is under way in `{}`", path.display())]
-    HandedOverElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
-    /// Another collection holds the Original.
-    #[error("`{}` holds the Original of `{name}`", path.display())]
-    OriginalElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
     /// Another collection does not hold the Original.
     #[error("`{}` does not hold the Original of `{name}`", path.display())]
     NoOriginalThere {
         /// The item.
         name: RepositoryName,
         /// That collection.
-        path: PathBuf,
-    },
-    /// The item was deleted.
-    #[error("`{name}` was deleted in `{}`", path.display())]
-    DeletedElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// Where its tombstone is.
         path: PathBuf,
     },
     /// Another collection has a later Copy.
@@ -87,14 +64,6 @@ pub enum PromotionError {
     /// Another collection has a Copy of the same date that differs.
     #[error("the Copy of `{name}` in `{}` is of the same date and differs from this one", path.display())]
     OtherCopy {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
-    /// Another collection has the item, and its sidecar cannot be read.
-    #[error("the sidecar of `{name}` in `{}` cannot be read; it may be the Original", path.display())]
-    Unreadable {
         /// The item.
         name: RepositoryName,
         /// That collection.
@@ -144,6 +113,9 @@ pub enum PromotionError {
     /// A stop was asked for.
     #[error("interrupted")]
     Interrupted,
+    /// Another collection holds the Original, or may hold it.
+    #[error(transparent)]
+    Original(#[from] OriginalError),
     /// The collection refuses.
     #[error(transparent)]
     Collection(#[from] CollectionError),

@@ -35,7 +35,7 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
-    lock_items,
+    lock_items_with,
 };
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -94,7 +94,7 @@ impl Registrar<'_> {
     }
 
     fn read(&self, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), CollectionError> {
-        let item = self.collection.item(name)?;
+        let item = self.collection.named_item(name)?;
         let read = item.read_sidecar()?;
         Ok((item, read))
     }
@@ -115,27 +115,13 @@ impl Registrar<'_> {
 
     /// Locks items here, and where else they are `held`.
     fn lock<'n>(
-        &self,
-        names: impl Iterator<Item = &'n RepositoryName> + Clone,
+        &'n self,
+        names: impl Iterator<Item = &'n RepositoryName>,
         held: impl Iterator<Item = (&'n Collection, &'n RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
         let ours = names.map(|name| (self.collection, name));
-        let mut theirs: Vec<_> = held.collect();
-        loop {
-            let all = ours.clone().chain(theirs.iter().copied());
-            let error = match lock_items(all, self.agent, &waiter) {
-                Err(CollectionError::Disk(error)) if error.is_refusal() => error,
-                outcome => return outcome,
-            };
-            // Nobody changes what is read-only, and what is somebody else's is not ours to lock. All others
-            // stay locked: of two promotions that can see each other one is refused.
-            let before = theirs.len();
-            theirs.retain(|(other, _)| !error.path().starts_with(other.path()));
-            if theirs.len() == before {
-                return Err(error.into());
-            }
-        }
+        lock_items_with(ours, held, self.agent, &waiter)
     }
 
     fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {

@@ -7,12 +7,12 @@ use toml::{Table, Value};
 
 use super::group::{Decision, Step};
 use super::{Change, PromotionError, Registrar, Report, date};
-use crate::collection::{Collection, Departure, Event, EventKind, InventoryChange};
+use crate::collection::{Collection, Event, EventKind};
 use crate::disk::PathError;
-use crate::holdings::{Holdings, Standing, holdings};
+use crate::holdings::{Holdings, Record, follow, holdings, refuse_deleted, refuse_second};
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
-use crate::sidecar::{Party, Sidecar};
+use crate::sidecar::{Party, Seal, Sidecar};
 
 /// What a person says of collections that are lost.
 pub struct Loss<'a> {
@@ -69,35 +69,20 @@ impl Registrar<'_> {
         if read.sidecar.state != State::Copy {
             return Ok(BTreeSet::new());
         }
-        Ok(self.holders_of(&read.sidecar, others, &holdings(item.name(), others))?)
+        let others: Vec<_> = others.iter().collect();
+        Ok(self.holders_of(&read.sidecar, &others, &holdings(item.name(), &others))?)
     }
 
     fn holders_of(
         &self,
         copy: &Sidecar,
-        others: &[Collection],
+        others: &[&Collection],
         found: &Holdings,
     ) -> Result<BTreeSet<String>, PathError> {
-        let records = || found.all.iter().filter_map(|holding| holding.record.as_ref().ok());
-        let made = records().filter_map(|record| record.made_of.as_deref()).chain(copy.made_of());
-        let marks = records().filter_map(|record| record.handover.as_ref()).chain(&copy.handover);
-        let mut holders: BTreeSet<String> =
-            made.chain(marks.map(|mark| mark.party.id())).map(str::to_owned).collect();
-        let mut asked = BTreeSet::new();
-        while let Some(id) = holders.difference(&asked).next().cloned() {
-            let has_it = |at: usize| found.all.iter().any(|holding| holding.collection == at);
-            let without = others.iter().enumerate().find(|(at, it)| it.id() == id && !has_it(*at));
-            if let Some((_, without)) = without
-                && let Some(last) = without.last_record(&copy.repository)?
-                && let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) =
-                    last.line.change
-            {
-                holders.insert(to.id);
-            }
-            asked.insert(id);
-        }
-        holders.remove(self.collection.id());
-        Ok(holders)
+        let records = found.all.iter().filter_map(|holding| holding.record.as_ref().ok());
+        let own = Record::of(copy, Seal::Intact);
+        let start = records.chain([&own]).flat_map(Record::sources).map(str::to_owned);
+        Ok(follow(&copy.repository, start, self.collection, others, found)?.holders)
     }
 
     fn decide_promotion<'l>(
@@ -139,21 +124,12 @@ impl Registrar<'_> {
         if sidecar.state != State::Copy {
             return Err(PromotionError::NotACopy { name: name(), state: sidecar.state });
         }
+        let others: Vec<&Collection> = loss.others.iter().collect();
+        refuse_second(&sidecar.repository, &others, found)?;
+        refuse_deleted(&sidecar.repository, &others, found)?;
         for holding in &found.all {
-            let path = || loss.others[holding.collection].path().to_path_buf();
-            // What cannot be read may be the Original.
-            let Ok(record) = &holding.record else {
-                return Err(PromotionError::Unreadable { name: name(), path: path() });
-            };
-            if record.handover.is_some() {
-                return Err(PromotionError::HandedOverElsewhere { name: name(), path: path() });
-            }
-            if holding.standing == Standing::Original {
-                return Err(PromotionError::OriginalElsewhere { name: name(), path: path() });
-            }
-            if record.state == State::Deleted {
-                return Err(PromotionError::DeletedElsewhere { name: name(), path: path() });
-            }
+            let path = || others[holding.collection].path().to_path_buf();
+            let Ok(record) = &holding.record else { continue };
             let is_same = record.content == manifest::content_digest(&sidecar.files)
                 && record.description == sidecar.description_digest();
             if record.timestamp > sidecar.timestamp {
@@ -163,7 +139,7 @@ impl Registrar<'_> {
                 return Err(PromotionError::OtherCopy { name: name(), path: path() });
             }
         }
-        let holders = self.holders_of(sidecar, loss.others, found)?;
+        let holders = self.holders_of(sidecar, &others, found)?;
         let elsewhere = holders.iter().find(|id| !loss.is_lost(id) && !loss.is_known(id));
         let own = mark.map(Party::id).or(sidecar.made_of());
         if elsewhere.is_some() || own.is_none() {
@@ -171,8 +147,7 @@ impl Registrar<'_> {
             return Err(PromotionError::OfAnother { name: name(), holder });
         }
         let own = own.filter(|id| loss.is_lost(id)).map(str::to_owned);
-        let lost = own.or_else(|| holders.into_iter().find(|id| loss.is_lost(id)));
-        lost.or_else(|| loss.collections.first().cloned())
+        own.or_else(|| holders.into_iter().find(|id| loss.is_lost(id)))
             .ok_or_else(|| PromotionError::OfAnother { name: name(), holder: None })
     }
 

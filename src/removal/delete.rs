@@ -9,7 +9,7 @@ use super::{Order, Plan, RemovalError, Remover, Step};
 use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks,
-    ReadSidecar, StoredItem, lock_items,
+    ReadSidecar, StoredItem, lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -133,19 +133,8 @@ impl<'o> Deletion<'_, 'o> {
         proof: Option<&Proof<'_>>,
     ) -> Result<ItemLocks, CollectionError> {
         let Remover { collection, agent, .. } = *self.remover;
-        let waiter = &self.remover.waiter();
-        let ours = || lock_items([(collection, name)], agent, waiter);
-        let Some(Proof { holding, .. }) = proof else { return ours() };
-        let other = holding.collection;
-        match lock_items([(collection, name), (other, name)], agent, waiter) {
-            // A copy on a read-only disk, or of somebody else, is not locked: it is not ours to change.
-            Err(CollectionError::Disk(error))
-                if error.path().starts_with(other.path()) && error.is_refusal() =>
-            {
-                ours()
-            }
-            outcome => outcome,
-        }
+        let theirs = proof.map(|proof| (proof.holding.collection, name));
+        lock_items_with([(collection, name)], theirs, agent, &self.remover.waiter())
     }
 
     fn bury(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {

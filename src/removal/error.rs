@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::LookedAt;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
+use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Party, SidecarError};
@@ -72,14 +73,6 @@ pub enum RemovalError {
         /// The item.
         name: RepositoryName,
     },
-    /// Another collection has become the holder of the Original.
-    #[error("`{}` holds the Original of `{name}` now", path.display())]
-    OriginalElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// The other collection.
-        path: PathBuf,
-    },
     /// The trash holds what the item in place has lost.
     #[error("`{name}` is {state} and has no payload; it may be the one in the trash")]
     Needed {
@@ -117,6 +110,9 @@ pub enum RemovalError {
     /// A stop was asked for.
     #[error("interrupted")]
     Interrupted,
+    /// Another collection holds the Original, or may hold it.
+    #[error(transparent)]
+    Original(#[from] OriginalError),
     /// The collection refuses.
     #[error(transparent)]
     Collection(#[from] CollectionError),

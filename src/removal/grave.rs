@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::plan::has_payload;
 use super::proof::is_same;
-use super::{DamageRule, RemovalError};
+use super::{DamageRule, RemovalError, Revival, UnseenRule};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
-use crate::disk::Dir;
-use crate::holdings::{Standing, holdings};
+use crate::disk::{Dir, PathError};
+use crate::holdings::{OriginalError, follow, holdings, refuse_deleted, refuse_second};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -19,10 +19,18 @@ use crate::verify::{Depth, summarize_damage, verify_item, verify_payload};
 /// Looks for what can be brought back.
 pub(super) struct Search<'a> {
     pub(super) collection: &'a Collection,
-    pub(super) others: &'a [Collection],
-    pub(super) rule: DamageRule,
+    pub(super) revival: &'a Revival<'a>,
     pub(super) progress: &'a dyn Progress,
     pub(super) interrupt: &'a Interrupt,
+}
+
+/// What an Original is brought back from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The collection that deleted it still has its tombstone.
+    Tombstone,
+    /// It gave way to another Original, and left nothing in its place.
+    Trash,
 }
 
 /// What can be brought back.
@@ -34,7 +42,7 @@ pub(super) enum Grave {
     Copy { sidecar: Sidecar, trashed: Trashed },
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     pub(super) fn find(&self, name: &RepositoryName) -> Result<Grave, RemovalError> {
         match self.collection.item(name) {
             Ok(item) => self.below_tombstone(item),
@@ -63,7 +71,7 @@ impl Search<'_> {
                     && is_there
                     && has_payload(&item)? == trashed.is_none();
                 if is_same && state_before(&record.sidecar) == State::Original {
-                    self.refuse_second_original(name)?;
+                    self.refuse_second_original(name, Origin::Tombstone)?;
                 }
                 Ok(is_same.then_some(Grave::Tombstone { item, record, trashed }))
             }
@@ -71,7 +79,7 @@ impl Search<'_> {
                 let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
                 let is_same = item.sidecar()?.0 == sidecar;
                 if is_same && sidecar.state == State::Original {
-                    self.refuse_second_original(name)?;
+                    self.refuse_second_original(name, Origin::Trash)?;
                 }
                 Ok(is_same.then_some(Grave::Copy { sidecar, trashed }))
             }
@@ -86,18 +94,18 @@ impl Search<'_> {
         if state != State::Deleted {
             return Err(RemovalError::NotDeleted { name: name.clone(), state });
         }
-        if record.seal != Seal::Intact && self.rule == DamageRule::Refuse {
+        if record.seal != Seal::Intact && self.revival.damage == DamageRule::Refuse {
             let detail = "its tombstone is not as it was sealed".to_owned();
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
         if state_before(&record.sidecar) == State::Original {
-            self.refuse_second_original(name)?;
+            self.refuse_second_original(name, Origin::Tombstone)?;
         }
         // An earlier run was killed when it had moved it here, or before it had moved it away.
         let trashed = if has_payload(&item)? {
             let doc = item.dir().open_dir(Path::new(layout::PAYLOAD))?;
             match self.damage_of(doc, &record.sidecar)? {
-                Some(detail) if self.rule == DamageRule::Refuse => {
+                Some(detail) if self.revival.damage == DamageRule::Refuse => {
                     return Err(RemovalError::Damaged { name: name.clone(), detail });
                 }
                 _ => None,
@@ -113,17 +121,57 @@ impl Search<'_> {
         Ok(Grave::Tombstone { item, record, trashed })
     }
 
-    fn refuse_second_original(&self, name: &RepositoryName) -> Result<(), RemovalError> {
-        for holding in holdings(name, self.others).all {
-            let other = &self.others[holding.collection];
-            // What cannot be read may be the Original.
-            holding.record?;
-            if holding.standing == Standing::Original && !is_same(self.collection, other)? {
-                let path = other.path().to_path_buf();
-                return Err(RemovalError::OriginalElsewhere { name: name.clone(), path });
+    /// The other collections that hold the item.
+    pub(super) fn holders(&self, name: &RepositoryName) -> Result<Vec<&'a Collection>, PathError> {
+        let others = self.others()?;
+        let found = holdings(name, &others);
+        Ok(found.all.iter().map(|holding| others[holding.collection]).collect())
+    }
+
+    fn others(&self) -> Result<Vec<&'a Collection>, PathError> {
+        let mut others = Vec::new();
+        for other in self.revival.others {
+            if !is_same(self.collection, other)? {
+                others.push(other);
             }
         }
-        Ok(())
+        Ok(others)
+    }
+
+    fn refuse_second_original(
+        &self,
+        name: &RepositoryName,
+        origin: Origin,
+    ) -> Result<(), OriginalError> {
+        let others = self.others()?;
+        let found = holdings(name, &others);
+        refuse_second(name, &others, &found)?;
+        if origin == Origin::Trash {
+            refuse_deleted(name, &others, &found)?;
+        }
+        if self.revival.unseen == UnseenRule::Accept {
+            return Ok(());
+        }
+        let untraced = |collection: &Collection| {
+            let (name, path) = (name.clone(), collection.path().to_path_buf());
+            Err(OriginalError::Untraced { name, path })
+        };
+        let departures = self.collection.departures(name)?;
+        if origin == Origin::Trash && departures.is_empty() {
+            return untraced(self.collection);
+        }
+        let start = departures.iter().map(|to| to.id.clone());
+        let trail = follow(name, start, self.collection, &others, &found)?;
+        let unseen = trail.holders.iter().find(|id| others.iter().all(|it| it.id() != *id));
+        let unseen = unseen.map(|id| {
+            let recorded = departures.iter().find(|to| to.id == *id);
+            recorded.map_or_else(|| format!("the collection {id}"), ToString::to_string)
+        });
+        let missing = || self.revival.missing.first().map(|it| format!("the collection `{it}`"));
+        if let Some(collection) = unseen.or_else(missing) {
+            return Err(OriginalError::Unseen { name: name.clone(), collection });
+        }
+        trail.ends.first().map_or(Ok(()), |end| untraced(others[*end]))
     }
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
@@ -139,7 +187,7 @@ impl Search<'_> {
             // One that gave way to another Original.
             match item.sidecar() {
                 Ok((sidecar, _)) if sidecar.state == State::Original => {
-                    self.refuse_second_original(name)?;
+                    self.refuse_second_original(name, Origin::Trash)?;
                 }
                 Err(CollectionError::Disk(error)) => return Err(error.into()),
                 // What cannot be used as a sidecar is found to be damaged next.
@@ -180,7 +228,7 @@ impl Search<'_> {
         }
         match damaged {
             None => Ok(None),
-            Some((trashed, _)) if self.rule == DamageRule::Accept => Ok(Some(trashed)),
+            Some((trashed, _)) if self.revival.damage == DamageRule::Accept => Ok(Some(trashed)),
             Some((_, detail)) => Err(RemovalError::TrashDamaged { name: name.clone(), detail }),
         }
     }

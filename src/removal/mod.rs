@@ -25,7 +25,8 @@
 //! the last step, there is a tombstone with a payload (`verify` says U212): deleting it again, or
 //! [`finish_pending`], which reads the intent, finishes the move.
 //!
-//! *revive*: the item is locked; every byte in the trash is compared with the tombstone; `doc` is moved
+//! *revive*: every byte in the trash is compared with the tombstone; the item is locked, an Original in every
+//! collection that holds it, and what was found is looked at again; `doc` is moved
 //! back and synced; the sidecar is replaced durably, which is the commit point. A Copy comes back whole,
 //! in one step.
 //!
@@ -63,7 +64,7 @@ pub use intent::{Finished, finish_pending};
 pub use plan::{DamageRule, LastRule, Order, Plan, Step, plan};
 pub use proof::{Holding, Lack, LookedAt};
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
-pub use revive::{Revived, plan_revival};
+pub use revive::{Revival, Revived, UnseenRule, plan_revival};
 
 /// Removes items of one collection, and brings them back.
 pub struct Remover<'a> {

@@ -6,13 +6,37 @@ use super::grave::{Grave, Search, state_before};
 use super::{DamageRule, RemovalError, Remover};
 use crate::collection::{
     Collection, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem, Trashed,
-    lock_items,
+    lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
+
+/// How items are brought back.
+#[derive(Clone, Copy, Debug)]
+pub struct Revival<'a> {
+    /// Other collections, which may hold the items too.
+    pub others: &'a [Collection],
+    /// The names of collections that are known and cannot be opened.
+    pub missing: &'a [String],
+    /// Whether a damaged item may come back.
+    pub damage: DamageRule,
+    /// Whether an Original may come back that a collection which was not looked at may hold too.
+    pub unseen: UnseenRule,
+}
+
+/// Whether an Original may come back though a collection that may hold it too was not looked at, or its
+/// inventory does not say where the Original went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnseenRule {
+    /// It stays where it is.
+    #[default]
+    Refuse,
+    /// It may: a person says that there is no other.
+    Accept,
+}
 
 /// An item that was brought back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,35 +70,46 @@ impl Revived {
 pub fn plan_revival(
     collection: &Collection,
     name: &RepositoryName,
-    others: &[Collection],
-    rule: DamageRule,
+    revival: &Revival<'_>,
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Revived, RemovalError> {
-    let grave = Search { collection, others, rule, progress, interrupt }.find(name)?;
+    let grave = Search { collection, revival, progress, interrupt }.find(name)?;
     Ok(Revived::of(&grave))
 }
 
 impl Remover<'_> {
     /// Brings the item `name` back, after every byte in the trash was compared with its sidecar.
     ///
-    /// An Original does not come back where one of `others` holds the Original by now.
+    /// An Original does not come back where another collection holds the Original by now, or may hold it.
     pub fn revive(
         &self,
         name: &RepositoryName,
-        others: &[Collection],
-        rule: DamageRule,
+        revival: &Revival<'_>,
     ) -> Result<Revived, RemovalError> {
         let Remover { collection, progress, interrupt, .. } = *self;
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        let search = Search { collection, others, rule, progress, interrupt };
+        let search = Search { collection, revival, progress, interrupt };
         // Others need not wait while every byte is read; what they change meanwhile is decided on again.
         let (grave, _locks) = loop {
             let grave = search.find(name)?;
-            let locks = lock_items([(collection, name)], self.agent, &self.waiter())?;
-            if let Some(grave) = search.unchanged(name, grave)? {
+            // Where a Copy may become the Original meanwhile.
+            let holders = || match Revived::of(&grave).state {
+                State::Original => search.holders(name),
+                _ => Ok(Vec::new()),
+            };
+            let locked = holders()?;
+            let theirs = locked.iter().map(|other| (*other, name));
+            let ours = [(collection, name)];
+            let locks = lock_items_with(ours, theirs, self.agent, &self.waiter())?;
+            let ids = |holders: &[&Collection]| {
+                holders.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>()
+            };
+            if ids(&holders()?) == ids(&locked)
+                && let Some(grave) = search.unchanged(name, grave)?
+            {
                 break (grave, locks);
             }
         };

@@ -2117,8 +2117,8 @@ hint: `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it bac
         std::fs::write(copy.join("item.toml"), &sidecar).unwrap();
         let line = "-c archive delete --revive --with other 11.21.02.13";
         refuses(&world, line, 23).tells(str![[r#"
-error: `[WORLD]/other` holds the Original of `example.org/archive/2026/11.21.02.13` now
-hint: there is one Original of an item; `urepo copy` brings a Copy of it here
+error: `[WORLD]/other` holds the Original of `example.org/archive/2026/11.21.02.13`
+hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive/2026/11.21.02.13 --to ROOT` brings a Copy of it, `urepo -c [WORLD]/other migrate example.org/archive/2026/11.21.02.13 --to ROOT` the Original itself
 
 "#]]);
         refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
@@ -2173,7 +2173,7 @@ error: 2 items could not be deleted
 "#]]);
         refuses(&world, "-c archive delete --force all 11.21.02.13", 2).tells(str![[r#"
 error: invalid value 'all' for '--force <RULE>'
-  [possible values: last, damaged]
+  [possible values: last, damaged, missing]
 
 For more information, try '--help'.
 

@@ -1,7 +1,9 @@
 //! A lost site comes back: Copies become Originals, and an Original that turns up again a Copy.
 
+mod discarded;
 mod faults;
 mod handed_over;
+mod vanished;
 
 use urepo::sidecar::Sidecar;
 

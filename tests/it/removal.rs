@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use urepo::collection::{Collection, Held, recover};
 use urepo::disk::{Operation, Watch, Watcher};
+use urepo::holdings::OriginalError;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
     DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
-    Revived, Step, Wanted, finish_pending, plan, plan_revival, purgeable,
+    Revival, Revived, Step, UnseenRule, Wanted, finish_pending, plan, plan_revival, purgeable,
 };
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
@@ -94,7 +95,9 @@ impl World {
 
     fn revive(&self, others: &[Collection], rule: DamageRule) -> Result<Revived, RemovalError> {
         let collection = self.open("archive");
-        remover(&collection, &later(), |remover| remover.revive(&self.name, others, rule))
+        remover(&collection, &later(), |remover| {
+            remover.revive(&self.name, &Revival { others, damage: rule, ..alone() })
+        })
     }
 
     fn purge(&self) -> Result<Vec<Purgeable>, RemovalError> {
@@ -164,6 +167,12 @@ fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), R
     entries.iter().try_for_each(|entry| purger.purge(entry).map(drop))?;
     purger.finish();
     Ok(())
+}
+
+/// Knows no other collection.
+fn alone() -> Revival<'static> {
+    let damage = DamageRule::Refuse;
+    Revival { others: &[], missing: &[], damage, unseen: UnseenRule::Refuse }
 }
 
 /// Asks nobody.
@@ -546,7 +555,10 @@ mod what_is_not_in_order {
         world.rewrite("other", |sidecar| sidecar.state = State::Original);
         let others = [world.open("archive"), world.open("other")];
         let error = world.revive(&others, DamageRule::Refuse).unwrap_err();
-        assert!(matches!(error, RemovalError::OriginalElsewhere { .. }), "{error}");
+        assert!(
+            matches!(error, RemovalError::Original(OriginalError::Elsewhere { .. })),
+            "{error}"
+        );
         world.rewrite("other", |sidecar| sidecar.state = State::Copy);
         world.revive(&others, DamageRule::Refuse).unwrap();
     }
@@ -584,8 +596,9 @@ mod plans {
         assert_eq!(told(&planned), told(&done.unwrap()));
         assert_eq!(planned.proven_by.unwrap().state, State::Copy);
         let (rule, interrupt) = (DamageRule::Refuse, Interrupt::default());
+        let revival = Revival { others: &others, ..alone() };
         let planned =
-            plan_revival(&collection, &world.name, &others, rule, &NoProgress, &interrupt).unwrap();
+            plan_revival(&collection, &world.name, &revival, &NoProgress, &interrupt).unwrap();
         assert_eq!(world.sidecar("archive").state, State::Deleted);
         assert_eq!(planned, world.revive(&others, rule).unwrap());
     }

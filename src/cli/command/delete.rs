@@ -6,13 +6,14 @@ use std::ffi::OsString;
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::removal::{self, DamageRule, LastRule, Order, Remover};
+use urepo::removal::{self, DamageRule, LastRule, Order, Remover, Revival, UnseenRule};
 use urepo::verify::Depth;
 
 use super::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::known::Known;
 use crate::cli::report::Tally;
 use crate::cli::{Done, human, who};
 
@@ -30,6 +31,9 @@ use told::Told;
 ///
 /// An item is deleted only if another collection holds the same files, which are read and compared
 /// now: one named with --with, or one of the settings.
+///
+/// An Original comes back only if every collection that may hold the Original by now was looked at: those
+/// that the inventories name, and those of the settings.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -47,7 +51,8 @@ pub(crate) struct Delete {
     #[arg(long = "with", value_name = "ROOT")]
     others: Vec<OsString>,
     /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
-    /// not as its sidecar says
+    /// not as its sidecar says; `missing` brings an Original back though a collection that may hold it
+    /// cannot be looked at
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
     /// Do not read the files of the other collection: only that they are there, with their sizes
@@ -67,16 +72,19 @@ enum Rule {
     Last,
     /// Delete, or bring back, what is damaged
     Damaged,
+    /// Bring an Original back though a collection that may hold it cannot be looked at
+    Missing,
 }
 
 impl Delete {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let others = self.others(context, &collection)?;
+        let (others, missing) = self.others(context, &collection)?;
+        let revival = self.revival(&others, &missing);
         let mut batch = Batch::new(context, self.items.len());
         let names = self.names(context, &collection, &mut batch.tally);
         if context.global.dry_run {
-            return self.tell_plans(context, &collection, &others, &names, batch);
+            return self.tell_plans(context, &collection, &revival, &names, batch);
         }
         let outcome = if self.revive { "brought back" } else { "deleted" };
         if names.is_empty() {
@@ -92,7 +100,7 @@ impl Delete {
         let remover = remover(context, &collection, &*progress)?;
         if self.revive {
             let _ = names.iter().try_for_each(|name| {
-                let revived = remover.revive(name, &others, self.damage());
+                let revived = remover.revive(name, &revival);
                 batch.note(name, revived.map(|revived| Told::of_revived(&revived)))
             });
         } else {
@@ -132,15 +140,22 @@ impl Delete {
         names
     }
 
-    /// The collections that may hold the items too: those named here, and those of the settings.
+    /// The collections that may hold the items too, those named here and those of the settings, and the names
+    /// of those that cannot be opened.
     fn others(
         &self,
         context: &Context,
         collection: &Collection,
-    ) -> Result<Vec<Collection>, Failure> {
-        let mut others = context.known(&self.others)?.collections;
+    ) -> Result<(Vec<Collection>, Vec<String>), Failure> {
+        let Known { collections: mut others, missing } = context.known(&self.others)?;
         others.retain(|other| other.id() != collection.id());
-        Ok(others)
+        Ok((others, missing.into_iter().map(|it| it.name).collect()))
+    }
+
+    fn revival<'a>(&self, others: &'a [Collection], missing: &'a [String]) -> Revival<'a> {
+        let is_forced = self.force.contains(&Rule::Missing);
+        let unseen = if is_forced { UnseenRule::Accept } else { UnseenRule::Refuse };
+        Revival { others, missing, damage: self.damage(), unseen }
     }
 
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
@@ -164,23 +179,16 @@ impl Delete {
         &self,
         context: &Context,
         collection: &Collection,
-        others: &[Collection],
+        revival: &Revival<'_>,
         names: &[RepositoryName],
         mut batch: Batch<'_>,
     ) -> Done {
-        let order = self.order(context, others);
+        let order = self.order(context, revival.others);
         let progress = context.progress();
         for name in names {
             let told = if self.revive {
-                removal::plan_revival(
-                    collection,
-                    name,
-                    others,
-                    self.damage(),
-                    &*progress,
-                    &context.interrupt,
-                )
-                .map(|revived| Told::of_revived(&revived))
+                removal::plan_revival(collection, name, revival, &*progress, &context.interrupt)
+                    .map(|revived| Told::of_revived(&revived))
             } else {
                 removal::plan(collection, name, &order, &*progress, &context.interrupt)
                     .map(|plan| Told::of_plan(&plan))

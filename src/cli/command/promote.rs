@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Departure, InventoryChange};
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
@@ -30,12 +30,13 @@ use crate::cli::shell;
 /// why, and other Copies follow it when they are refreshed. With --all, every Copy from the lost
 /// collection is promoted; other items are passed over.
 ///
-/// Nothing is promoted while the lost collection can be opened, while another known collection holds the
-/// Original, a later Copy or a tombstone, or while a collection of the settings cannot be opened. Name
-/// every other mirror with --with: only mirrors that are known can be asked. Every collection that may hold
-/// the Original, by the Copies, the inventories, and a hand-over under way, has to be lost or known: repeat
-/// --lost for several. If a lost collection comes back after all, `urepo demote` makes its Originals
-/// Copies.
+/// Nothing is promoted while the lost collection can be opened, unless it has given up the items that are
+/// named (`urepo recover --inventory`); while another known collection holds the Original, a later Copy or
+/// a tombstone, or has lost what may be the Original; or while a collection of the settings cannot be
+/// opened. Name every other mirror with --with: only mirrors that are known can be asked. Every collection
+/// that may hold the Original, by the Copies, the inventories, and a hand-over under way, has to be lost or
+/// known: repeat --lost for several. If a lost collection comes back after all, `urepo demote` makes its
+/// Originals Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -68,11 +69,6 @@ impl Promote {
         }
         let collection = context.collection()?;
         let known = context.known(&self.with)?;
-        self.refuse_reachable(context, &collection, &known)?;
-        if !context.global.dry_run {
-            let others = known.collections.iter().filter(|it| it.id() != collection.id());
-            finish_first(context, &collection, &others.collect::<Vec<_>>())?;
-        }
         let run = Run {
             context,
             collection: &collection,
@@ -80,9 +76,17 @@ impl Promote {
             verb: "promote",
             done: "promoted",
         };
+        let given_up = self.refuse_reachable(&run, &known)?;
+        if !context.global.dry_run {
+            let others = known.collections.iter().filter(|it| it.id() != collection.id());
+            finish_first(context, &collection, &others.collect::<Vec<_>>())?;
+        }
         let mut others = known.collections;
         others.retain(|other| other.id() != collection.id());
-        let lost = self.ids_of_lost(&run, &others)?;
+        let lost = match given_up {
+            Some(id) => vec![id],
+            None => self.ids_of_lost(&run, &others)?,
+        };
         // An unreadable item is reported, not skipped.
         let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
@@ -111,18 +115,28 @@ impl Promote {
         confirm(context, self.yes, &question)
     }
 
-    /// What can be opened is not lost, and what cannot be opened may hold the Original.
-    fn refuse_reachable(&self, context: &Context, own: &Collection, known: &Known) -> Done {
+    /// What can be opened is not lost, and what cannot be opened may hold the Original. The id of a known
+    /// collection that is given as the only lost one, and has given up all items that are named.
+    fn refuse_reachable(&self, run: &Run<'_>, known: &Known) -> Result<Option<String>, Failure> {
+        let (context, own) = (run.context, run.collection);
         let paths: Vec<_> = self.lost.iter().map(|lost| context.collection_path(lost)).collect();
         let is_meant = |it: &&Collection| {
             let named = |lost: &OsString| *lost == *it.id() || *lost == *it.settings().name;
             self.lost.iter().any(named) || paths.iter().any(|path| it.path() == path)
         };
         let reachable = known.collections.iter().chain([own]).find(is_meant);
+        let given_up = match reachable {
+            Some(it) if self.lost.len() == 1 && self.selection.names_items() => {
+                let names = run.choose(|_| true)?.names;
+                let is_all = !names.is_empty() && names.iter().all(|name| has_given_up(it, name));
+                is_all.then(|| it.id().to_owned())
+            }
+            _ => None,
+        };
         let reachable = reachable.map(|it| it.path().to_path_buf()).or_else(|| {
             paths.iter().find(|path| Collection::open(path, &Watcher::default()).is_ok()).cloned()
         });
-        if let Some(path) = reachable {
+        if let Some(path) = reachable.filter(|_| given_up.is_none()) {
             let message =
                 format!("the collection in `{}` is not lost: it can be opened", path.display());
             return Err(Failure::new(Exit::Conflict, message)
@@ -133,7 +147,7 @@ impl Promote {
         };
         let unknown = known.missing.iter().find(|missing| !is_lost(missing));
         match unknown {
-            None => Ok(()),
+            None => Ok(given_up),
             Some(missing) => {
                 let message = format!("`{}` cannot be opened and may hold Originals", missing.name);
                 Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(
@@ -202,6 +216,12 @@ impl Run<'_> {
     ) -> Result<BTreeSet<String>, PromotionError> {
         self.registrar(None, &NoProgress).holders(name, others)
     }
+}
+
+/// Whether a person has accepted that an item is gone from a collection.
+fn has_given_up(collection: &Collection, name: &RepositoryName) -> bool {
+    let recorded = collection.last_record(name).ok().flatten();
+    recorded.is_some_and(|it| it.line.change == InventoryChange::Left(Departure::Lost))
 }
 
 /// The collection that a Copy was made of.

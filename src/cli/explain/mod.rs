@@ -4,6 +4,7 @@ mod adopt;
 mod catalog;
 mod export;
 mod import;
+mod original;
 mod promotion;
 mod repair;
 mod transfer;

@@ -9,16 +9,17 @@ use crate::cli::shell;
 impl From<PromotionError> for Failure {
     fn from(error: PromotionError) -> Failure {
         let exit = match &error {
-            PromotionError::Damaged { .. }
-            | PromotionError::Unreadable { .. }
-            | PromotionError::Sidecar { .. } => Exit::Damage,
+            PromotionError::Damaged { .. } | PromotionError::Sidecar { .. } => Exit::Damage,
             PromotionError::Interrupted => Exit::Interrupted,
             PromotionError::GroupFailed => {
                 return Failure::of(Exit::Failure, &error).in_common(super::WITH_THE_GROUP);
             }
             PromotionError::Changed { .. } => Exit::Failure,
-            PromotionError::Collection(_) | PromotionError::Disk(_) => {
+            PromotionError::Original(_)
+            | PromotionError::Collection(_)
+            | PromotionError::Disk(_) => {
                 return match error {
+                    PromotionError::Original(error) => error.into(),
                     PromotionError::Collection(error) => error.into(),
                     PromotionError::Disk(error) => error.into(),
                     error => Failure::of(Exit::Failure, &error),
@@ -52,26 +53,11 @@ fn hint_for(error: &PromotionError) -> Option<String> {
             "`urepo recover` finishes it; if the other collection is lost, repeat with `--lost {}`",
             party.id()
         ),
-        PromotionError::HandedOverElsewhere { path, .. } => {
-            let path = shell::word(path);
-            format!(
-                "`urepo -c {path} recover` finishes it; if its other side is lost, promote that one"
-            )
-        }
-        PromotionError::OriginalElsewhere { path, .. } => {
-            format!("it is not lost; `urepo -c {} migrate` hands it over", shell::word(path))
-        }
-        PromotionError::DeletedElsewhere { name, path } => {
-            format!("`urepo -c {} show {name}` says when and why", shell::word(path))
-        }
         PromotionError::LaterCopy { path, .. } => {
             format!("promote that one: `urepo -c {} promote`", shell::word(path))
         }
         PromotionError::OtherCopy { name, path } => {
             format!("`urepo -c {} verify {name}` says whether it is damaged", shell::word(path))
-        }
-        PromotionError::Unreadable { name, path } => {
-            format!("`urepo -c {} verify --quick {name}` says what is wrong", shell::word(path))
         }
         PromotionError::Different { .. } => {
             "compare both; `--force different` moves this one to the trash".to_owned()
@@ -86,6 +72,7 @@ fn hint_for(error: &PromotionError) -> Option<String> {
         PromotionError::Sidecar { .. }
         | PromotionError::GroupFailed
         | PromotionError::Interrupted
+        | PromotionError::Original(_)
         | PromotionError::Collection(_)
         | PromotionError::Disk(_) => return None,
     })

@@ -9,8 +9,9 @@ use crate::cli::failure::Failure;
 impl From<RemovalError> for Failure {
     fn from(error: RemovalError) -> Failure {
         let exit = match &error {
-            RemovalError::Collection(_) | RemovalError::Disk(_) => {
+            RemovalError::Original(_) | RemovalError::Collection(_) | RemovalError::Disk(_) => {
                 return match error {
+                    RemovalError::Original(error) => error.into(),
                     RemovalError::Collection(error) => error.into(),
                     RemovalError::Disk(error) => error.into(),
                     error => Failure::of(Exit::Failure, &error),
@@ -24,7 +25,6 @@ impl From<RemovalError> for Failure {
             RemovalError::LastHolding { .. }
             | RemovalError::HandoverOpen { .. }
             | RemovalError::NotDeleted { .. }
-            | RemovalError::OriginalElsewhere { .. }
             | RemovalError::Needed { .. } => Exit::Conflict,
             RemovalError::Changed { .. } | RemovalError::NotMoved { .. } => Exit::Failure,
             RemovalError::Interrupted => Exit::Interrupted,
@@ -73,9 +73,6 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::NotInTrash { .. } => {
             "it was purged; a Copy elsewhere may still have the files".to_owned()
         }
-        RemovalError::OriginalElsewhere { .. } => {
-            "there is one Original of an item; `urepo copy` brings a Copy of it here".to_owned()
-        }
         RemovalError::Needed { name, .. } => format!(
             "move `doc` from `.urepo/trash` back to where `urepo path {name}` says, and verify it"
         ),
@@ -87,6 +84,7 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         }
         RemovalError::Sidecar { .. }
         | RemovalError::Interrupted
+        | RemovalError::Original(_)
         | RemovalError::Collection(_)
         | RemovalError::Disk(_) => return None,
     })

@@ -6,11 +6,12 @@ use std::sync::PoisonError;
 
 use super::line::InventoryLine;
 use super::year::{YearInventory, visit_lines, without_end};
-use super::{Collection, InventoryChange, MAX_LINE_BYTES, year_file};
+use super::{Collection, Departure, Destination, InventoryChange, MAX_LINE_BYTES, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
 use crate::distributor::Newest;
 use crate::identity::{Instant, Prefix, RepositoryName};
+use crate::item::State;
 
 /// The last line about an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +131,28 @@ impl Collection {
         let Some(dir) = self.inventory()? else { return Ok(None) };
         let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
         reader.last_record(&dir, name)
+    }
+
+    /// The collections that the item `name` left for since its Original was last here: in none of them it may
+    /// be by now, but each knows where it went.
+    pub(crate) fn departures(&self, name: &RepositoryName) -> Result<Vec<Destination>, PathError> {
+        let mut departures = Vec::new();
+        let Some(dir) = self.inventory()? else { return Ok(departures) };
+        let Some(file) = dir.open_file_if_there(year_file(name))? else { return Ok(departures) };
+        visit_lines(&file, 0, |_, text| {
+            let Some(line) = InventoryLine::parse(text).filter(|line| line.name == *name) else {
+                return;
+            };
+            if line.state() == Some(State::Original) {
+                departures.clear();
+            }
+            if let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) =
+                line.change
+            {
+                departures.push(to);
+            }
+        })?;
+        Ok(departures)
     }
 
     /// That the item `name` is not here, and why, as far as the inventory knows.

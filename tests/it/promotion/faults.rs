@@ -6,6 +6,7 @@ use std::sync::{Arc, Once};
 
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
+use urepo::holdings::OriginalError;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
@@ -148,7 +149,10 @@ fn of_two_promotions_at_once_one_is_refused() {
     let file = mirrors.world.path("a").join(&mirrors.name).join("doc/letter.txt");
     let rival = Rival { mirrors: Arc::clone(&mirrors), file, once: Once::new() };
     let refused = mirrors.promote("a", &Watcher::new(Arc::new(rival)));
-    assert!(matches!(refused, Err(PromotionError::OriginalElsewhere { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(PromotionError::Original(OriginalError::Elsewhere { .. }))),
+        "{refused:?}"
+    );
     assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Copy, State::Original));
 }
 

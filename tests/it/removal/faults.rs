@@ -204,8 +204,7 @@ fn delete_forced(collection: &Collection, name: &RepositoryName) -> Result<(), R
 }
 
 fn revive_all(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
-    remover(collection, &later(), |remover| remover.revive(name, &[], DamageRule::Refuse))
-        .map(|_| ())
+    remover(collection, &later(), |remover| remover.revive(name, &alone())).map(|_| ())
 }
 
 fn purge_all(collection: &Collection, _: &RepositoryName) -> Result<(), RemovalError> {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watcher};
-use urepo::removal::DamageRule;
 
-use super::{World, delete, forced, later, remover};
+use super::{World, alone, delete, forced, later, remover};
 use crate::support::{TestClock, Trace, deposit, options, request};
 
 #[test]
@@ -26,7 +25,7 @@ fn bringing_many_back_lists_the_trash_once() {
     let watcher = Watcher::new(Arc::clone(&trace) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
     remover(&collection, &later(), |remover| {
-        names.iter().try_for_each(|name| remover.revive(name, &[], DamageRule::Refuse).map(|_| ()))
+        names.iter().try_for_each(|name| remover.revive(name, &alone()).map(|_| ()))
     })
     .unwrap();
     let lists =
@@ -43,9 +42,6 @@ fn what_others_have_just_deleted_comes_back() {
     for _ in 0..2 {
         // By others: this one has listed the trash before, when something else was in it.
         delete(&world.open("archive"), &world.name, &forced()).unwrap();
-        remover(&collection, &later(), |remover| {
-            remover.revive(&world.name, &[], DamageRule::Refuse)
-        })
-        .unwrap();
+        remover(&collection, &later(), |remover| remover.revive(&world.name, &alone())).unwrap();
     }
 }
