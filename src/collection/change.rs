@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
 use super::{Collection, CollectionError, StoredItem, Writer};
-use crate::disk::{Dir, PathError, descriptor_limit};
+use crate::disk::{Dir, Kind, PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::sidecar::NewText;
@@ -172,6 +172,30 @@ impl Collection {
             dir = dir.ensure_lasting_dir(&component.to_string_lossy())?;
         }
         Ok(dir)
+    }
+
+    /// Makes sure that nothing can be seen mounted on the way to `place`, where an item is or is to be: what is
+    /// staged could not be moved there.
+    pub(crate) fn check_reach(&self, place: &Path) -> Result<(), PathError> {
+        let device = self.root().own_stamp()?.identity.0;
+        let mut above = PathBuf::new();
+        let mut levels = place.components();
+        levels.next_back();
+        for level in levels {
+            above.push(level);
+            match self.root().stamp(&above)? {
+                Some(stamp) if stamp.kind != Kind::Directory => break,
+                Some(stamp) if stamp.identity.0 == device => {}
+                Some(_) => {
+                    let next = place.components().take(above.components().count() + 1);
+                    let next = self.root().path_of(next.collect::<PathBuf>());
+                    let cause = std::io::ErrorKind::CrossesDevices.into();
+                    return Err(PathError::new("put in place", next, cause));
+                }
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     /// The directory that holds the item `name`, and its name there.

@@ -59,7 +59,7 @@ impl Depositor<'_> {
                 return summary;
             }
         };
-        let place = match Place::new(self.collection) {
+        let place = match Place::new(self.collection, self.clock) {
             Ok(place) => place,
             Err(error) => {
                 summary.fatal = Some(error.into());

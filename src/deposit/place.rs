@@ -4,15 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::DepositError;
-use crate::collection::Collection;
+use crate::clock::Clock;
+use crate::collection::{Collection, CollectionError, Label};
 use crate::disk::{Links, PathError, resolved};
 use crate::flow::{Footprint, Lacking, Pending};
+use crate::identity::{RepositoryName, SECOND};
+use crate::layout;
 
 /// The collection that is deposited into, and where it really is.
 #[derive(Debug)]
 pub struct Place<'a> {
     pub(super) collection: &'a Collection,
     root: PathBuf,
+    /// Where new items would go now, one a subsystem.
+    news: Vec<PathBuf>,
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
     /// Room that is kept on its file system.
@@ -21,9 +26,20 @@ pub struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The place that `collection` is.
-    pub fn new(collection: &'a Collection) -> Result<Place<'a>, PathError> {
+    pub fn new(
+        collection: &'a Collection,
+        clock: &dyn Clock,
+    ) -> Result<Place<'a>, CollectionError> {
         let root = resolved(collection.path())?;
-        Ok(Place { collection, root, last: Mutex::default(), pending: Arc::default() })
+        let now = clock.now().floor(SECOND);
+        let mut news = Vec::new();
+        for subsystem in &collection.settings().subsystems {
+            // A clock that gives no names is the distributor's to report.
+            if let Ok(name) = RepositoryName::new(&subsystem.prefix()?, now) {
+                news.push(layout::item_directory(&name));
+            }
+        }
+        Ok(Place { collection, root, news, last: Mutex::default(), pending: Arc::default() })
     }
 
     /// The collection.
@@ -38,6 +54,15 @@ impl<'a> Place<'a> {
             let (path, collection) = (path.to_path_buf(), self.collection.path().to_path_buf());
             Err(DepositError::NoRoom { path, needed, unit, free, collection })
         })
+    }
+
+    /// Makes sure that an item can be moved to where it is to be: one with a name of its own, or any that
+    /// gets its name now.
+    pub(super) fn check_reach(&self, label: Option<&Label>) -> Result<(), PathError> {
+        match label {
+            Some(label) => self.collection.check_reach(&layout::item_directory(&label.name)),
+            None => self.news.iter().try_for_each(|item| self.collection.check_reach(item)),
+        }
     }
 
     /// Makes sure that neither source nor collection lies in the other.

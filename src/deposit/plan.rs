@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::Place;
 use super::root::{Named, Root, RootKind};
-use super::{Checks, DepositError, Options, Source, TwinRule};
+use super::{Checks, DepositError, Options, Request, Source, TwinRule};
 use crate::disk::{Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
@@ -72,8 +72,20 @@ pub enum PlannedKind {
 }
 
 impl Plan {
+    /// Looks at what `request` names and decides what will be made of it, if it can be put in place.
+    pub fn of_request(
+        request: &Request,
+        options: &Options,
+        place: &Place<'_>,
+    ) -> Result<Plan, DepositError> {
+        place.check_reach(request.given.label.as_ref())?;
+        let plan = Plan::of(&request.source, request.target.as_ref(), options, place)?;
+        plan.check(&request.given.checks)?;
+        Ok(plan)
+    }
+
     /// Makes sure that the files are those that `checks` lists.
-    pub(crate) fn check(&self, checks: &Checks) -> Result<(), DepositError> {
+    fn check(&self, checks: &Checks) -> Result<(), DepositError> {
         let Some(files) = &checks.files else { return Ok(()) };
         let is_file = |path: &PayloadPath| {
             let found = self.entries.binary_search_by(|entry| entry.path.cmp(path));
@@ -88,7 +100,7 @@ impl Plan {
     /// Looks at `source` and decides what will be made of it.
     ///
     /// A stream has no plan: it is known when it ends.
-    pub fn of(
+    fn of(
         source: &Source,
         target: Option<&PayloadPath>,
         options: &Options,

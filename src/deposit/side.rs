@@ -71,8 +71,7 @@ impl StagingSide<'_> {
         request: Request,
         described: &str,
     ) -> Result<Begun, DepositError> {
-        let plan = Plan::of(&request.source, request.target.as_ref(), &self.options, self.place)?;
-        plan.check(&request.given.checks)?;
+        let plan = Plan::of_request(&request, &self.options, self.place)?;
         if let Some(label) = &request.given.label {
             if self.lookup.item(&label.name)?.is_some() {
                 return Err(DepositError::NameExists { name: label.name.clone() });

@@ -94,7 +94,7 @@ impl<'a> Judge<'a> {
         Ok(Judge {
             clock,
             lookup: Lookup::new(collection),
-            target: Target::new(collection)?,
+            target: Target::new(collection, clock)?,
             keys: Keys::default(),
             own,
             begun: clock.now(),
@@ -173,9 +173,8 @@ impl<'a> Judge<'a> {
 
     /// Finds out what else would be refused, without doing it.
     pub(super) fn rehearse(&self, wanted: &Wanted) -> Result<(), ImportError> {
-        let Request { source, target, given, .. } = &wanted.request;
-        let plan = Plan::of(source, target.as_ref(), &self.rules.deposit, &self.target)?;
-        Ok(plan.check(&given.checks)?)
+        Plan::of_request(&wanted.request, &self.rules.deposit, &self.target)?;
+        Ok(())
     }
 
     fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {

@@ -107,6 +107,7 @@ impl Shared<'_> {
             Some((item, _)) => split(item.name()),
             None => self.destination_items.place_of(from.name())?,
         };
+        self.check_reach(step, &place, from.name())?;
         let (files, bytes) = match step {
             Step::Bury(Over::Nothing) => (0, 0),
             _ => (source.sidecar.payload.files, source.sidecar.payload.bytes),
@@ -129,6 +130,27 @@ impl Shared<'_> {
             return Ok(Decision::Ready(Ready::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
+    }
+
+    /// Makes sure that what has to be moved within a collection can be, before anything is copied.
+    fn check_reach(
+        &self,
+        step: Step,
+        (year, leaf): &(PathBuf, PathBuf),
+        source: &RepositoryName,
+    ) -> Result<(), PathError> {
+        let leaves = match step {
+            Step::HandOver(_) => !self.options.rules.leave_copy,
+            Step::MoveCopy | Step::DropCopy => true,
+            Step::Skip | Step::Copy(_) | Step::Revive | Step::Bury(_) => false,
+        };
+        if leaves {
+            self.from.check_reach(Path::new(source.as_str()))?;
+        }
+        match step {
+            Step::Skip | Step::DropCopy => Ok(()),
+            _ => self.to.check_reach(&year.join(leaf)),
+        }
     }
 
     /// Which collection gives the item away, by the mark on either side.

@@ -794,24 +794,50 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
             done
             name=$($UREPO -c mount/archive new a.txt)
             year=mount/mirror/${name%/*}; mkdir -p $year; mount -t tmpfs tmpfs $year
-            for verb in copy migrate; do
-                code=0; $UREPO -c mount/archive $verb $name --to mount/mirror 2>told || code=$?
+            # Of what is refused before it is read nobody finds out that it is damaged.
+            echo 1 > mount/archive/$name/doc/a.txt
+            for how in copy migrate 'migrate --dry-run'; do
+                code=0; $UREPO -c mount/archive $how $name --to mount/mirror 2>told || code=$?
                 tell $code
             done
-            $UREPO -c mount/archive verify 2>&1";
+            year=mount/archive/${name%/*}; mv $year held; mkdir $year; mount -t tmpfs tmpfs $year
+            mv held/* $year
+            code=0; $UREPO -c mount/archive new --dry-run a.txt 2>told || code=$?; tell $code
+            echo unread | {
+                code=0; $UREPO -c mount/archive new - 2>told || code=$?; tell $code; cat
+            }
+            umount mount/mirror/${name%/*}
+            code=0; $UREPO -c mount/archive migrate $name --to mount/mirror 2>told || code=$?
+            tell $code";
         let Some(told) = with_mounts(&World::new(), script) else { return };
         same(
             &told,
             str![[r#"
 exit 1
 error: cannot put in place `[WORLD]/mount/mirror/example.org/archive/[..]`
-caused by: Invalid cross-device link (os error 18)
+caused by: cross-device link or rename
 hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/mirror/example.org/archive/[..]` shows what is mounted in it
 exit 1
 error: cannot put in place `[WORLD]/mount/mirror/example.org/archive/[..]`
-caused by: Invalid cross-device link (os error 18)
+caused by: cross-device link or rename
 hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/mirror/example.org/archive/[..]` shows what is mounted in it
-verified 1 item, 1 file, 1 B: no damage
+exit 1
+error: cannot put in place `[WORLD]/mount/mirror/example.org/archive/[..]`
+caused by: cross-device link or rename
+hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/mirror/example.org/archive/[..]` shows what is mounted in it
+exit 1
+error: cannot put in place `[WORLD]/mount/archive/example.org/archive/[..]`
+caused by: cross-device link or rename
+hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/archive/example.org/archive/[..]` shows what is mounted in it
+exit 1
+error: cannot put in place `[WORLD]/mount/archive/example.org/archive/[..]`
+caused by: cross-device link or rename
+hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/archive/example.org/archive/[..]` shows what is mounted in it
+unread
+exit 1
+error: cannot put in place `[WORLD]/mount/archive/example.org/archive/[..]`
+caused by: cross-device link or rename
+hint: a collection has to lie on one file system; `findmnt -T [WORLD]/mount/archive/example.org/archive/[..]` shows what is mounted in it
 
 "#]],
         );

@@ -18,11 +18,11 @@ pub(super) fn run(
     single: bool,
 ) -> Done {
     let broken = requests.failure();
-    let place = Place::new(collection)?;
+    let place = Place::new(collection, &context.clock)?;
     let mut tally = Tally::new(context, single);
     let (mut planned, mut bytes) = (0_u64, 0_u64);
     for request in requests {
-        match Plan::of(&request.source, request.target.as_ref(), options, &place) {
+        match Plan::of_request(&request, options, &place) {
             Ok(plan) => {
                 planned += 1;
                 bytes += plan.bytes;
