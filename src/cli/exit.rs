@@ -7,7 +7,7 @@ pub(crate) enum Exit {
     Success = 0,
     /// It could not be done.
     Failure = 1,
-    /// The command line can not be understood; only that.
+    /// The command line cannot be understood; only that.
     Usage = 2,
     /// Finished, but some items failed or were skipped.
     Partial = 3,
@@ -40,7 +40,7 @@ impl Exit {
 pub(crate) const TABLE: &[(Exit, &str)] = &[
     (Exit::Success, "all that was asked was done"),
     (Exit::Failure, "it could not be done"),
-    (Exit::Usage, "the command line can not be understood"),
+    (Exit::Usage, "the command line cannot be understood"),
     (Exit::Partial, "finished, but some items failed or were skipped"),
     (Exit::NoCollection, "there is no such collection"),
     (Exit::Locked, "another process holds a lock"),

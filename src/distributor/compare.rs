@@ -13,12 +13,6 @@ pub trait Names {
 
     /// The dates of the newest name up to `limit` and of the newest beyond.
     fn newest(&self, limit: Instant) -> Result<Newest, PathError>;
-
-    /// The same of all names that are recorded, those included that left. Asked where there is no memory.
-    fn newest_recorded(&self, limit: Instant) -> Result<Newest, PathError> {
-        let _ = limit;
-        Ok(Newest::default())
-    }
 }
 
 /// The newest names on disk.
@@ -92,12 +86,9 @@ impl Distributor<'_> {
         self.check_home(memory)?;
         let (now, limit) = self.now_and_limit(patience);
         let tree = names.state(now)?;
-        let mut newest = names.newest(limit)?;
-        let record = memory.found.record();
-        if record.is_none() {
-            newest = newest.or(names.newest_recorded(limit)?);
-        }
+        let newest = names.newest(limit)?;
         notices.extend(self.future_name(newest));
+        let record = memory.found.record();
         let known = record.and_then(|record| record.last);
         let is_behind = newest.date > known;
         let prefix = self.prefix.clone();

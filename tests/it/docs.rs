@@ -122,11 +122,10 @@ fn page(path: &str) -> String {
 
 /// README.md and the pages in `docs/`.
 fn pages() -> Vec<PathBuf> {
-    let docs = std::fs::read_dir(Path::new(ROOT).join("docs")).unwrap();
-    let mut pages: Vec<_> = docs.map(|entry| entry.unwrap().path()).collect();
+    let docs = walkdir::WalkDir::new(Path::new(ROOT).join("docs")).sort_by_file_name();
+    let mut pages: Vec<_> = docs.into_iter().map(|entry| entry.unwrap().into_path()).collect();
     pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     pages.push(Path::new(ROOT).join("README.md"));
-    pages.sort();
     pages
 }
 

@@ -4,6 +4,7 @@
 //! Each rule is a function over one file, and a test shows what it finds.
 
 mod modules;
+mod prose;
 
 use std::path::{Path, PathBuf};
 

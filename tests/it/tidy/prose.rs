@@ -1,0 +1,66 @@
+//! Phrases that STYLE.md rules out.
+
+use super::{none, package};
+
+/// A phrase, and what to write in its place. The phrase is in lower case; it is found as whole words.
+const RULED_OUT: &[(&str, &str)] = &[
+    ("anew", "again, or a verb: rebuild, reread"),
+    ("so many", "a number, or `at most N`"),
+    ("whoever", "the role: the lock holder, the caller"),
+    ("for good", "permanently"),
+    ("can not", "cannot"),
+    ("it may be that", "the case in which it is so"),
+    ("is told", "is reported, is printed"),
+    ("are told", "are reported, are printed"),
+    ("what is told", "the result, the report"),
+];
+
+/// The pages for people. STYLE.md quotes the phrases.
+const PAGES: &[&str] = &["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs"];
+
+/// The phrases in `text`, with the numbers of their lines. A phrase may go over the end of a line.
+fn ruled_out(text: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_start().trim_start_matches('/').to_lowercase();
+        let found = line.split(|it: char| !it.is_alphanumeric() && it != '\'');
+        words.extend(found.filter(|it| !it.is_empty()).map(|it| (number + 1, it.to_owned())));
+    }
+    let mut found = Vec::new();
+    for (phrase, better) in RULED_OUT {
+        let phrase_words: Vec<_> = phrase.split(' ').collect();
+        for window in words.windows(phrase_words.len()) {
+            if window.iter().map(|(_, word)| word.as_str()).eq(phrase_words.iter().copied()) {
+                found.push((window[0].0, *phrase, *better));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_page_has_a_phrase_that_is_ruled_out() {
+    let mut complaints = Vec::new();
+    let mut pages = 0;
+    for page in PAGES {
+        for entry in walkdir::WalkDir::new(package().join(page)) {
+            let path = entry.unwrap().into_path();
+            if path.is_file() {
+                pages += 1;
+                let text = std::fs::read_to_string(&path).unwrap();
+                complaints.extend(ruled_out(&text).into_iter().map(|(line, phrase, better)| {
+                    format!("{}:{line}: `{phrase}`; write {better}", path.display())
+                }));
+            }
+        }
+    }
+    assert!(pages > 10, "{pages} pages");
+    none(&complaints);
+}
+
+#[test]
+fn phrases_are_found_whole_and_over_lines() {
+    let found = |text| ruled_out(text).into_iter().map(|(line, phrase, _)| (line, phrase));
+    let text = "/// It is made anew, by whom-\n/// ever. It Can\n/// not be told so manyfold.";
+    assert_eq!(found(text).collect::<Vec<_>>(), [(1, "anew"), (2, "can not")]);
+}
