@@ -35,6 +35,23 @@ pub enum CollectionError {
         /// The other collection.
         other: PathBuf,
     },
+    /// Another process changed an item between the look and the lock.
+    #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
+    Changed {
+        /// The item.
+        name: RepositoryName,
+        /// The collection.
+        path: PathBuf,
+    },
+    /// The sidecar of an item cannot be changed.
+    #[error("cannot change the sidecar of `{name}`")]
+    Unchangeable {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong.
+        #[source]
+        cause: SidecarError,
+    },
     /// The settings cannot be used.
     #[error("cannot use the settings `{}`", path.display())]
     Settings {

@@ -6,7 +6,10 @@ use toml::Value;
 
 use super::group::{Decision, Step};
 use super::{Change, PromotionError, Registrar, Report, date};
-use crate::collection::{Collection, CollectionError, Event, EventKind, ReadSidecar, StoredItem};
+use crate::collection::{
+    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
+    ReadSidecar, StoredItem,
+};
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
@@ -50,14 +53,21 @@ impl Registrar<'_> {
         name: &RepositoryName,
         original: &'c Collection,
         rule: DifferenceRule,
-    ) -> Result<Decision<'c>, PromotionError> {
+    ) -> Result<Option<Decision<'c>>, PromotionError> {
         let is_own = self.collection.id() == original.id()
             || self.collection.root().own_stamp()?.identity
                 == original.root().own_stamp()?.identity;
         if is_own {
             return Err(PromotionError::SameCollection(original.path().to_path_buf()));
         }
-        let (item, read) = self.read(name)?;
+        let (item, read) = match self.read(name) {
+            Err(CollectionError::Left { line, .. })
+                if rule == DifferenceRule::Discard && gave_way_to(original, &line) =>
+            {
+                return Ok(None);
+            }
+            read => read?,
+        };
         let name = item.name().clone();
         let event = self.event(EventKind::Demotion, &name);
         let event = event.with_digest_before(read.sidecar.payload.digest);
@@ -65,7 +75,7 @@ impl Registrar<'_> {
         let holders = vec![original];
         if !may_be_demoted(&item, &read, original)? {
             let step = Step::Nothing(State::Copy);
-            return Ok(Decision { item, read, step, witness: None, holders, event });
+            return Ok(Some(Decision { item, read, step, witness: None, holders, event }));
         }
         let (their_item, theirs) = their_original(&name, original)?;
         let (step, note) = match (is_same(&read.sidecar, &theirs.sidecar), rule) {
@@ -82,7 +92,7 @@ impl Registrar<'_> {
             }
         };
         let witness = Some((their_item, theirs));
-        Ok(Decision { item, read, step, witness, holders, event: Event { note, ..event } })
+        Ok(Some(Decision { item, read, step, witness, holders, event: Event { note, ..event } }))
     }
 
     /// The sidecar of the Copy that `own` becomes: what `theirs` says, and what the own files have for
@@ -101,6 +111,11 @@ impl Registrar<'_> {
         copy.origin.insert("copied".to_owned(), date(self.clock.now()));
         copy
     }
+}
+
+/// Whether an earlier run has moved the item to the trash, for the Original that `original` holds.
+fn gave_way_to(original: &Collection, line: &InventoryLine) -> bool {
+    matches!(&line.change, InventoryChange::Left(Departure::Dropped(to)) if to.id == original.id())
 }
 
 /// Whether there is an Original to be demoted; not if it is a Copy of the other one already.

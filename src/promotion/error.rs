@@ -7,7 +7,7 @@ use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Party, SidecarError};
+use crate::sidecar::Party;
 
 /// Why an item keeps its state.
 #[derive(Debug, thiserror::Error)]
@@ -89,23 +89,6 @@ pub enum PromotionError {
         path: PathBuf,
         /// What was found.
         summary: String,
-    },
-    /// Another process changed it between the look and the lock.
-    #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
-    Changed {
-        /// The item.
-        name: RepositoryName,
-        /// The collection.
-        path: PathBuf,
-    },
-    /// The sidecar cannot be changed.
-    #[error("cannot change the sidecar of `{name}`")]
-    Sidecar {
-        /// The item.
-        name: RepositoryName,
-        /// What is wrong.
-        #[source]
-        cause: SidecarError,
     },
     /// An earlier failure of the whole group took this one with it.
     #[error("not changed, because of the failure before it")]

@@ -62,9 +62,9 @@ impl Decision<'_> {
     }
 }
 
-/// Decides what is to be done with the item of a name.
+/// Decides what is to be done with the item of a name; nothing if an earlier run has taken it away.
 pub(super) type Decide<'d, 'c> =
-    dyn Fn(&RepositoryName) -> Result<Decision<'c>, PromotionError> + 'd;
+    dyn Fn(&RepositoryName) -> Result<Option<Decision<'c>>, PromotionError> + 'd;
 
 impl Registrar<'_> {
     /// Changes items, several with the same syncs, by what `decide` says of each before and after it is
@@ -79,9 +79,11 @@ impl Registrar<'_> {
             let (mut outcomes, mut proven) = (Vec::new(), Vec::new());
             for name in names {
                 outcomes.push(self.prove_decided(name, decide).map(|it| {
-                    let change = it.change;
-                    proven.push((outcomes.len(), it));
-                    change
+                    it.map_or(Change::Nothing, |it| {
+                        let change = it.change;
+                        proven.push((outcomes.len(), it));
+                        change
+                    })
                 }));
             }
             if let Some(writer) = self.writer {
@@ -98,11 +100,11 @@ impl Registrar<'_> {
         &self,
         name: &RepositoryName,
         decide: &Decide<'_, 'c>,
-    ) -> Result<Proven<'c>, PromotionError> {
+    ) -> Result<Option<Proven<'c>>, PromotionError> {
         if self.interrupt.requested() {
             return Err(PromotionError::Interrupted);
         }
-        let mut decision = decide(name)?;
+        let Some(mut decision) = decide(name)? else { return Ok(None) };
         let change = decision.step.change();
         if change != Change::Nothing {
             match (&decision.witness, &decision.holders[..]) {
@@ -112,7 +114,7 @@ impl Registrar<'_> {
         }
         let holders = std::mem::take(&mut decision.holders);
         let name = decision.item.name().clone();
-        Ok(Proven { name, change, texts: decision.texts(), holders })
+        Ok(Some(Proven { name, change, texts: decision.texts(), holders }))
     }
 
     /// Locks items and changes them. If one is locked by another process, the others go one by one.
@@ -148,6 +150,7 @@ impl Registrar<'_> {
         let (mut texts, mut records, mut events, mut ready) = (vec![], vec![], vec![], vec![]);
         for (at, proven) in proven {
             match self.decide_again(&proven, decide) {
+                Ok(Again::Gone) => outcomes[at] = Ok(Change::Nothing),
                 Ok(Again::Recorded(state)) => {
                     records.push((proven.name, InventoryChange::Became(state)));
                     ready.push(at);
@@ -160,7 +163,8 @@ impl Registrar<'_> {
                     ready.push(at);
                 }
                 Ok(Again::Discard(original, event)) => match self.discard(&proven.name, original) {
-                    Ok(()) => events.push(event),
+                    // Whatever becomes of the others, this one is done.
+                    Ok(()) => self.collection.note(&[event]),
                     Err(error) => outcomes[at] = Err(error),
                 },
                 Err(error) => outcomes[at] = Err(error),
@@ -179,7 +183,7 @@ impl Registrar<'_> {
         proven: &Proven<'c>,
         decide: &Decide<'_, 'c>,
     ) -> Result<Again<'c>, PromotionError> {
-        let decision = decide(&proven.name)?;
+        let Some(decision) = decide(&proven.name)? else { return Ok(Again::Gone) };
         let step = match decision.step {
             Step::Nothing(state) => return Ok(Again::Recorded(state)),
             step => step,
@@ -189,13 +193,13 @@ impl Registrar<'_> {
             || (&decision.read.text, witness) != (&proven.texts.0, proven.texts.1.as_ref())
         {
             let (name, path) = (proven.name.clone(), self.collection.path().to_path_buf());
-            return Err(PromotionError::Changed { name, path });
+            return Err(CollectionError::Changed { name, path }.into());
         }
         match step {
             Step::Replace(after, _) => {
                 let read = &decision.read;
                 let text = after.rewritten(&read.text, &read.sidecar);
-                let text = text.map_err(|cause| PromotionError::Sidecar {
+                let text = text.map_err(|cause| CollectionError::Unchangeable {
                     name: proven.name.clone(),
                     cause,
                 })?;
@@ -218,6 +222,8 @@ impl Registrar<'_> {
 
 /// What is left to be done with a locked item.
 enum Again<'c> {
+    /// Nothing: another run has taken it away.
+    Gone,
     Recorded(State),
     Text(StoredItem, NewText, State, Event),
     Discard(&'c Collection, Event),

@@ -89,7 +89,7 @@ impl Registrar<'_> {
         &self,
         name: &RepositoryName,
         loss: &Loss<'l>,
-    ) -> Result<Decision<'l>, PromotionError> {
+    ) -> Result<Option<Decision<'l>>, PromotionError> {
         let (item, read) = self.read(name)?;
         let found = holdings(name, loss.others);
         let event = self.event(EventKind::Promotion, item.name());
@@ -104,7 +104,7 @@ impl Registrar<'_> {
             (Step::Replace(Box::new(original), Change::Promoted), event)
         };
         let holders = found.all.iter().map(|holding| &loss.others[holding.collection]).collect();
-        Ok(Decision { item, read, step, witness: None, holders, event })
+        Ok(Some(Decision { item, read, step, witness: None, holders, event }))
     }
 
     /// The lost collection whose Original the Copy is to become, if it may.

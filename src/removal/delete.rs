@@ -113,16 +113,18 @@ impl<'o> Deletion<'_, 'o> {
         let name = &planned.plan.name;
         let locks = self.lock_both(name, planned.proof.as_ref())?;
         let changed =
-            |path: &Path| RemovalError::Changed { name: name.clone(), path: path.to_path_buf() };
+            |path: &Path| CollectionError::Changed { name: name.clone(), path: path.to_path_buf() };
         if let Some(Proof { holding, text }) = &planned.proof {
             let now = holding.collection.item(name).and_then(|item| item.sidecar_text());
             if now.map_or(true, |now| now != *text) {
-                return Err(changed(holding.collection.path()));
+                return Err(changed(holding.collection.path()).into());
             }
         }
         match collection.item(name).and_then(|item| Ok((item.sidecar_text()?, item))) {
             Ok((now, item)) if now == planned.record.text => Ok((item, locks)),
-            Ok(_) | Err(CollectionError::NoSuchItem { .. }) => Err(changed(collection.path())),
+            Ok(_) | Err(CollectionError::NoSuchItem { .. }) => {
+                Err(changed(collection.path()).into())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -150,7 +152,7 @@ impl<'o> Deletion<'_, 'o> {
         });
         let text = after
             .rewritten(&record.text, before)
-            .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
+            .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
         let Remover { collection, writer, clock, .. } = self.remover;
         writer.replace_sidecar(item, &text)?;
         record_burial(collection, item.name(), *clock)?;

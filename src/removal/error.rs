@@ -8,7 +8,7 @@ use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Party, SidecarError};
+use crate::sidecar::Party;
 
 /// Why an item is not removed, or not brought back.
 #[derive(Debug, thiserror::Error)]
@@ -51,14 +51,6 @@ pub enum RemovalError {
         /// What was found first, and how much more.
         detail: String,
     },
-    /// Another process changed it between the look and the lock.
-    #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
-    Changed {
-        /// The item.
-        name: RepositoryName,
-        /// The collection.
-        path: PathBuf,
-    },
     /// It is in place.
     #[error("`{name}` is not deleted: it is {state} here")]
     NotDeleted {
@@ -89,15 +81,6 @@ pub enum RemovalError {
         /// What went wrong.
         #[source]
         source: PathError,
-    },
-    /// The sidecar cannot be changed.
-    #[error("cannot change the sidecar of `{name}`")]
-    Sidecar {
-        /// The item.
-        name: RepositoryName,
-        /// What is wrong.
-        #[source]
-        cause: SidecarError,
     },
     /// An intent of an earlier run cannot be read.
     #[error("`{}` is not as urepo wrote it: {reason}", path.display())]

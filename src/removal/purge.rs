@@ -162,7 +162,7 @@ impl<'a> Purger<'a> {
         };
         if now != *held {
             let path = collection.path().to_path_buf();
-            return Err(RemovalError::Changed { name: name.clone(), path });
+            return Err(CollectionError::Changed { name: name.clone(), path }.into());
         }
         self.refuse_if_needed(entry)?;
         // Another entry that shares its files may have gone since the plan.

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::grave::{Grave, Search, state_before};
 use super::{DamageRule, RemovalError, Remover};
 use crate::collection::{
-    Collection, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem, Trashed,
-    lock_items_with,
+    Collection, CollectionError, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem,
+    Trashed, lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -142,7 +142,7 @@ impl Remover<'_> {
         after.removal = None;
         let text = after
             .rewritten(&record.text, before)
-            .map_err(|cause| RemovalError::Sidecar { name: item.name().clone(), cause })?;
+            .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
         match trashed {
             Some(trashed) => {
                 let payload = Path::new(layout::PAYLOAD);

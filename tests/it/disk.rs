@@ -273,3 +273,16 @@ fn a_directory_that_another_process_has_just_made_is_synced() {
     let made = done.iter().position(|it| *it == Operation::MakeDirectory).unwrap();
     assert!(done[made..].contains(&Operation::SyncDirectory), "{done:?}");
 }
+
+/// Other handles on the directory that was locked, such as those beneath it, may stay open for longer.
+#[test]
+fn a_lock_on_a_directory_ends_with_its_guard() {
+    let scratch = scratch();
+    let open = || Dir::open(scratch.path(), Watcher::default()).unwrap();
+    let (dir, other) = (open(), open());
+    let lock = dir.try_lock().unwrap();
+    assert!(lock.is_some() && other.try_lock().unwrap().is_none());
+    drop(lock);
+    assert!(other.try_lock().unwrap().is_some());
+    drop(dir);
+}

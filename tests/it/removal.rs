@@ -9,7 +9,7 @@ mod power;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::collection::{Collection, Held, recover};
+use urepo::collection::{Collection, CollectionError, Held, recover};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::OriginalError;
 use urepo::identity::RepositoryName;
@@ -24,8 +24,8 @@ use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, copy_tree, deposit, make_collection, options, request, scratch,
-    tree, waiter,
+    PATIENCE, ReadOnly, TestClock, agent, copy_tree, deposit, make_collection, options, request,
+    scratch, tree, waiter,
 };
 
 /// A scratch directory with a collection that holds one item.
@@ -441,20 +441,6 @@ mod the_last_holding {
         }
     }
 
-    /// A disk that can be read only.
-    struct ReadOnly;
-
-    impl Watch for ReadOnly {
-        fn before(&self, operation: Operation, _: &Path) -> std::io::Result<()> {
-            match operation {
-                Operation::MakeDirectory | Operation::CreateFile | Operation::Write => {
-                    Err(rustix::io::Errno::ROFS.into())
-                }
-                _ => Ok(()),
-            }
-        }
-    }
-
     #[test]
     fn may_be_proven_by_a_collection_that_can_not_be_written() {
         let world = World::with_copy();
@@ -478,7 +464,9 @@ mod the_last_holding {
                 Collection::open(&world.root("archive"), &Watcher::new(rival as _)).unwrap();
             let others = [world.open("other")];
             let error = delete(&collection, &world.name, &relying_on(&others)).unwrap_err();
-            let RemovalError::Changed { path, .. } = &error else { panic!("{error}") };
+            let RemovalError::Collection(CollectionError::Changed { path, .. }) = &error else {
+                panic!("{error}")
+            };
             assert_eq!(*path, world.root(goes));
             assert_eq!(trash(&collection), []);
             world.rewrite("other", |sidecar| sidecar.state = State::Copy);

@@ -62,6 +62,7 @@ impl Demote {
             context,
             collection: &collection,
             selection: &self.selection,
+            elsewhere: Some(&original),
             verb: "demote",
             done: "demoted",
         };

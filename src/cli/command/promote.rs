@@ -73,6 +73,7 @@ impl Promote {
             context,
             collection: &collection,
             selection: &self.selection,
+            elsewhere: None,
             verb: "promote",
             done: "promoted",
         };

@@ -21,6 +21,8 @@ pub(super) struct Run<'a> {
     pub(super) context: &'a Context,
     pub(super) collection: &'a Collection,
     pub(super) selection: &'a Selection,
+    /// The collection that may hold an item which an earlier run has taken out of this one.
+    pub(super) elsewhere: Option<&'a Collection>,
     /// `promote` or `demote`, and the participles.
     pub(super) verb: &'static str,
     pub(super) done: &'static str,
@@ -41,7 +43,11 @@ impl Run<'_> {
         let failures = Failures::default();
         let is_named = self.selection.names_items();
         let mut names = Vec::new();
-        let feed = self.selection.of(self.context, self.collection, &failures)?.into_feed();
+        let selected = self.selection.of(self.context, self.collection, &failures)?;
+        let feed = match self.elsewhere {
+            Some(other) => selected.or_of(other).into_feed(),
+            None => selected.into_feed(),
+        };
         feed(&mut |name| {
             if self.context.interrupt.requested() {
                 return ControlFlow::Break(());

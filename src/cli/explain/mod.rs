@@ -140,7 +140,8 @@ fn exit_of(error: &CollectionError) -> Exit {
         CollectionError::Displaced { .. }
         | CollectionError::Sidecar { .. }
         | CollectionError::NoSidecar { .. }
-        | CollectionError::OtherSidecar { .. } => Exit::Damage,
+        | CollectionError::OtherSidecar { .. }
+        | CollectionError::Unchangeable { .. } => Exit::Damage,
         _ => Exit::Failure,
     }
 }
@@ -199,7 +200,9 @@ fn hint_for(error: &CollectionError) -> Option<String> {
         | CollectionError::NoSidecar { name } => {
             format!("`urepo verify --quick {name}` lists every problem of this item")
         }
-        CollectionError::Interrupted { .. }
+        CollectionError::Changed { .. } => "repeat the command".to_owned(),
+        CollectionError::Unchangeable { .. }
+        | CollectionError::Interrupted { .. }
         | CollectionError::Parse(_)
         | CollectionError::Distributor(_)
         | CollectionError::Disk(_) => {

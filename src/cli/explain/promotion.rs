@@ -9,12 +9,11 @@ use crate::cli::shell;
 impl From<PromotionError> for Failure {
     fn from(error: PromotionError) -> Failure {
         let exit = match &error {
-            PromotionError::Damaged { .. } | PromotionError::Sidecar { .. } => Exit::Damage,
+            PromotionError::Damaged { .. } => Exit::Damage,
             PromotionError::Interrupted => Exit::Interrupted,
             PromotionError::GroupFailed => {
                 return Failure::of(Exit::Failure, &error).in_common(super::WITH_THE_GROUP);
             }
-            PromotionError::Changed { .. } => Exit::Failure,
             PromotionError::Original(_)
             | PromotionError::Collection(_)
             | PromotionError::Disk(_) => {
@@ -68,9 +67,7 @@ fn hint_for(error: &PromotionError) -> Option<String> {
         PromotionError::SameCollection(_) => {
             "name another collection with `--to-copy-of`".to_owned()
         }
-        PromotionError::Changed { .. } => "repeat the command".to_owned(),
-        PromotionError::Sidecar { .. }
-        | PromotionError::GroupFailed
+        PromotionError::GroupFailed
         | PromotionError::Interrupted
         | PromotionError::Original(_)
         | PromotionError::Collection(_)

@@ -20,13 +20,12 @@ impl From<RemovalError> for Failure {
             RemovalError::AlreadyDeleted { .. } | RemovalError::NotInTrash { .. } => Exit::Deleted,
             RemovalError::Damaged { .. }
             | RemovalError::TrashDamaged { .. }
-            | RemovalError::Intent { .. }
-            | RemovalError::Sidecar { .. } => Exit::Damage,
+            | RemovalError::Intent { .. } => Exit::Damage,
             RemovalError::LastHolding { .. }
             | RemovalError::HandoverOpen { .. }
             | RemovalError::NotDeleted { .. }
             | RemovalError::Needed { .. } => Exit::Conflict,
-            RemovalError::Changed { .. } | RemovalError::NotMoved { .. } => Exit::Failure,
+            RemovalError::NotMoved { .. } => Exit::Failure,
             RemovalError::Interrupted => Exit::Interrupted,
         };
         let mut failure = Failure::of(exit, &error);
@@ -68,7 +67,6 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::TrashDamaged { .. } => {
             "`--force damaged` brings it back as it is; nothing was moved".to_owned()
         }
-        RemovalError::Changed { .. } => "repeat the command".to_owned(),
         RemovalError::NotDeleted { name, .. } => format!("`urepo path {name}` says where it is"),
         RemovalError::NotInTrash { .. } => {
             "it was purged; a Copy elsewhere may still have the files".to_owned()
@@ -82,8 +80,7 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::Intent { .. } => {
             "look at the items it names, then remove the file".to_owned()
         }
-        RemovalError::Sidecar { .. }
-        | RemovalError::Interrupted
+        RemovalError::Interrupted
         | RemovalError::Original(_)
         | RemovalError::Collection(_)
         | RemovalError::Disk(_) => return None,

@@ -37,7 +37,7 @@ pub enum InventoryChange {
 pub enum Departure {
     /// It is at this collection now.
     Migrated(Destination),
-    /// The Copy was removed, because this collection has the same one.
+    /// It was removed, because this collection holds it: the same Copy, or the other Original.
     Dropped(Destination),
     /// The Copy was deleted.
     Deleted,
@@ -167,7 +167,7 @@ impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Departure::Migrated(to) => write!(f, "migrated to {to}"),
-            Departure::Dropped(to) => write!(f, "removed, as {to} has the same Copy"),
+            Departure::Dropped(to) => write!(f, "removed, as {to} holds it"),
             Departure::Deleted => f.write_str("deleted"),
             Departure::Lost => f.write_str("given up as lost"),
         }

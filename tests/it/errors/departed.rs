@@ -48,6 +48,16 @@ error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it w
 hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
+    refuses(&world, &format!("-c archive demote {name} --to-copy-of mirror -y"), 21).tells(str![[r#"
+error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
+hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+
+"#]]);
+    refuses(&world, &format!("-c archive promote {name} --lost 00000000000000000000000000000000 --reason fire -y"), 21).tells(str![[r#"
+error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
+hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+
+"#]]);
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in 1 known collection
 caused by: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z

@@ -1,5 +1,9 @@
 //! An Original that gave way to another one stays in the trash while any collection may hold that one.
 
+use urepo::collection::{Collection, InventoryChange};
+use urepo::disk::Watcher;
+use urepo::item::State;
+
 use super::*;
 
 /// The archive, whose Original differed from that of the mirror and is in its trash.
@@ -41,6 +45,23 @@ fn it_comes_back_only_if_the_other_one_was_looked_for() {
     // A person may know that the mirror is gone.
     revive(&sites, "--force missing").succeeded();
     assert_eq!(sites.state("archive"), "Original");
+    let archive = Collection::open(&sites.world.path("archive"), &Watcher::default()).unwrap();
+    let recorded = archive.last_record(&sites.name.parse().unwrap()).unwrap().unwrap();
+    assert_eq!(recorded.line.change, InventoryChange::Entered(State::Original));
+}
+
+#[test]
+fn a_repeated_run_has_nothing_to_do() {
+    let sites = discarded();
+    let (_, last_level) = sites.name.rsplit_once('/').unwrap();
+    for item in [&*sites.name, last_level] {
+        let line = format!("-c archive demote {item} --to-copy-of mirror -y");
+        let ran = sites.world.run(&format!("{line} --force different"));
+        assert!(ran.code == 0 && ran.stderr.contains("needs no change"), "{}", ran.stderr);
+        // Without the rule it is not known to have been meant.
+        let ran = sites.world.run(&line);
+        assert!(ran.code == 21 && ran.stderr.contains("`mirror`"), "{}", ran.stderr);
+    }
 }
 
 #[test]

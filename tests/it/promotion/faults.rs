@@ -2,19 +2,21 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::OriginalError;
+use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
-    Faults, Mode, PATIENCE, TestClock, Trace, World, agent, copy_item, deposit, make_collection,
-    options, request,
+    Faults, LockedAt, Mode, PATIENCE, ReadOnly, TestClock, Trace, World, agent, copy_item, deposit,
+    make_collection, options, request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -154,6 +156,86 @@ fn of_two_promotions_at_once_one_is_refused() {
         "{refused:?}"
     );
     assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Copy, State::Original));
+}
+
+/// One mirror can only be read; the lock of the other one is not let go for that.
+#[test]
+fn every_lock_that_can_be_had_is_kept() {
+    let mirrors = Mirrors::new();
+    let world = &mirrors.world;
+    make_collection(&world.path("c"));
+    copy_item(&world.path("archive"), &world.path("c"), &mirrors.name, |_| ());
+    let name: RepositoryName = mirrors.name.parse().unwrap();
+    let open = |root: &str, watcher| Collection::open(&world.path(root), &watcher).unwrap();
+    let locked_at = Arc::new(LockedAt {
+        path: world.path("a").join(&mirrors.name).join("item.toml"),
+        other: open("c", Watcher::default()),
+        name: name.clone(),
+        locked: AtomicBool::default(),
+    });
+    let others = [open("b", Watcher::new(Arc::new(ReadOnly))), open("c", Watcher::default())];
+    let lost = [mirrors.lost.clone()];
+    let loss = Loss { collections: &lost, reason: "fire", others: &others };
+    let collection = open("a", Watcher::new(Arc::clone(&locked_at) as _));
+    let promote = |registrar: &Registrar<'_>| registrar.promote(&name, &loss);
+    assert_eq!(mirrors.with_registrar(&collection, promote).unwrap(), Change::Promoted);
+    assert!(locked_at.locked.load(Ordering::Relaxed));
+}
+
+/// Lets the sidecar at a path not be replaced.
+struct Stuck(PathBuf);
+
+impl Watch for Stuck {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let is_meant = operation == Operation::Rename && path == self.0;
+        if is_meant { Err(rustix::io::Errno::IO.into()) } else { Ok(()) }
+    }
+}
+
+/// A failure of the items that are to be demoted leaves in the log what went to the trash with them.
+#[test]
+fn what_was_discarded_is_logged_though_others_fail() {
+    let world = World::new();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let [archive, mirror] = ["archive", "mirror"].map(|root| make_collection(&world.path(root)));
+    let files = ["one", "two", "three"].map(|name| world.write(name, name));
+    deposit(&archive, files.map(request).into(), options(), &clock, |_| ()).unwrap();
+    let names = crate::support::whole_items(&archive);
+    for name in &names {
+        let original = |sidecar: &mut urepo::sidecar::Sidecar| {
+            sidecar.state = State::Original;
+            if *name == names[0] {
+                sidecar.metadata.add("creator", "A. Archivist").unwrap();
+            }
+        };
+        copy_item(&world.path("archive"), &world.path("mirror"), name, original);
+    }
+    let stuck = Stuck(world.path("archive").join(&names[1]).join("item.toml"));
+    let archive = Collection::open(&world.path("archive"), &Watcher::new(Arc::new(stuck))).unwrap();
+    let (agent, interrupt) = (agent(), Interrupt::default());
+    let writer = archive.writer(&agent, &crate::support::waiter(&clock)).unwrap();
+    let registrar = Registrar {
+        collection: &archive,
+        writer: Some(&writer),
+        agent: &agent,
+        clock: &clock,
+        wait: PATIENCE,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    let names: Vec<RepositoryName> = names.iter().map(|name| name.parse().unwrap()).collect();
+    let mut done = Vec::new();
+    let _ = registrar.demote_all(&names, &mirror, DifferenceRule::Discard, &mut |_, result| {
+        done.push(result.ok());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(done, [Some(Change::Discarded), None, None]);
+    let log = world.path("archive/.urepo/log/2026-11.jsonl");
+    let log = std::fs::read_to_string(log).unwrap();
+    let demoted = |name: &RepositoryName| {
+        log.lines().any(|line| line.contains("demotion") && line.contains(&format!("\"{name}\"")))
+    };
+    assert_eq!((demoted(&names[0]), demoted(&names[1])), (true, false), "{log}");
 }
 
 /// Many items share the syncs of their sidecars, their records and the index.

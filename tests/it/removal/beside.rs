@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use urepo::collection::{CollectionError, lock_items};
+use urepo::collection::lock_items;
 use urepo::disk::Watcher;
-use urepo::wait::Waiter;
 
 use super::*;
+use crate::support::LockedAt;
 
 /// Does something at the first read of a payload in the trash.
 struct AtRead<F> {
@@ -73,38 +73,17 @@ fn who_is_brought_back_by_another_is_not_brought_back_again() {
     assert!(is_whole(&world.open("archive"), &world.name));
 }
 
-/// Whether the Copy in the other collection was locked when an item was moved out of the trash.
-#[derive(Default)]
-struct AtMove {
-    other: Option<(Collection, RepositoryName)>,
-    locked: AtomicBool,
-}
-
-impl Watch for AtMove {
-    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        if let Some((other, name)) = &self.other
-            && operation == Operation::Rename
-            && path.ends_with("doc")
-        {
-            let impatient = Waiter::default().up_to(Duration::ZERO);
-            let refused = lock_items([(other, name)], &agent(), &impatient);
-            let is_locked = matches!(refused, Err(CollectionError::ItemLocked { .. }));
-            self.locked.store(is_locked, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-}
-
 #[test]
 fn no_copy_is_promoted_while_the_original_comes_back() {
     let world = World::with_copy();
     world.delete("archive", &forced()).unwrap();
-    let other = Some((world.open("other"), world.name.clone()));
-    let at_move = Arc::new(AtMove { other, ..AtMove::default() });
-    let watcher = Watcher::new(Arc::clone(&at_move) as _);
+    let (path, other) = (world.item("archive").join("doc"), world.open("other"));
+    let (name, locked) = (world.name.clone(), AtomicBool::default());
+    let locked_at = Arc::new(LockedAt { path, other, name, locked });
+    let watcher = Watcher::new(Arc::clone(&locked_at) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
     let others = [world.open("other")];
     let revival = Revival { others: &others, ..alone() };
     remover(&collection, &later(), |remover| remover.revive(&world.name, &revival)).unwrap();
-    assert!(at_move.locked.load(Ordering::Relaxed));
+    assert!(locked_at.locked.load(Ordering::Relaxed));
 }

@@ -31,7 +31,7 @@ pub(crate) use copies::{
     append, change_item, copy_item, copy_tree, inventory_file, inventory_line, send_away,
 };
 pub(crate) use program::{Ran, World};
-pub(crate) use watch::{Faults, Mode, Quicker, System, Trace};
+pub(crate) use watch::{Faults, LockedAt, Mode, Quicker, ReadOnly, System, Trace};
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
 pub(crate) struct TestClock(Mutex<Instant>);

@@ -3,10 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rustix::io::Errno;
+use urepo::collection::{Collection, CollectionError, lock_items};
 use urepo::disk::{Feature, Operation, Watch};
+use urepo::identity::RepositoryName;
+use urepo::wait::Waiter;
 
 /// The kernel and the file system that a test stands on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,5 +187,39 @@ impl Watch for Quicker {
             std::fs::create_dir(path)?;
         }
         Ok(())
+    }
+}
+
+/// Whether an item of another collection is locked when something is renamed to a path.
+pub(crate) struct LockedAt {
+    pub(crate) path: PathBuf,
+    pub(crate) other: Collection,
+    pub(crate) name: RepositoryName,
+    pub(crate) locked: AtomicBool,
+}
+
+impl Watch for LockedAt {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == Operation::Rename && path == self.path {
+            let impatient = Waiter::default().up_to(Duration::ZERO);
+            let refused = lock_items([(&self.other, &self.name)], &super::agent(), &impatient);
+            let is_locked = matches!(refused, Err(CollectionError::ItemLocked { .. }));
+            self.locked.store(is_locked, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// A disk that can be read only.
+pub(crate) struct ReadOnly;
+
+impl Watch for ReadOnly {
+    fn before(&self, operation: Operation, _: &Path) -> io::Result<()> {
+        match operation {
+            Operation::MakeDirectory | Operation::CreateFile | Operation::Write => {
+                Err(Errno::ROFS.into())
+            }
+            _ => Ok(()),
+        }
     }
 }
