@@ -158,6 +158,11 @@ impl<'a> Issuer<'a> {
         Ok((labels.collect::<Result<_, _>>()?, notices))
     }
 
+    /// How long it waits for a lock.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        self.patience.lock
+    }
+
     /// Gives only labels that need no wait for their dates from now on.
     pub(crate) fn stop_waiting(&mut self) {
         let lock = self.patience.lock.min(Duration::from_secs(1));

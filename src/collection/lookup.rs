@@ -23,6 +23,11 @@ impl<'a> Lookup<'a> {
         Lookup { collection, prefixes: Mutex::default() }
     }
 
+    /// The collection.
+    pub(crate) fn collection(&self) -> &'a Collection {
+        self.collection
+    }
+
     /// The item called `name`, if there is one. One that is displaced is an error, not absent.
     pub(crate) fn item(
         &self,

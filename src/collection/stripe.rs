@@ -2,7 +2,8 @@
 //!
 //! Items share 256 lock files, the *stripes*, so that a million items need no million locks. Readers
 //! take none: an item is changed in one step, so they find it as it was or as it is. Nor do those who
-//! make new items, because a name can be taken only once.
+//! make new items, because a name can be taken only once; except of an item that brings its name: the name
+//! may have left here, and who publishes it makes sure that it has not.
 //!
 //! A lock file is made when it is first needed, by who holds the lock on the directory of them all. On a
 //! disk that has no room for the file, that lock stands for it: nobody else can make it meanwhile.

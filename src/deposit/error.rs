@@ -6,7 +6,7 @@ use crate::collection::{CollectionError, InventoryLine};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
-use crate::identity::RepositoryName;
+use crate::identity::{Ibip, RepositoryName};
 use crate::item::PayloadPath;
 
 /// An item that is the same as what was to be one.
@@ -189,6 +189,14 @@ pub enum DepositError {
     #[error("there is an item `{name}` already")]
     NameExists {
         /// The name.
+        name: RepositoryName,
+    },
+    /// The opaque name that the item is said to have is that of another item.
+    #[error("`{ibip}` is the IBIp of `{name}` already")]
+    IbipExists {
+        /// The IBIp.
+        ibip: Ibip,
+        /// The item that has it.
         name: RepositoryName,
     },
     /// The collection has it: nothing is to be done.

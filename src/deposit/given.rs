@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::DepositError;
-use crate::collection::{InventoryLine, Label};
+use crate::collection::{Collection, InventoryLine, Label, Lookup};
 use crate::digest::{Checksum, Digest};
 use crate::disk::Dir;
 use crate::identity::RepositoryName;
@@ -59,6 +59,27 @@ impl Beneath {
     /// Where it is, for messages.
     pub fn path(&self) -> PathBuf {
         self.root.path_of(&self.relative)
+    }
+}
+
+/// Makes sure that an item may still be given the `label` that it brings: that no item has, or had, its name,
+/// and that none has its opaque name.
+pub(super) fn check_label(lookup: &Lookup<'_>, label: &Label) -> Result<(), DepositError> {
+    if lookup.item(&label.name)?.is_some() {
+        return Err(DepositError::NameExists { name: label.name.clone() });
+    }
+    lookup.collection().check_never_held(&label.name)?;
+    check_ibip(lookup.collection(), label)
+}
+
+/// Makes sure that no item here has the opaque name of `label`.
+pub(crate) fn check_ibip(collection: &Collection, label: &Label) -> Result<(), DepositError> {
+    let Some(ibip) = &label.ibip else { return Ok(()) };
+    match collection.items_with_ibip(ibip)?.into_iter().next() {
+        Some(item) => {
+            Err(DepositError::IbipExists { ibip: ibip.clone(), name: item.name().clone() })
+        }
+        None => Ok(()),
     }
 }
 

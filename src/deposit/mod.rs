@@ -42,6 +42,7 @@ use crate::sidecar::Metadata;
 
 pub use ending::Summary;
 pub use error::{DepositError, Same};
+pub(crate) use given::check_ibip;
 pub use given::{Beneath, Checks, Given, Holding, Known};
 pub use pipeline::Depositor;
 pub use place::Place;

@@ -70,6 +70,7 @@ impl Depositor<'_> {
         let flow = Flow::new(UNDER_WAY);
         let lookup = Lookup::new(self.collection);
         let is_over = AtomicBool::new(false);
+        let wait = self.issuer.lock_wait();
         let side = StagingSide {
             staging: Staging {
                 stage: self.writer.stage(),
@@ -133,6 +134,7 @@ impl Depositor<'_> {
                 lookup: &lookup,
                 remover: (self.options.sources == SourceRule::Remove)
                     .then(|| SourceRemover::new(self.collection, self.interrupt)),
+                wait,
                 interrupt: self.interrupt,
             };
             let mut ending = Ending {

@@ -3,18 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::given::check_label;
 use super::group::{Named, Ready};
 use super::removal::{KeptError, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
     Changing, Collection, Event, EventKind, InventoryChange, Label, Lookup, Writer,
+    items_at_a_time, lock_items,
 };
 use crate::disk::{Dir, PathError};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
+use crate::wait::Waiter;
 
 /// Where and with what a group is published.
 pub(super) struct Publisher<'a> {
@@ -25,6 +29,8 @@ pub(super) struct Publisher<'a> {
     pub lookup: &'a Lookup<'a>,
     /// Removes the sources of new items, if that was asked for.
     pub remover: Option<SourceRemover<'a>>,
+    /// How long to wait for the locks of names that items bring with them.
+    pub wait: Duration,
     pub interrupt: &'a Interrupt,
 }
 
@@ -114,7 +120,14 @@ impl Publisher<'_> {
         let mut fatal = None;
         for (year, items) in by_year {
             match self.collection.ensure_directory(&year) {
-                Ok(dir) => fatal = self.place_in(&dir, items, placed, outcomes).or(fatal),
+                Ok(dir) => {
+                    let mut rest = items;
+                    while !rest.is_empty() {
+                        let more = rest.split_off(rest.len().min(at_a_time(&rest)));
+                        let items = std::mem::replace(&mut rest, more);
+                        fatal = self.place_in(&dir, items, placed, outcomes).or(fatal);
+                    }
+                }
                 Err(error) => {
                     let left =
                         items.into_iter().map(|it| it.staged.fails(DepositError::GroupFailed));
@@ -156,8 +169,30 @@ impl Publisher<'_> {
         placed: &mut Vec<Named>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
+        // A name of elsewhere may have come here since it was looked for, and have left again; one that was
+        // given here is new. Until it is recorded, nobody takes the item away again.
+        let brought = items.iter().filter(|it| it.staged.given.label.is_some());
+        let brought = brought.map(|it| (self.collection, &it.label.name));
+        let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
+        let _locks =
+            match lock_items(brought, self.writer.agent(), &waiter) {
+                Ok(locks) => locks,
+                Err(error) => {
+                    let mut error = Some(error.into());
+                    outcomes.extend(items.into_iter().map(|it| {
+                        it.staged.fails(error.take().unwrap_or(DepositError::GroupFailed))
+                    }));
+                    return None;
+                }
+            };
         let mut here = Vec::with_capacity(items.len());
         for named in items {
+            if let Some(label) = &named.staged.given.label
+                && let Err(error) = check_label(self.lookup, label)
+            {
+                outcomes.push(named.staged.fails(error));
+                continue;
+            }
             let leaf = named.label.name.components()[3].to_owned();
             match self.writer.stage().rename_new(&named.staged.item, year, Path::new(&leaf)) {
                 Ok(()) => here.push(named),
@@ -185,6 +220,13 @@ impl Publisher<'_> {
             }
         }
     }
+}
+
+/// How many of `items` are put in place together: where some bring names that have to be locked, as many as
+/// locks are held at a time.
+fn at_a_time(items: &[Named]) -> usize {
+    let is_brought = |it: &Named| it.staged.given.label.is_some();
+    if items.iter().any(is_brought) { items_at_a_time() } else { usize::MAX }
 }
 
 fn not_durable(label: &Label, error: &PathError) -> DepositError {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::given::check_label;
 use super::group::{Prepared, Staged};
 use super::plan::Sources;
 use super::stage::{Done, Draft, Staging, stage_stream};
@@ -73,10 +74,7 @@ impl StagingSide<'_> {
     ) -> Result<Begun, DepositError> {
         let plan = Plan::of_request(&request, &self.options, self.place)?;
         if let Some(label) = &request.given.label {
-            if self.lookup.item(&label.name)?.is_some() {
-                return Err(DepositError::NameExists { name: label.name.clone() });
-            }
-            self.place.collection.check_never_held(&label.name)?;
+            check_label(self.lookup, label)?;
         }
         if !self.flow.admit(number, plan.entries.len().max(1)) {
             return Err(DepositError::Interrupted);

@@ -13,6 +13,7 @@ use super::look::{Look, Looker};
 use super::{Bags, Dedupe, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
+use crate::deposit::check_ibip;
 use crate::deposit::removal::is_aside;
 use crate::deposit::{self, Checks, Given, Place as Target, Plan, Request};
 use crate::digest::{Algorithm, Checksum};
@@ -139,7 +140,9 @@ impl<'a> Judge<'a> {
         if let Some(there) = self.there(candidate, key, &look, of_source)? {
             return Ok(there);
         }
-        self.check_ibip(candidate)?;
+        if let Some(label) = &candidate.label {
+            check_ibip(self.target.collection(), label)?;
+        }
         if let Some(bag) = &bag {
             let counted = bag.check_counts(look.bytes, look.files);
             counted.map_err(|cause| wrong_bag(candidate, cause))?;
@@ -204,18 +207,6 @@ impl<'a> Judge<'a> {
             return Ok(None);
         }
         Bag::read(&dir).map(Some).map_err(wrong)
-    }
-
-    /// Makes sure that no other item here has the opaque name that is given.
-    fn check_ibip(&self, candidate: &Candidate) -> Result<(), ImportError> {
-        let label = candidate.label.as_ref();
-        let Some(ibip) = label.and_then(|label| label.ibip.as_ref()) else { return Ok(()) };
-        match self.target.collection().items_with_ibip(ibip)?.into_iter().next() {
-            Some(item) => {
-                Err(ImportError::IbipExists { ibip: ibip.clone(), name: item.name().clone() })
-            }
-            None => Ok(()),
-        }
     }
 
     /// The item of a source that has gone: a list still names it.

@@ -7,7 +7,7 @@ use super::manifest::RowError;
 use crate::collection::CollectionError;
 use crate::deposit::DepositError;
 use crate::disk::{HeldBy, PathError};
-use crate::identity::{Ibip, RepositoryName};
+use crate::identity::RepositoryName;
 use crate::item::State;
 
 /// Why something was not imported, or the import as a whole cannot go on.
@@ -38,14 +38,6 @@ pub enum ImportError {
     #[error("there is an item `{name}` already, made of something else")]
     NameExists {
         /// The name.
-        name: RepositoryName,
-    },
-    /// The opaque name that a row gives is that of another item.
-    #[error("`{ibip}` is the IBIp of `{name}` already")]
-    IbipExists {
-        /// The IBIp.
-        ibip: Ibip,
-        /// The item that has it.
         name: RepositoryName,
     },
     /// The name that a row gives lies in the future of a subsystem of this collection.

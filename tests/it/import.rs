@@ -6,6 +6,7 @@ mod drop_folder;
 mod faults;
 mod groups;
 mod manifests;
+mod names;
 mod properties;
 mod relations;
 mod removing;

@@ -20,9 +20,7 @@ impl From<ImportError> for Failure {
                 };
             }
             ImportError::Locked { .. } => Exit::Locked,
-            ImportError::NameExists { .. }
-            | ImportError::IbipExists { .. }
-            | ImportError::NotOriginal { .. } => Exit::Conflict,
+            ImportError::NameExists { .. } | ImportError::NotOriginal { .. } => Exit::Conflict,
             ImportError::Bag { .. } => Exit::Damage,
             ImportError::Read { source, .. } if was_interrupted(source) => Exit::Interrupted,
             _ => Exit::Failure,
@@ -42,7 +40,7 @@ fn hint_for(error: &ImportError) -> Option<String> {
         }
         ImportError::Row(row) => return hint_for_row(&row.fault),
         ImportError::Bag { .. } => "nothing of it was imported; fetch it again".to_owned(),
-        ImportError::NameExists { name } | ImportError::IbipExists { name, .. } => {
+        ImportError::NameExists { name } => {
             format!("`urepo show {name}` shows it")
         }
         ImportError::Ledger { path, .. } => {

@@ -280,6 +280,7 @@ impl From<DepositError> for Failure {
         let exit = match &error {
             DepositError::NameTaken { .. }
             | DepositError::NameExists { .. }
+            | DepositError::IbipExists { .. }
             | DepositError::Held(_) => Exit::Conflict,
             DepositError::Mismatch { .. } | DepositError::PayloadMismatch { .. } => Exit::Damage,
             DepositError::Interrupted => Exit::Interrupted,
@@ -316,7 +317,7 @@ impl From<DepositError> for Failure {
             DepositError::NotListed { .. } | DepositError::NotThere { .. } => {
                 "a bag holds the files that its manifests list: fetch it again"
             }
-            DepositError::NameExists { name } => {
+            DepositError::NameExists { name } | DepositError::IbipExists { name, .. } => {
                 return Failure::of(exit, &error).hint(format!("`urepo show {name}` shows it"));
             }
             DepositError::Held(_) => "nothing is to be done",

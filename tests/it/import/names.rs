@@ -1,0 +1,81 @@
+//! Names that sources bring with them are looked at once more when the items are put in place.
+
+use std::sync::Mutex;
+
+use urepo::disk::{Operation, Watch};
+
+use super::*;
+use crate::support::{append, inventory_file, inventory_line, make_collection, scratch};
+
+const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
+const OTHER: &str = "sid.inpe.br/mtc-m19/2009/02.16.17.46";
+const IBIP: &str = "8JMKD3MGP8W/34PGRBS";
+
+type Act = Box<dyn FnOnce(&Path) + Send>;
+
+/// Does something to a collection when the first sidecar is staged there: names are looked at before that.
+struct Meanwhile {
+    root: PathBuf,
+    act: Mutex<Option<Act>>,
+}
+
+impl Watch for Meanwhile {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::CreateFile
+            && path.starts_with(&self.root)
+            && path.ends_with("item.toml")
+            && let Some(act) = self.act.lock().unwrap().take()
+        {
+            act(&self.root);
+        }
+        Ok(())
+    }
+}
+
+/// Imports a file under `NAME`, and tells what became of it and what is there.
+fn import_while(act: Option<Act>, name: &str) -> (Vec<String>, Vec<String>, tempfile::TempDir) {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    write(&sources, "a", "bytes");
+    write(&sources, "list", format!("path,identifier,ibip\na,{name},{IBIP}\n"));
+    let meanwhile = Arc::new(Meanwhile { root: root.clone(), act: Mutex::new(act) });
+    let watcher = Watcher::new(Arc::clone(&meanwhile) as Arc<dyn Watch>);
+    let collection = Collection::open(&root, &watcher).unwrap();
+    let rows = super::manifests::read(&sources, "list", Format::Csv, Columns::default()).unwrap();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let told = import(&collection, rows, import_options(), &clock).unwrap().0;
+    assert!(meanwhile.act.lock().unwrap().is_none());
+    let names = whole_items(&Collection::open(&root, &Watcher::default()).unwrap());
+    (words(&told), names, scratch)
+}
+
+/// It was brought here by a copy or an adoption, and migrated away: a second Original would be in the world.
+#[test]
+fn one_that_left_meanwhile_is_not_given_again() {
+    let act = |root: &Path| {
+        let lines = ["entered {} original", "left {} migrated 60cb73fd mirror"]
+            .map(|line| inventory_line("2026-11-21T02:13:00Z", &line.replace("{}", NAME)));
+        let file = inventory_file(root, NAME);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "").unwrap();
+        append(&file, &lines.concat());
+    };
+    let (told, names, _scratch) = import_while(Some(Box::new(act)), NAME);
+    assert!(told[0].contains("it was migrated to the collection `mirror`"), "{told:?}");
+    assert_eq!(names, [""; 0]);
+}
+
+#[test]
+fn an_opaque_name_that_came_meanwhile_is_not_given_twice() {
+    let (_, made, other) = import_while(None, OTHER);
+    assert_eq!(made, [OTHER]);
+    let from = other.path().join("archive").join(OTHER);
+    let act = move |root: &Path| {
+        std::fs::create_dir_all(root.join(OTHER).parent().unwrap()).unwrap();
+        std::fs::rename(&from, root.join(OTHER)).unwrap();
+    };
+    let (told, names, _scratch) = import_while(Some(Box::new(act)), NAME);
+    assert!(told[0].contains(&format!("`{IBIP}` is the IBIp of `{OTHER}` already")), "{told:?}");
+    assert_eq!(names, [OTHER]);
+}
