@@ -7,6 +7,7 @@ use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::facts::is_of_the_item;
 use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest_up_to};
 use crate::disk::{Dir, DirEntry, Kind, PathError, StoredFile};
 use crate::interrupt::Interrupt;
@@ -130,7 +131,7 @@ impl Inventory {
         let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
         let found = match measure(dir, entry, size, progress, interrupt) {
             Ok(found) => found,
-            Err(CopyError::Disk(error)) if error.shortage().is_none() => Found::Unread,
+            Err(CopyError::Disk(error)) if is_of_the_item(&error) => Found::Unread,
             Err(error) => return Err(error),
         };
         self.found.insert(path, found);
@@ -193,10 +194,10 @@ impl Inventory {
     }
 }
 
-/// What was had of the disk, if it was; a shortage says nothing of what is there.
+/// What was had of the disk, if it was; what is closed to this user is not damaged.
 fn had<T>(outcome: Result<T, PathError>) -> Result<Option<T>, PathError> {
     match outcome {
-        Err(error) if error.shortage().is_some() => Err(error),
+        Err(error) if !is_of_the_item(&error) => Err(error),
         outcome => Ok(outcome.ok()),
     }
 }

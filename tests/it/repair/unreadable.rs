@@ -10,18 +10,24 @@ use rustix::io::Errno;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::repair::{Options, Outcome, Remainder, RepairError};
 
-use super::{Pair, flip};
+use super::{Pair, everything, flip};
 
 /// A path that can not be opened until the mended item takes its place.
 struct Rotten {
     path: PathBuf,
+    errno: Errno,
     replaced: AtomicBool,
     struck: AtomicBool,
 }
 
 impl Rotten {
     fn new(path: PathBuf) -> Arc<Rotten> {
-        Arc::new(Rotten { path, replaced: AtomicBool::default(), struck: AtomicBool::default() })
+        Rotten::with(path, Errno::IO)
+    }
+
+    fn with(path: PathBuf, errno: Errno) -> Arc<Rotten> {
+        let (replaced, struck) = (AtomicBool::default(), AtomicBool::default());
+        Arc::new(Rotten { path, errno, replaced, struck })
     }
 }
 
@@ -35,7 +41,7 @@ impl Watch for Rotten {
             && !self.replaced.load(Ordering::SeqCst)
         {
             self.struck.store(true, Ordering::SeqCst);
-            return Err(Errno::IO.into());
+            return Err(self.errno.into());
         }
         Ok(())
     }
@@ -96,6 +102,23 @@ fn a_file_that_can_not_be_opened_stays() {
     repair(&pair, &[], Remainder::Leave, &Rotten::new(damaged.clone())).unwrap();
     assert!(!pair.item("a").join("doc/added").exists());
     assert_eq!(fs::read(&damaged).unwrap(), bytes);
+}
+
+/// Another user has closed it, which says nothing of what is in it: nothing is taken from donors in its place.
+#[test]
+fn what_is_closed_to_this_user_is_not_damaged() {
+    for (closed, plant) in [("a.txt", "added"), ("sub", "added"), ("sub/b.bin", "sub/added")] {
+        let pair = Pair::new();
+        let doc = pair.item("a").join("doc");
+        fs::write(doc.join(plant), "added").unwrap();
+        let before = everything(&pair.item("a"));
+        let rotten = Rotten::with(doc.join(closed), Errno::ACCESS);
+        match repair(&pair, &["b"], Remainder::Refuse, &rotten) {
+            Err(RepairError::Disk(error)) => assert_eq!(error.path(), doc.join(closed)),
+            outcome => panic!("{outcome:?}"),
+        }
+        assert_eq!(everything(&pair.item("a")), before);
+    }
 }
 
 /// How often a file is read from.
