@@ -18,14 +18,31 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The pause between two looks.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// More threads than a run has: each has a place of its own, so that none waits for another.
+/// More threads than a run has at a time: each has a place of its own, so that none waits for another.
 const PLACES: usize = 64;
 
 thread_local! {
-    static PLACE: usize = {
-        static THREADS: AtomicUsize = AtomicUsize::new(0);
-        THREADS.fetch_add(1, Ordering::Relaxed) % PLACES
-    };
+    static PLACE: Place = Place::take();
+}
+
+/// The places of threads that have ended.
+static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// The place of a thread, free again when that ends: a long run starts any number of them.
+struct Place(usize);
+
+impl Place {
+    fn take() -> Place {
+        static TAKEN: AtomicUsize = AtomicUsize::new(0);
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Place(free.unwrap_or_else(|| TAKEN.fetch_add(1, Ordering::Relaxed) % PLACES))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+    }
 }
 
 /// What each thread reads now.
@@ -65,7 +82,9 @@ impl Stalls {
 
     /// What this thread reads.
     fn own(&self) -> MutexGuard<'_, Reading> {
-        self.0[PLACE.with(|place| *place)].lock().unwrap_or_else(PoisonError::into_inner)
+        // A thread that is ending has none any more, and reads nothing that it would wait for.
+        let place = PLACE.try_with(|place| place.0).unwrap_or_default();
+        self.0[place].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A warning of each read that is overdue, once.
@@ -129,5 +148,21 @@ mod tests {
         stalls.begin(Operation::Open, Path::new("/archive/file"), begun);
         stalls.after();
         assert_eq!(stalls.overdue(begun + PATIENCE), [""; 0]);
+    }
+
+    #[test]
+    fn threads_that_have_ended_leave_their_places() {
+        let (stalls, begun) = (Stalls::default(), Instant::now());
+        stalls.begin(Operation::Read, Path::new("/archive/file"), begun);
+        for _ in 0..2 * PLACES {
+            thread::scope(|threads| {
+                let other = threads.spawn(|| {
+                    stalls.begin(Operation::Read, Path::new("/archive/other"), begun);
+                    stalls.after();
+                });
+                other.join().unwrap();
+            });
+        }
+        assert_eq!(stalls.overdue(begun + PATIENCE).len(), 1);
     }
 }

@@ -27,6 +27,9 @@ use crate::layout;
 /// A longer line is none of ours.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
 
+/// A line is passed over up to this length: a hole of terabytes has no end that is worth reading to.
+const MAX_SKIPPED_BYTES: u64 = 64 * MAX_LINE_BYTES;
+
 /// What happened to an item [PREMIS: eventType].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventKind {
@@ -245,13 +248,15 @@ impl Collection {
         })
     }
 
-    /// Calls `visit` for every event, month by month, in the order they were logged.
+    /// Calls `visit` for every event, month by month, in the order they were logged. Returns how many lines
+    /// were passed over because they are longer than any event.
     pub fn visit_events<E: From<PathError>>(
         &self,
         since: Option<Instant>,
         mut visit: impl FnMut(Event) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Some(log) = self.own_dir(layout::LOG)? else { return Ok(()) };
+    ) -> Result<u64, E> {
+        let mut skipped = 0;
+        let Some(log) = self.own_dir(layout::LOG)? else { return Ok(skipped) };
         let mut months = Vec::new();
         for entry in log.entries()? {
             if let Some(name) = entry?.name.to_str().and_then(|name| name.strip_suffix(".jsonl")) {
@@ -267,12 +272,12 @@ impl Collection {
                 continue;
             }
             let Some(file) = log.open_file_if_there(format!("{name}.jsonl"))? else { continue };
-            visit_lines(file, |event| match since {
+            skipped += visit_lines(file, |event| match since {
                 Some(since) if event.date < since => Ok(()),
                 _ => visit(event),
             })?;
         }
-        Ok(())
+        Ok(skipped)
     }
 }
 
@@ -282,29 +287,36 @@ fn month(date: Instant) -> String {
     format!("{:04}-{:02}", civil.year, civil.month)
 }
 
+/// Returns how many lines were too long.
 fn visit_lines<E: From<PathError>>(
     file: StoredFile,
     mut visit: impl FnMut(Event) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<u64, E> {
     let path = file.path().to_path_buf();
     let broken = |error| E::from(PathError::new("read", Path::new(&path), error));
     if file.stamp()?.kind != Kind::File {
         return Err(broken(Error::other("it is not a file")));
     }
     let mut lines = BufReader::new(file);
-    let mut line = Vec::new();
+    let (mut line, mut length, mut skipped) = (Vec::new(), 0, 0);
     loop {
         line.clear();
         let limited = &mut std::io::Read::take(&mut lines, MAX_LINE_BYTES);
-        if limited.read_until(b'\n', &mut line).map_err(broken)? as u64 == MAX_LINE_BYTES {
-            // A device, or a hole of terabytes, has no end that is worth reading to.
-            return Err(broken(Error::other("it has a line longer than any event")));
+        length += limited.read_until(b'\n', &mut line).map_err(broken)? as u64;
+        if line.len() as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n") {
+            if length > MAX_SKIPPED_BYTES {
+                return Err(broken(Error::other("it has a line without an end")));
+            }
+            continue;
         }
+        let is_too_long = length > line.len() as u64;
+        skipped += u64::from(is_too_long);
         if line.is_empty() {
-            return Ok(());
+            return Ok(skipped);
         }
-        if let Ok(event) = serde_json::from_slice(&line) {
+        if !is_too_long && let Ok(event) = serde_json::from_slice(&line) {
             visit(event)?;
         }
+        length = 0;
     }
 }

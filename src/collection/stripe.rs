@@ -123,7 +123,11 @@ impl Collection {
     pub(super) fn is_unlocked(&self, name: &RepositoryName) -> Result<bool, PathError> {
         let Some(locks) = self.own_dir(layout::ITEM_LOCKS)? else { return Ok(true) };
         let Some(file) = locks.open_file_if_there(format!("{:02x}", stripe(name)))? else {
-            return Ok(true);
+            // On a full disk, the lock on the directory stands for it.
+            return match locks.try_lock() {
+                Err(error) if error.is_without_directory_locks() => Ok(true),
+                lock => Ok(lock?.is_some()),
+            };
         };
         match Lock::wait_for_file(file, LockMode::Shared, &Waiter::default().up_to(Duration::ZERO))
         {
@@ -137,4 +141,26 @@ impl Collection {
 /// The stripe of an item: the same for every spelling of its name.
 fn stripe(name: &RepositoryName) -> u8 {
     Digest::of(name.folded().as_bytes()).first_byte()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::init_without_names;
+    use crate::disk::Watcher;
+
+    #[test]
+    fn the_lock_on_the_directory_stands_for_a_missing_file() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().join("archive");
+        let collection = init_without_names(&root, "archive", &Watcher::default()).unwrap();
+        let name: RepositoryName = "example.org/archive/2026/11.21.02.13".parse().unwrap();
+        assert!(collection.is_unlocked(&name).unwrap());
+        let locks = collection.ensure_own().unwrap().ensure_dir(layout::ITEM_LOCKS).unwrap();
+        assert!(collection.is_unlocked(&name).unwrap());
+        let held = locks.try_lock().unwrap();
+        assert!(!collection.is_unlocked(&name).unwrap());
+        drop(held);
+        assert!(collection.is_unlocked(&name).unwrap());
+    }
 }

@@ -72,7 +72,7 @@ codes! {
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
     ItemVanished = 108, Damage, "an item that should be here is gone, and urepo did not remove it";
     // Once: then it is recorded.
-    Unrecorded = 109, Warning, "an item is here of which nothing had recorded that it came";
+    Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
 

@@ -79,7 +79,7 @@ fn missing(name: RepositoryName, state: Option<State>, certainty: Certainty) -> 
             (Code::ItemVanished, format!("{what} was here and was not removed by urepo"))
         }
         Certainty::Doubtful => {
-            (Code::PerhapsVanished, format!("{what} was here; why it is not, cannot be read"))
+            (Code::PerhapsVanished, format!("{what} was here; why it is gone cannot be read"))
         }
     };
     ItemReport::of_one(name, Finding::new(code, Place::Item, detail))

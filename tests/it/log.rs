@@ -164,6 +164,29 @@ fn an_event_that_could_not_be_written_is_told() {
     assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
 }
 
+/// One line, such as a hole that a power cut left, does not hide the others.
+#[test]
+fn a_line_that_is_too_long_is_passed_over_and_told() {
+    let world = World::with_collection();
+    let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
+    let [first, second] = ["2026-11-21T02:13:00Z", "2026-11-21T02:14:00Z"].map(event);
+    collection.log(std::slice::from_ref(&first)).unwrap();
+    let path = world.path("archive/.urepo/log/2026-11.jsonl");
+    let end = fs::metadata(&path).unwrap().len();
+    // Of just the longest length, longer, and of several times that length.
+    for length in [1 << 20, (1 << 20) + 1, 3 << 20] {
+        let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(end).unwrap();
+        file.set_len(end + length).unwrap();
+        collection.log(std::slice::from_ref(&second)).unwrap();
+        assert_eq!(events(&collection, None), [first.clone(), second.clone()], "{length}");
+        let ran = world.run("-c archive log");
+        assert_eq!(ran.succeeded().lines().count(), 2);
+        let told = "warning: passed over 1 line of the log, longer than any event";
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
 /// A hole of terabytes, or a device, is not read to its end.
 #[test]
 fn a_log_without_lines_is_refused() {

@@ -234,3 +234,26 @@ fn a_collection_of_one_user_stays_as_the_umask_has_it() {
         assert_eq!(stat.mode() & 0o022, 0, "{}", entry.unwrap().path().display());
     }
 }
+
+/// Without set-group-ID, what is made belongs to the group of its maker, who has not shared anything with that.
+#[test]
+fn only_the_group_of_the_root_directory_shares() {
+    if !geteuid().is_root() {
+        eprintln!("skipped: only root can give a directory to another group");
+        return;
+    }
+    let world = World::new();
+    let root = world.path("archive");
+    std::fs::create_dir(&root).unwrap();
+    chown(&root, None, Some(GROUP)).unwrap();
+    std::fs::set_permissions(&root, PermissionsExt::from_mode(0o777)).unwrap();
+    world.run("init archive --host archive.example.org").succeeded();
+    world.write("a.txt", "bytes");
+    world.run("-c archive new a.txt").succeeded();
+    for entry in walkdir::WalkDir::new(&root).min_depth(1) {
+        let entry = entry.unwrap();
+        let stat = entry.metadata().unwrap();
+        assert_ne!(stat.gid(), GROUP);
+        assert_eq!(stat.mode() & 0o022, 0, "{}", entry.path().display());
+    }
+}

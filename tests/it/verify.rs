@@ -31,6 +31,7 @@ use crate::support::{Faults, Mode, System};
 
 mod reporting;
 mod shortage;
+mod unasked;
 
 const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 

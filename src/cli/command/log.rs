@@ -58,8 +58,14 @@ impl Log {
             .into_iter()
             .filter_map(|it| it.absent)
             .try_for_each(|(text, failure)| tally.failed(&text, failure));
-        if let Err(stop) = visited {
-            tally.ends(stop.into());
+        match visited {
+            Ok(0) => {}
+            Ok(skipped) => {
+                let lines = human::count(skipped, "line");
+                let told = format!("passed over {lines} of the log, longer than any event");
+                context.printer.warning(&told);
+            }
+            Err(stop) => tally.ends(stop.into()),
         }
         let failed = tally.failed;
         let partial = (failed > 0).then(|| {

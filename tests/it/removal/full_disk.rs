@@ -160,6 +160,23 @@ fn a_disk_that_becomes_full_anywhere() {
     }
 }
 
+/// What a full disk or a crash left of the reserve is made whole by the next deletion.
+#[test]
+fn a_reserve_that_is_short_is_refilled() {
+    let world = World::new();
+    let file = |name: &str| world.root("archive/.urepo/reserve").join(name);
+    for (name, bytes) in [("0", 0), ("3", 100)] {
+        let file = std::fs::File::options().write(true).open(file(name)).unwrap();
+        file.set_len(bytes).unwrap();
+    }
+    std::fs::remove_file(file("7")).unwrap();
+    world.delete("archive", &forced()).unwrap();
+    for number in 0..12 {
+        let bytes = std::fs::metadata(file(&number.to_string())).unwrap().len();
+        assert_eq!(bytes, 16 * 1024, "{number}");
+    }
+}
+
 /// Who purges while nothing can be made keeps others away from the item all the same.
 #[test]
 fn a_lock_without_a_file() {
