@@ -1,5 +1,6 @@
 //! A collection that several users share: what one of them leaves behind stops none of the others.
 
+mod killed;
 mod moment;
 
 use std::io::Write as _;
@@ -51,9 +52,14 @@ impl Shared {
     }
 
     fn command(&self, user: u32, umask: &str, line: &str) -> Command {
+        self.command_by(user, umask, "", line)
+    }
+
+    /// The same, run by another program.
+    fn command_by(&self, user: u32, umask: &str, by: &str, line: &str) -> Command {
         let become_user = format!("setpriv --reuid={user} --regid={GROUP} --clear-groups");
         let mut command =
-            self.0.shell(&format!("umask {umask}; exec {become_user} ./urepo {line}"));
+            self.0.shell(&format!("umask {umask}; exec {become_user} {by} ./urepo {line}"));
         command.env("HOME", self.0.path(""));
         command
     }
