@@ -259,7 +259,15 @@ fn state(
             evident.or(options.state).or(is_accepted.then_some(own))
         }
     };
-    state.ok_or_else(|| RepairError::StateUnknown { name: facts.name.clone() })
+    let other = donors.iter().find(|it| it.collection != facts.collection && it.may_be_original);
+    match (state, other) {
+        (None, _) => Err(RepairError::StateUnknown { name: facts.name.clone() }),
+        (Some(State::Original), Some(other)) => Err(RepairError::PerhapsElsewhere {
+            name: facts.name.clone(),
+            root: other.root.clone(),
+        }),
+        (Some(state), _) => Ok(state),
+    }
 }
 
 /// The state that the item had by the inventory, or else by its own sidecar and those of donors. Nothing

@@ -66,6 +66,14 @@ pub enum RepairError {
         /// Where the Original is.
         root: PathBuf,
     },
+    /// There might be two Originals: a donor's sidecar, which is not sealed, may be that of the Original.
+    #[error("the Original of `{name}` may be in `{}`, where its sidecar is not as it was sealed", root.display())]
+    PerhapsElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// Where the Original may be.
+        root: PathBuf,
+    },
     /// The seal is broken and only the payload bears the sidecar out.
     #[error("the sidecar of `{name}` is not as it was sealed, and no copy confirms it")]
     Unconfirmed {
@@ -165,6 +173,7 @@ impl RepairError {
             | RepairError::PerhapsDeleted { .. }
             | RepairError::Deleted { .. }
             | RepairError::Handover { .. }
+            | RepairError::PerhapsElsewhere { .. }
             | RepairError::Unconfirmed { .. }
             | RepairError::Unproven { .. }
             | RepairError::LaterFormat { .. }

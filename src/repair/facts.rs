@@ -56,6 +56,8 @@ pub(super) struct DonorFacts {
     pub collection: String,
     /// Its sidecar, if that is sealed.
     pub record: Option<Written>,
+    /// Whether its sidecar, which is not sealed, may be that of the Original.
+    pub may_be_original: bool,
 }
 
 impl Record {
@@ -141,6 +143,14 @@ impl Facts {
     }
 }
 
+/// A sidecar as it was when it was looked at: the identity of its directory, and its own stamp.
+pub(super) type Seen = ((u64, u64), Option<Stamp>);
+
+/// What stands for the sidecar of `item`: equal later if nobody has changed it.
+pub(super) fn seen(item: &StoredItem) -> Result<Seen, PathError> {
+    Ok((item.dir().own_stamp()?.identity, item.dir().stamp(layout::SIDECAR)?))
+}
+
 impl DonorFacts {
     pub(super) fn is_tombstone(&self) -> bool {
         self.record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted)
@@ -158,13 +168,17 @@ pub(super) fn find(
         Err(error) if error.is_absence() => return Ok(None),
         outcome => outcome?,
     };
-    let record = match read(item.dir()) {
+    let (record, may_be_original) = match read(item.dir()) {
         Err(SidecarFileError::Disk(error)) => return Err(error.into()),
         outcome => match Record::of(name, outcome)? {
-            Record::Sealed(written) => Some(*written),
-            Record::Doubtful(_) | Record::Lost(_) => None,
+            Record::Sealed(written) => (Some(*written), false),
+            Record::Doubtful(written) => {
+                let sidecar = &written.sidecar;
+                (None, sidecar.state == State::Original || sidecar.handover.is_some())
+            }
+            Record::Lost(_) => (None, true),
         },
     };
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
-    Ok(Some((item, DonorFacts { root, collection, record })))
+    Ok(Some((item, DonorFacts { root, collection, record, may_be_original })))
 }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use super::build::Build;
 use super::decide::{decide, is_deleted};
-use super::facts::{self, DonorFacts, Facts, Record, is_of_the_item};
+use super::facts::{self, DonorFacts, Facts, Record, Seen, is_of_the_item, seen};
 use super::inventory::{Inventory, Known, open_payload};
 use super::plan::{Damage, Plan, wanted};
 use super::{Outcome, Remainder, RepairError, Repairer, donor};
 use crate::collection::{
-    CollectionError, Event, EventKind, InventoryChange, Recorded, StoredItem, Writer, lock_items,
+    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, Recorded,
+    StoredItem, Writer, lock_items_with,
 };
-use crate::disk::Stamp;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -24,7 +24,9 @@ struct Examined {
     /// What there is of it; nothing of one that vanished.
     item: Option<StoredItem>,
     /// The sidecar that the plan goes by.
-    stamp: Option<Stamp>,
+    seen: Option<Seen>,
+    /// Those of all donors, if the plan goes by them as well.
+    seen_elsewhere: Option<Vec<Option<Seen>>>,
     donors: Vec<StoredItem>,
     plan: Plan,
 }
@@ -34,6 +36,7 @@ struct Found {
     /// The name, as it is spelt on disk or in the inventory.
     name: RepositoryName,
     item: Option<StoredItem>,
+    seen: Option<Seen>,
     record: Record,
     /// What the inventory says, where the sidecar is not sealed.
     recorded: Option<Recorded>,
@@ -63,13 +66,17 @@ impl Repairer<'_> {
             // An item of any size need not wait in the stage for the end of a long run.
             let _ = writer.stage().remove_tree(&staged);
         }
-        replaced?;
-        let state = examined.plan.sidecar.state;
-        let (change, note) = match examined.plan.damage {
-            Damage::Within => (InventoryChange::Became(state), "mended"),
-            Damage::Vanished => (InventoryChange::Entered(state), "brought back"),
+        match replaced {
+            // Another repair was faster, perhaps.
+            Err(RepairError::Changed { .. }) if self.look_at(&name)?.is_none() => {
+                return Ok(Outcome::Sound);
+            }
+            outcome => outcome?,
+        }
+        let note = match examined.plan.damage {
+            Damage::Within => "mended",
+            Damage::Vanished => "brought back",
         };
-        self.collection.record([(name.clone(), change)], self.clock)?;
         self.check_in_place(&examined.plan)?;
         self.progress.finish_item(name.as_str());
         let event = Event::new(EventKind::Recovery, &name, self.clock.now(), self.agent);
@@ -79,17 +86,16 @@ impl Repairer<'_> {
 
     /// Looks at the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
-        let Found { name, item, record, recorded } = self.find(name)?;
-        let stamp = match &item {
-            Some(item) => item.dir().stamp(layout::SIDECAR)?,
-            None => None,
-        };
+        let Found { name, item, seen, record, recorded } = self.find(name)?;
         if let Record::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
         {
             return Ok(None);
         }
-        let mut found = self.find_donors(&name, &record)?;
+        // Of a sealed item donors decide nothing.
+        let have_say = !matches!(record, Record::Sealed(_));
+        let seen_elsewhere = have_say.then(|| self.seen_elsewhere(&name)).transpose()?;
+        let mut found = self.find_donors(&name, have_say)?;
         let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
         found.retain(|(_, donor)| donor.is_tombstone() == is_deleted);
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
@@ -117,7 +123,7 @@ impl Repairer<'_> {
             Some(item) => is_complete && self.is_sound(item)?,
             None => false,
         };
-        Ok((!is_sound).then_some(Examined { item, stamp, donors, plan }))
+        Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
     }
 
     /// What there is of the item `name`, or what the inventory says of it.
@@ -125,18 +131,20 @@ impl Repairer<'_> {
         match self.collection.item(name) {
             Ok(item) => {
                 let name = item.name().clone();
+                let seen = Some(seen(&item)?);
                 let record = Record::read(&name, item.dir())?;
                 let recorded = match &record {
                     Record::Lost(_) | Record::Doubtful(_) => self.collection.last_record(&name)?,
                     Record::Sealed(_) => None,
                 };
-                Ok(Found { name, item: Some(item), record, recorded })
+                Ok(Found { name, item: Some(item), seen, record, recorded })
             }
             Err(CollectionError::NoSuchItem { .. }) => match self.collection.absent(name) {
                 CollectionError::Vanished { recorded, .. } => {
                     let name = recorded.line.name.clone();
                     let record = Record::Lost("the item is missing".to_owned());
-                    Ok(Found { name, item: None, record, recorded: Some(*recorded) })
+                    let recorded = Some(*recorded);
+                    Ok(Found { name, item: None, seen: None, record, recorded })
                 }
                 error => Err(error.into()),
             },
@@ -148,19 +156,27 @@ impl Repairer<'_> {
     fn find_donors(
         &self,
         name: &RepositoryName,
-        record: &Record,
+        have_say: bool,
     ) -> Result<Vec<(StoredItem, DonorFacts)>, RepairError> {
-        // Of a sealed item donors decide nothing: one that cannot be read is of no use, and no reason to stop.
-        let has_say = !matches!(record, Record::Sealed(_));
         let mut found = Vec::new();
         for donor in self.donors {
             match facts::find(name, donor) {
-                Err(error) if has_say || error.is_shortage() => return Err(error),
+                // One that cannot be read and decides nothing is of no use, and no reason to stop.
+                Err(error) if have_say || error.is_shortage() => return Err(error),
                 Err(_) => {}
                 Ok(donor) => found.extend(donor),
             }
         }
         Ok(found)
+    }
+
+    /// The sidecars of the item in the collections that may help, as they are now.
+    fn seen_elsewhere(&self, name: &RepositoryName) -> Result<Vec<Option<Seen>>, RepairError> {
+        let seen = |donor: &Collection| match donor.item(name) {
+            Err(error) if error.is_absence() => Ok(None),
+            item => Ok(Some(seen(&item?)?)),
+        };
+        self.donors.iter().map(seen).collect()
     }
 
     /// Reads the payload, as far as any sidecar knows it.
@@ -203,7 +219,7 @@ impl Repairer<'_> {
         writer: &Writer,
         staged: &std::path::Path,
     ) -> Result<(), RepairError> {
-        let Examined { item, stamp, donors, plan } = examined;
+        let Examined { item, donors, plan, .. } = examined;
         let (progress, interrupt) = (self.progress, self.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
         Build { item: item.as_ref(), plan, donors, writer, progress, interrupt, staged }.run()?;
@@ -214,29 +230,51 @@ impl Repairer<'_> {
         if let Some(finding) = unexpected(&findings, plan) {
             return Err(RepairError::NotWhole { name: plan.name.clone(), finding });
         }
-        let items = [(self.collection, &plan.name)];
-        let _locks = lock_items(items, self.agent, &self.waiter())?;
+        let _locks = self.lock(examined)?;
         let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
-        let Some(item) = item else {
-            return match self.collection.named_item(&plan.name) {
-                Err(CollectionError::Vanished { .. }) => {
-                    Ok(writer.place_item(self.collection, staged, &plan.name)?)
-                }
-                Err(error) => Err(error.into()),
-                Ok(item) => {
-                    let path = item.dir().path().to_path_buf();
-                    Err(RepairError::Changed { name: plan.name.clone(), path })
-                }
-            };
+        self.check_unchanged(examined)?;
+        let state = plan.sidecar.state;
+        let change = if item.is_some() {
+            writer.replace_item(self.collection, staged, &plan.name)?;
+            InventoryChange::Became(state)
+        } else {
+            writer.place_item(self.collection, staged, &plan.name)?;
+            InventoryChange::Entered(state)
         };
-        let now = self.collection.item(&plan.name)?;
-        let is_same = now.dir().own_stamp()?.identity == item.dir().own_stamp()?.identity
-            && now.dir().stamp(layout::SIDECAR)? == *stamp;
-        if !is_same {
-            let path = item.dir().path_of(layout::SIDECAR);
-            return Err(RepairError::Changed { name: plan.name.clone(), path });
+        Ok(self.collection.record([(plan.name.clone(), change)], self.clock)?)
+    }
+
+    /// Locks the item, here and in the donors that have a say.
+    fn lock(&self, examined: &Examined) -> Result<ItemLocks, RepairError> {
+        let name = &examined.plan.name;
+        let seen = examined.seen_elsewhere.iter().flatten();
+        let theirs = self.donors.iter().zip(seen).filter(|(donor, seen)| {
+            // A backup has the same id, and by that the same locks.
+            seen.is_some() && donor.id() != self.collection.id()
+        });
+        let theirs = theirs.map(|(donor, _)| (donor, name));
+        let ours = [(self.collection, name)];
+        Ok(lock_items_with(ours, theirs, self.agent, &self.waiter())?)
+    }
+
+    /// Makes sure that all sidecars that the plan goes by are as they were.
+    fn check_unchanged(&self, examined: &Examined) -> Result<(), RepairError> {
+        let name = &examined.plan.name;
+        let changed = |root: &Collection| {
+            let path = root.path().join(layout::item_directory(name)).join(layout::SIDECAR);
+            Err(RepairError::Changed { name: name.clone(), path })
+        };
+        let now = match self.collection.named_item(name) {
+            Err(CollectionError::Vanished { .. }) => None,
+            item => Some(seen(&item?)?),
+        };
+        if now != examined.seen {
+            return changed(self.collection);
         }
-        Ok(writer.replace_item(self.collection, staged, &plan.name)?)
+        let Some(before) = &examined.seen_elsewhere else { return Ok(()) };
+        let now = self.seen_elsewhere(name)?;
+        let mut pairs = self.donors.iter().zip(before.iter().zip(&now));
+        pairs.find(|(_, (before, now))| before != now).map_or(Ok(()), |(donor, _)| changed(donor))
     }
 
     /// Every byte was read back in the stage, so its place is looked at and not its bytes again.

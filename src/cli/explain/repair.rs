@@ -31,6 +31,9 @@ impl From<RepairError> for Failure {
             RepairError::Deleted { .. } => "bring `item.toml` back from a backup",
             RepairError::Handover { .. } => "`urepo recover` finishes it; repair the item then",
             RepairError::SecondOriginal { .. } => "repair it with `--as copy`",
+            RepairError::PerhapsElsewhere { .. } => {
+                "repair the item there first, or name with `--from` only other collections"
+            }
             RepairError::Unconfirmed { .. } => {
                 "name a copy with `--from`, or believe it as it is with `--reseal`"
             }

@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rustix::io::Errno;
-use urepo::collection::{CollectionError, Names, lock_items, recover};
+use urepo::collection::{Collection, CollectionError, Names, lock_items, recover};
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{Options, Outcome, RepairError};
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+use urepo::repair::{Options, Outcome, RepairError, Repairer};
 
-use super::{Pair, copy_tree, everything, flip};
+use super::{Pair, copy_tree, everything, flip, lose_sidecar, mended};
 use crate::inventory::check_inventory;
 use crate::power::Disk;
 use crate::support::{Faults, Mode, System, TestClock, Trace, agent, staged, waiter};
@@ -240,20 +243,97 @@ fn a_kept_file_that_changes_meanwhile() {
     assert_eq!(pair.codes(), []);
 }
 
-/// Two who change an item do so one after the other.
+/// It was an honest Copy when the decision was made, and holds the Original when that is carried out.
+#[test]
+fn a_donor_that_becomes_the_original_meanwhile() {
+    let pair = Pair::new();
+    lose_sidecar(&pair, "a");
+    let theirs = pair.item("b").join("item.toml");
+    let mut sidecar = pair.sidecar("b");
+    sidecar.state = State::Original;
+    let (path, text) = (theirs.clone(), sidecar.to_text());
+    let outcome = repair_while(&pair, "item.toml", move || fs::write(&path, &text).unwrap());
+    match outcome {
+        Err(RepairError::Changed { path, .. }) => assert_eq!(path, theirs),
+        outcome => panic!("{outcome:?}"),
+    }
+    assert!(!pair.item("a").join("item.toml").exists());
+    pair.repair(&["b"]).unwrap();
+    assert_eq!(pair.sidecar("a").state, State::Copy);
+}
+
+/// Two repairs of one item at once: the slower one finds that nothing is left to mend.
+#[test]
+fn an_item_that_is_mended_meanwhile() {
+    for is_missing in [false, true] {
+        let pair = Arc::new(Pair::new());
+        damage(&pair, true);
+        if is_missing {
+            fs::remove_dir_all(pair.item("a")).unwrap();
+        }
+        let faster = Arc::clone(&pair);
+        let outcome = repair_while(&pair, "doc/a.txt", move || {
+            mended(faster.repair(&["b"]));
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Sound);
+        assert_eq!(pair.codes(), []);
+    }
+}
+
+/// Two who change an item do so one after the other, in the collection that decides as well.
 #[test]
 fn an_item_that_is_locked() {
+    for holder in ["a", "b"] {
+        let pair = Pair::new();
+        damage(&pair, true);
+        let (other, clock) = (pair.open(holder), TestClock::at("2026-11-22T00:00:00Z"));
+        let locks = lock_items([(&other, &pair.name)], &agent(), &waiter(&clock)).unwrap();
+        let (options, watcher) = (Options::default(), Watcher::default());
+        let outcome = pair.with_repairer(&["b"], options, &watcher, |repairer| {
+            let writer = repairer.collection.writer(&agent(), &waiter(repairer.clock))?;
+            Repairer { wait: Duration::ZERO, ..*repairer }.repair(&pair.name, &writer)
+        });
+        let locked =
+            matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));
+        assert!(locked, "{outcome:?}");
+        drop(locks);
+        pair.repair(&["b"]).unwrap();
+        assert_eq!(pair.codes(), []);
+    }
+}
+
+/// Tries to lock the item when its line in the inventory is written.
+struct Recording {
+    root: PathBuf,
+    name: RepositoryName,
+    is_locked: AtomicBool,
+}
+
+impl Watch for Recording {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_inventory = path.starts_with(self.root.join(".urepo/inventory"));
+        if is_inventory && operation == Operation::Write {
+            let a = Collection::open(&self.root, &Watcher::default()).unwrap();
+            let clock = TestClock::at("2026-11-22T00:00:00Z");
+            let at_once = waiter(&clock).up_to(Duration::ZERO);
+            let locks = lock_items([(&a, &self.name)], &agent(), &at_once);
+            let is_locked = matches!(locks, Err(CollectionError::ItemLocked { .. }));
+            self.is_locked.store(is_locked, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
+/// Whoever has the lock next finds what is recorded as it is on the disk.
+#[test]
+fn a_mended_item_is_recorded_while_it_is_locked() {
     let pair = Pair::new();
     damage(&pair, false);
-    let (a, clock) = (pair.open("a"), TestClock::at("2026-11-22T00:00:00Z"));
-    let locks = lock_items([(&a, &pair.name)], &agent(), &waiter(&clock)).unwrap();
-    let outcome = pair.repair(&["b"]);
-    let locked =
-        matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));
-    assert!(locked, "{outcome:?}");
-    drop(locks);
-    pair.repair(&["b"]).unwrap();
-    assert_eq!(pair.codes(), []);
+    let (root, name) = (pair.root("a"), pair.name.clone());
+    let watch = Arc::new(Recording { root, name, is_locked: AtomicBool::new(false) });
+    let watcher = Watcher::new(Arc::clone(&watch) as _);
+    mended(pair.repair_with(&["b"], Options::default(), &watcher));
+    assert!(watch.is_locked.load(Ordering::SeqCst));
 }
 
 /// Other items under the same lock can be changed while files and donors are read.
@@ -263,7 +343,7 @@ fn no_lock_is_held_while_the_item_is_read_and_built() {
     damage(&pair, false);
     let (root, name) = (pair.root("a"), pair.name.clone());
     let outcome = repair_while(&pair, "doc/a.txt", move || {
-        let other = urepo::collection::Collection::open(&root, &Watcher::default()).unwrap();
+        let other = Collection::open(&root, &Watcher::default()).unwrap();
         let clock = TestClock::at("2026-11-21T02:13:00Z");
         drop(lock_items([(&other, &name)], &agent(), &waiter(&clock)).unwrap());
     });

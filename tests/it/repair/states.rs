@@ -114,3 +114,39 @@ fn an_original_built_from_a_copy_says_nothing_of_a_copy() {
     mended(pair.repair(&["b"]));
     assert_eq!(pair.sidecar("a"), before);
 }
+
+/// Nobody has sealed what it says, but it may be true.
+#[test]
+fn a_donor_that_may_hold_the_original_is_repaired_first() {
+    let claim = |pair: &Pair| {
+        pair.change("b", |sidecar| {
+            sidecar.state = State::Original;
+            sidecar.origin.clear();
+        });
+        pair.edit("b", "transferable", "# by hand\ntransferable");
+    };
+    let lose = |pair: &Pair| lose_sidecar(pair, "b");
+    let plants: [&dyn Fn(&Pair); 2] = [&claim, &lose];
+    for plant in plants {
+        let pair = Pair::new();
+        let before = pair.sidecar("a");
+        pair.add_copy("c");
+        plant(&pair);
+        lose_sidecar(&pair, "a");
+        for options in [Options::default(), as_state(State::Original)] {
+            match pair.refuses(&["c", "b"], options) {
+                RepairError::PerhapsElsewhere { root, .. } => assert_eq!(root, pair.root("b")),
+                error => panic!("{error}"),
+            }
+        }
+        mended(pair.repair(&["c"]));
+        assert_eq!(pair.sidecar("a"), before);
+    }
+    let pair = Pair::new();
+    let before = pair.sidecar("a");
+    pair.add_copy("c");
+    pair.edit("b", "transferable", "# by hand\ntransferable");
+    lose_sidecar(&pair, "a");
+    mended(pair.repair(&["c", "b"]));
+    assert_eq!(pair.sidecar("a"), before);
+}
