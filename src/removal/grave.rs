@@ -1,5 +1,6 @@
 //! What there is of a deleted item: found, read and compared, and left as it is.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use super::plan::has_payload;
@@ -182,12 +183,17 @@ impl<'a> Search<'a> {
     }
 
     fn copy(&self, name: &RepositoryName) -> Result<Option<Grave>, RemovalError> {
+        let refused = RefCell::new(None);
         let chosen = self.choose(name, |trashed| {
             let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
             // One that gave way to another Original.
             match item.sidecar() {
                 Ok((sidecar, _)) if sidecar.state == State::Original => {
-                    self.refuse_second_original(name, Origin::Trash)?;
+                    // A Copy that came later may be in the trash as well.
+                    if let Err(error) = self.refuse_second_original(name, Origin::Trash) {
+                        refused.replace(Some(error));
+                        return Ok(None);
+                    }
                 }
                 Err(CollectionError::Disk(error)) => return Err(error.into()),
                 // What cannot be used as a sidecar is found to be damaged next.
@@ -198,7 +204,9 @@ impl<'a> Search<'a> {
             report.findings.check_shortage()?;
             Ok(Some(summarize_damage(&report.findings)))
         })?;
-        let Some(trashed) = chosen else { return Ok(None) };
+        let Some(trashed) = chosen else {
+            return refused.into_inner().map_or(Ok(None), |error| Err(error.into()));
+        };
         let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
         let (sidecar, _) = item.sidecar()?;
         Ok(Some(Grave::Copy { sidecar, trashed }))

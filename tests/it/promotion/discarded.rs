@@ -91,14 +91,25 @@ fn a_later_copy_does_not_hide_where_the_original_went() {
     let sites = discarded();
     let (world, item) = (&sites.world, &sites.name);
     world.run(&format!("-c mirror copy {item} --to archive")).succeeded();
-    world.run(&format!("-c archive delete {item} --with mirror")).succeeded();
-    let mut entries = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
-    let copy = entries.find_map(|entry| {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(path.join("copy/item.toml")).unwrap();
-        text.contains("state = \"Copy\"").then_some(path)
-    });
-    std::fs::remove_dir_all(copy.unwrap()).unwrap();
+    let delete = || world.run(&format!("-c archive delete {item} --with mirror")).succeeded().len();
+    let trashed = |state: &str| {
+        let mut entries = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
+        let is_meant = |path: &std::path::PathBuf| {
+            let text = std::fs::read_to_string(path.join("copy/item.toml")).unwrap();
+            text.contains(&format!("state = \"{state}\""))
+        };
+        entries.find_map(|entry| Some(entry.unwrap().path()).filter(is_meant)).unwrap()
+    };
+    delete();
+    // The newest entry is listed first on some file systems.
+    let (original, aside) = (trashed("Original"), world.path("aside"));
+    std::fs::rename(&original, &aside).unwrap();
+    std::fs::rename(aside, original).unwrap();
+    // The Copy comes back: it is no second Original.
+    revive(&sites, "").succeeded();
+    assert_eq!(sites.state("archive"), "Copy");
+    delete();
+    std::fs::remove_dir_all(trashed("Copy")).unwrap();
     stays(&sites, &revive(&sites, ""), &id(world, "mirror"));
 }
 
