@@ -48,11 +48,13 @@ impl Build<'_> {
         for path in &directories {
             self.stage().make_dir(self.staged_path(path))?;
         }
-        for (entry, step) in entries.iter().zip(&self.plan.steps) {
+        let mut steps = self.plan.steps.iter().peekable();
+        for entry in entries {
             if self.interrupt.requested() {
                 return Err(RepairError::Interrupted);
             }
-            self.entry(entry, step.source)?;
+            let step = steps.next_if(|step| step.path == entry.path);
+            self.entry(entry, step.map(|step| step.source))?;
         }
         // Deepest first, now that nothing more is put into them.
         for path in directories.iter().rev() {
@@ -61,7 +63,8 @@ impl Build<'_> {
         Ok(())
     }
 
-    fn entry(&self, entry: &Entry, source: Source) -> Result<(), RepairError> {
+    /// Makes an entry from `source`, or as it is in the item.
+    fn entry(&self, entry: &Entry, source: Option<Source>) -> Result<(), RepairError> {
         let staged = self.staged_path(entry.path.as_path());
         match (&entry.content, source) {
             (Content::EmptyDirectory { modified, mode }, _) => {
@@ -71,20 +74,20 @@ impl Build<'_> {
                 Ok(dir.set_attributes(&stamp)?)
             }
             (Content::Link { target }, source) => {
-                if source != Source::Own || !self.link(&entry.path, &staged)? {
+                if source.is_some() || !self.link(&entry.path, &staged)? {
                     self.stage().make_link(OsStr::from_bytes(target), &staged)?;
                 }
                 Ok(())
             }
-            (Content::File { .. }, Source::Donor(donor)) => {
+            (Content::File { .. }, Some(Source::Donor(donor))) => {
                 self.copy(self.donors[donor].open(&entry.path)?, entry, &staged)
             }
-            (Content::File { modified, mode, .. }, Source::Own | Source::OwnAttributes) => {
+            (Content::File { modified, mode, .. }, None | Some(Source::OwnAttributes)) => {
                 let Some(item) = self.item else { return Ok(()) };
                 if !self.link(&entry.path, &staged)? {
                     return self.copy(item.open(&entry.path)?, entry, &staged);
                 }
-                if source == Source::OwnAttributes {
+                if source.is_some() {
                     // Both names are of one file, so the old item has them right from now on as well.
                     let file = self.stage().open_file(&staged)?;
                     let stamp = Stamp { modified: *modified, mode: *mode, ..file.stamp()? };
@@ -92,7 +95,7 @@ impl Build<'_> {
                 }
                 Ok(())
             }
-            (Content::File { .. }, Source::Lost | Source::Sidecar) => {
+            (Content::File { .. }, Some(Source::Lost | Source::Sidecar)) => {
                 self.keep_damaged(&entry.path, &staged)
             }
         }

@@ -56,6 +56,8 @@ pub(super) struct DonorFacts {
     pub collection: String,
     /// Its sidecar, if that is sealed.
     pub record: Option<Written>,
+    /// Whether the item was deleted there, by its sealed sidecar.
+    pub is_tombstone: bool,
     /// Whether its sidecar, which is not sealed, may be that of the Original.
     pub may_be_original: bool,
 }
@@ -151,12 +153,6 @@ pub(super) fn seen(item: &StoredItem) -> Result<Seen, PathError> {
     Ok((item.dir().own_stamp()?.identity, item.dir().stamp(layout::SIDECAR)?))
 }
 
-impl DonorFacts {
-    pub(super) fn is_tombstone(&self) -> bool {
-        self.record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted)
-    }
-}
-
 /// The item `name` in `donor`, if it is there.
 ///
 /// A donor without a sealed sidecar may still have good files; one that cannot be read may hold the Original.
@@ -180,5 +176,6 @@ pub(super) fn find(
         },
     };
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
-    Ok(Some((item, DonorFacts { root, collection, record, may_be_original })))
+    let is_tombstone = record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted);
+    Ok(Some((item, DonorFacts { root, collection, record, is_tombstone, may_be_original })))
 }

@@ -46,27 +46,52 @@ pub(super) struct Inventory {
 
 #[derive(Debug)]
 enum Found {
-    Content(Content),
+    /// What every sidecar that knows the path has there.
+    AsKnown,
+    Content(Box<Content>),
     /// A file whose bytes cannot be had, or are more than they should be.
     Unread,
     /// Something that no payload has.
     Special,
 }
 
-/// The paths that sidecars know, with the largest size that any of them has.
+impl Found {
+    fn content(content: Content) -> Found {
+        Found::Content(Box::new(content))
+    }
+}
+
+/// The paths that sidecars know.
 #[derive(Debug, Default)]
-pub(super) struct Known<'a>(BTreeMap<&'a [u8], u64>);
+pub(super) struct Known<'a>(BTreeMap<&'a [u8], KnownContent<'a>>);
+
+/// What sidecars have at a path.
+#[derive(Clone, Copy, Debug)]
+enum KnownContent<'a> {
+    Same(&'a Content),
+    /// Several things, with the largest size.
+    Various(u64),
+}
+
+impl KnownContent<'_> {
+    fn bytes(self) -> u64 {
+        match self {
+            KnownContent::Same(Content::File { bytes, .. }) => *bytes,
+            KnownContent::Various(bytes) => bytes,
+            KnownContent::Same(Content::Link { .. } | Content::EmptyDirectory { .. }) => 0,
+        }
+    }
+}
 
 impl<'a> Known<'a> {
     /// Adds the paths of `entries`.
     pub(super) fn add(&mut self, entries: &'a [Entry]) {
         for entry in entries {
-            let size = match entry.content {
-                Content::File { bytes, .. } => bytes,
-                Content::Link { .. } | Content::EmptyDirectory { .. } => 0,
-            };
-            let largest = self.0.entry(entry.path.as_bytes()).or_default();
-            *largest = size.max(*largest);
+            let content = KnownContent::Same(&entry.content);
+            let known = self.0.entry(entry.path.as_bytes()).or_insert(content);
+            if !matches!(known, KnownContent::Same(known) if **known == entry.content) {
+                *known = KnownContent::Various(known.bytes().max(content.bytes()));
+            }
         }
     }
 
@@ -104,13 +129,12 @@ impl Inventory {
                     below.push(b'/');
                 }
                 below.extend_from_slice(entry.name.as_bytes());
-                let size = known.0.get(&below[..]).copied();
-                if size.is_some() || known.is_implied(&below) {
+                let content = known.0.get(&below[..]).copied();
+                if content.is_some() || known.is_implied(&below) {
                     if entry.kind == Kind::Directory {
                         pending.push(below.clone());
                     }
-                    let size = size.unwrap_or_default();
-                    inventory.look_at((&dir, &entry), &below, size, progress, interrupt)?;
+                    inventory.look_at((&dir, &entry), (&below, content), progress, interrupt)?;
                 } else {
                     inventory.unknown.push(OsStr::from_bytes(&below).into());
                 }
@@ -123,13 +147,16 @@ impl Inventory {
     fn look_at(
         &mut self,
         (dir, entry): (&Dir, &DirEntry),
-        path: &[u8],
-        size: u64,
+        (path, known): (&[u8], Option<KnownContent<'_>>),
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<(), CopyError> {
+        let size = known.map_or(0, KnownContent::bytes);
         let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
         let found = match measure(dir, entry, size, progress, interrupt) {
+            Ok(Found::Content(found)) if matches!(known, Some(KnownContent::Same(known)) if *known == *found) => {
+                Found::AsKnown
+            }
             Ok(found) => found,
             Err(CopyError::Disk(error)) if is_of_the_item(&error) => Found::Unread,
             Err(error) => return Err(error),
@@ -138,14 +165,15 @@ impl Inventory {
         Ok(())
     }
 
-    /// How what is there compares with `entry`.
+    /// How what is there compares with `entry`, which a known sidecar has.
     pub(super) fn standing(&self, entry: &Entry) -> Standing {
         let content = match self.found.get(&entry.path) {
             None | Some(Found::Special) => return Standing::Missing,
             Some(Found::Unread) => return Standing::Damaged,
+            Some(Found::AsKnown) => return Standing::Good,
             Some(Found::Content(content)) => content,
         };
-        match (content, &entry.content) {
+        match (&**content, &entry.content) {
             (found, wanted) if found == wanted => Standing::Good,
             (
                 Content::File { bytes, digest, .. },
@@ -213,10 +241,10 @@ fn measure(
     let name = Path::new(&entry.name);
     Ok(match entry.kind {
         Kind::Special(_) => Found::Special,
-        Kind::Link => Found::Content(Content::Link { target: dir.read_link(name)?.into_vec() }),
+        Kind::Link => Found::content(Content::Link { target: dir.read_link(name)?.into_vec() }),
         Kind::Directory => match dir.stamp(name)? {
             None => Found::Special,
-            Some(stamp) => Found::Content(Content::EmptyDirectory {
+            Some(stamp) => Found::content(Content::EmptyDirectory {
                 modified: stamp.modified,
                 mode: stamp.mode,
             }),
@@ -232,7 +260,7 @@ fn measure(
             }
             let Measured { bytes, digest } = read(&mut file, size, progress, interrupt)?;
             let (modified, mode) = (stamp.modified, stamp.mode);
-            Found::Content(Content::File { bytes, digest, modified, mode })
+            Found::content(Content::File { bytes, digest, modified, mode })
         }
     })
 }

@@ -97,7 +97,7 @@ impl Repairer<'_> {
         let seen_elsewhere = have_say.then(|| self.seen_elsewhere(&name)).transpose()?;
         let mut found = self.find_donors(&name, have_say)?;
         let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
-        found.retain(|(_, donor)| donor.is_tombstone() == is_deleted);
+        found.retain(|(_, donor)| donor.is_tombstone == is_deleted);
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (inventory, strays, damage) = match &item {
             Some(item) => {
@@ -164,7 +164,11 @@ impl Repairer<'_> {
                 // One that cannot be read and decides nothing is of no use, and no reason to stop.
                 Err(error) if have_say || error.is_shortage() => return Err(error),
                 Err(_) => {}
-                Ok(donor) => found.extend(donor),
+                Ok(donor) => found.extend(donor.map(|(item, mut facts)| {
+                    // It may be about hundreds of thousands of files.
+                    facts.record = facts.record.filter(|_| have_say);
+                    (item, facts)
+                })),
             }
         }
         Ok(found)

@@ -20,7 +20,7 @@ pub struct Plan {
     pub damage: Damage,
     /// What becomes of its sidecar.
     pub action: SidecarAction,
-    /// One step an entry of the sidecar, in the same order.
+    /// One step for each entry of the sidecar that does not stay as it is, in the same order.
     pub steps: Vec<Step>,
     /// What is taken out of the item and kept in the trash, relative to its directory.
     pub dropped: Vec<PathBuf>,
@@ -67,7 +67,7 @@ pub enum SidecarAction {
     },
 }
 
-/// How one entry comes into the mended item.
+/// How an entry that does not stay as it is comes into the mended item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The entry.
@@ -79,9 +79,7 @@ pub struct Step {
 /// Where an entry comes from. Donors are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// It is kept.
-    Own,
-    /// It is kept and gets its mode and time back.
+    /// The item's own is kept and gets its mode and time back.
     OwnAttributes,
     /// Its bytes come from a donor.
     Donor(usize),
@@ -106,15 +104,15 @@ impl Plan {
         let step = |(entry, donor): (&crate::item::Entry, &Option<usize>)| {
             let is_file = matches!(entry.content, Content::File { .. });
             let source = match (facts.inventory.standing(entry), donor) {
-                (Standing::Good, _) => Source::Own,
+                (Standing::Good, _) => return None,
                 (Standing::Attributes, _) => Source::OwnAttributes,
                 (Standing::Damaged | Standing::Missing, _) if !is_file => Source::Sidecar,
                 (Standing::Damaged | Standing::Missing, Some(donor)) => Source::Donor(*donor),
                 (Standing::Damaged | Standing::Missing, None) => Source::Lost,
             };
-            Step { path: entry.path.clone(), source }
+            Some(Step { path: entry.path.clone(), source })
         };
-        let steps = wanted.iter().zip(sources).map(step).collect();
+        let steps = wanted.iter().zip(sources).filter_map(step).collect();
         let added = facts.inventory.added(wanted);
         let added = added.into_iter().map(|path| Path::new(layout::PAYLOAD).join(path));
         let (left, strays): (Vec<_>, Vec<_>) =
@@ -132,8 +130,7 @@ impl Plan {
 
     /// Whether everything stays, the good and what has no good copy.
     pub fn changes_nothing(&self) -> bool {
-        let stays = |step: &Step| matches!(step.source, Source::Own | Source::Lost);
-        let kept = self.steps.iter().all(stays);
+        let kept = self.steps.iter().all(|step| step.source == Source::Lost);
         self.action == SidecarAction::Keep && kept && self.dropped.is_empty()
     }
 
@@ -180,7 +177,6 @@ impl fmt::Display for Plan {
         }
         for Step { path, source } in &self.steps {
             match source {
-                Source::Own => {}
                 Source::OwnAttributes => writeln!(f, "set mode and time of doc/{path}")?,
                 Source::Donor(donor) => writeln!(f, "take doc/{path} from {}", root(*donor))?,
                 Source::Sidecar => writeln!(f, "make doc/{path}")?,

@@ -33,7 +33,7 @@ pub(super) fn tombstone<'a>(
     };
     let found = donors.iter().enumerate().find_map(|(at, donor)| {
         let record = donor.record.as_ref().filter(|record| is_ours(donor, record))?;
-        donor.is_tombstone().then_some((at, donor, record))
+        donor.is_tombstone.then_some((at, donor, record))
     });
     let Some((from, donor, record)) = found else {
         return Err(RepairError::Deleted { name: facts.name.clone() });

@@ -268,7 +268,6 @@ fn fields(plan: &Plan, told: Told) -> Value {
     let mut files = Vec::new();
     for step in &plan.steps {
         let (action, from) = match step.source {
-            Source::Own => continue,
             Source::OwnAttributes => ("set", None),
             Source::Donor(at) => ("take", Some(plan.donors[at].to_string_lossy())),
             Source::Sidecar => ("make", None),
