@@ -98,6 +98,8 @@ pub(crate) struct Faults {
     root: PathBuf,
     /// Only operations of this kind are counted; all unless given.
     only: Option<Operation>,
+    /// Only operations that change something are counted.
+    changes: bool,
     at: usize,
     mode: Mode,
     system: System,
@@ -108,7 +110,8 @@ pub(crate) struct Faults {
 impl Faults {
     pub(crate) fn new(root: &Path, at: usize, mode: Mode) -> Faults {
         let (seen, struck) = (AtomicUsize::new(0), Mutex::default());
-        Faults { root: root.into(), only: None, at, mode, system: System::Own, seen, struck }
+        let (root, system) = (root.into(), System::Own);
+        Faults { root, only: None, changes: false, at, mode, system, seen, struck }
     }
 
     /// The same on another system.
@@ -121,6 +124,12 @@ impl Faults {
         Faults { only: Some(operation), ..self }
     }
 
+    /// The same with the n-th operation that changes something: whoever is killed before another one leaves
+    /// the same on the disk as if the next of these had come.
+    pub(crate) fn of_changes(self) -> Faults {
+        Faults { changes: true, ..self }
+    }
+
     /// The operation that failed first, if it came to that.
     pub(crate) fn struck(&self) -> Option<(Operation, PathBuf)> {
         self.struck.lock().unwrap().clone()
@@ -129,7 +138,8 @@ impl Faults {
 
 impl Watch for Faults {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        let counts = self.only.is_none_or(|only| only == operation);
+        let counts =
+            self.only.is_none_or(|only| only == operation) && (!self.changes || changes(operation));
         let step = usize::from(counts);
         let number = self.seen.fetch_add(step, Ordering::SeqCst) + step;
         let strikes = match self.mode {
@@ -150,6 +160,27 @@ impl Watch for Faults {
 
     fn file_system(&self) -> Option<i128> {
         self.system.file_system()
+    }
+}
+
+/// Whether an operation leaves something else on the disk. What a lock leaves is for other tests.
+fn changes(operation: Operation) -> bool {
+    match operation {
+        Operation::CreateFile
+        | Operation::MakeDirectory
+        | Operation::MakeLink
+        | Operation::Write
+        | Operation::SetAttributes
+        | Operation::Rename
+        | Operation::Remove => true,
+        Operation::Open
+        | Operation::List
+        | Operation::Inspect
+        | Operation::Read
+        | Operation::SyncFile
+        | Operation::SyncDirectory
+        | Operation::SyncFileSystem
+        | Operation::Lock => false,
     }
 }
 
