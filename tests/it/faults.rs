@@ -10,8 +10,8 @@ use urepo::disk::Watcher;
 
 use crate::inventory::check_inventory;
 use crate::support::{
-    Faults, Mode, System, TestClock, deposit, make_collection, options, request, request_of_stream,
-    scratch, staged, whole_items,
+    Faults, Mode, System, TestClock, deposit, make_collection, options, recovered_whole, request,
+    request_of_stream, scratch, staged, whole_items,
 };
 
 /// A directory with everything that is kept, a file, and a stream: three items.
@@ -107,6 +107,7 @@ fn check_after(
     let acknowledged: Vec<_> = reported.iter().map(|name| name.parse().unwrap()).collect();
     check_inventory(root, &acknowledged, &context);
     assert_eq!(staged(root), [""; 0], "{context}");
+    recovered_whole(root, &context);
 }
 
 #[test]
@@ -202,9 +203,7 @@ fn recovery_killed(system: System) {
         if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
             let _ = recover(&collection, &crate::support::agent(), &crate::support::waiter(&clock));
         }
-        let collection = Collection::open(&root, &Watcher::default()).unwrap();
-        recover(&collection, &crate::support::agent(), &crate::support::waiter(&clock)).unwrap();
-        assert_eq!(staged(&root), [""; 0]);
+        recovered_whole(&root, &format!("at {at}"));
         std::fs::remove_dir_all(&root).unwrap();
         if faults.struck().is_none() {
             assert!(at > 20);

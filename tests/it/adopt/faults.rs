@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::power::Disk;
-use crate::support::{Faults, Mode as Fault, System, Trace, staged, waiter};
+use crate::support::{Faults, Mode as Fault, System, Trace, recovered_whole};
 
 fn every_operation(fault: Fault, system: System) {
     let model = World::urlib();
@@ -41,10 +41,7 @@ fn every_operation(fault: Fault, system: System) {
         assert_eq!(whole_items(&collection).len(), 5, "{context}");
         // What could not be read once is read again: no item is taken in without its description.
         assert!(!world.sidecar(REPORT).metadata.table().is_empty(), "{context}");
-        // A child that another test is just starting may hold a lock for a moment: it is waited for.
-        let clock = TestClock::at("2026-11-21T02:14:00Z");
-        urepo::collection::recover(&collection, &agent(), &waiter(&clock)).unwrap();
-        assert_eq!(staged(&world.root()), [""; 0], "{context}");
+        recovered_whole(&world.root(), &context);
         let after = everything(&world.root());
         for (path, was) in &before {
             assert_eq!((&was.0, was.1), (&after[path].0, after[path].1), "{context}");

@@ -1,7 +1,7 @@
 //! An import killed, or failing, at any file operation is taken up by the next: each source once.
 
 use super::*;
-use crate::support::{Faults, Mode, make_collection, scratch, staged, waiter};
+use crate::support::{Faults, Mode, make_collection, recovered_whole, scratch, waiter};
 
 const NAMED: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 
@@ -82,7 +82,7 @@ fn every_operation(mode: Mode) {
         let all_there = again.iter().all(|event| matches!(event.became, Became::There(_)));
         assert!(all_there && again.len() == 3, "{:?}: {context}", words(&again));
         assert_eq!(crate::support::tree(&root), before, "{context}");
-        assert_eq!(staged(&root), [""; 0], "{context}");
+        recovered_whole(&root, &context);
         std::fs::remove_dir_all(&root).unwrap();
         if struck.is_none() {
             assert!(at > 60);

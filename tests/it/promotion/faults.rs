@@ -16,7 +16,7 @@ use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
     Faults, LockedAt, Mode, PATIENCE, ReadOnly, TestClock, Trace, World, agent, copy_item, deposit,
-    make_collection, options, request,
+    make_collection, options, recovered_whole, request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -104,6 +104,7 @@ fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
             assert!(matches!(again, Change::Promoted | Change::Nothing), "{mode:?} at {at}");
             assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Original, State::Copy));
             assert_eq!(mirrors.recorded("a"), Some(State::Original), "{mode:?} at {at}");
+            recovered_whole(&mirrors.world.path("a"), &format!("{mode:?} at {at}"));
             if faults.struck().is_none() {
                 break;
             }
@@ -121,6 +122,7 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
         mirrors.demote("archive", &Watcher::default()).unwrap();
         assert_eq!((mirrors.state("a"), mirrors.state("archive")), (State::Original, State::Copy));
         assert_eq!(mirrors.recorded("archive"), Some(State::Copy), "at {at}");
+        recovered_whole(&mirrors.world.path("archive"), &format!("at {at}"));
         if faults.struck().is_none() {
             return;
         }

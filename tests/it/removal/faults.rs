@@ -6,7 +6,7 @@ use urepo::catalog::Look;
 use super::*;
 use crate::index::{agrees_after, with_index};
 use crate::inventory::check_inventory;
-use crate::support::{Faults, Mode, System, waiter};
+use crate::support::{Faults, Mode, System, recovered_whole, waiter};
 
 /// Where the bytes of an item are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,10 +159,9 @@ impl Case {
         }
         assert_eq!(bytes_of(root, name), self.end, "{told}");
         finish_all(&collection);
-        recover(&collection, &agent(), &waiter(&later())).unwrap();
+        recovered_whole(root, told);
         assert_eq!(bytes_of(root, name), self.end, "{told}");
         assert_eq!(journal(root), [""; 0], "{told}");
-        assert_eq!(tree(&root.join(".urepo/staging")), [""; 0], "{told}");
         let kept = usize::from(self.end == Bytes::InTrash);
         assert_eq!(trash(&collection).len(), kept, "{told}");
     }
@@ -326,7 +325,7 @@ fn finishing_what_a_killed_run_left() {
             assert!([Bytes::Left, Bytes::InTrash].contains(&bytes_of(&root, name)), "{told}");
             let collection = Collection::open(&root, &Watcher::default()).unwrap();
             finish_all(&collection);
-            recover(&collection, &agent(), &waiter(&later())).unwrap();
+            recovered_whole(&root, &told);
             assert_eq!(bytes_of(&root, name), Bytes::InTrash, "{told}");
             assert_eq!(journal(&root), [""; 0], "{told}");
             assert_eq!(trash(&collection), [Held::Payload], "{told}");

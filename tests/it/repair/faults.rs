@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use urepo::collection::{Collection, CollectionError, Names, lock_items, recover};
+use urepo::collection::{Collection, CollectionError, Names, lock_items};
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::identity::RepositoryName;
@@ -19,7 +19,9 @@ use urepo::repair::{Options, Outcome, RepairError, Repairer};
 use super::{Pair, copy_tree, everything, flip, lose_sidecar, mended};
 use crate::inventory::check_inventory;
 use crate::power::Disk;
-use crate::support::{Faults, Mode, System, TestClock, Trace, agent, staged, waiter};
+use crate::support::{
+    Faults, Mode, System, TestClock, Trace, agent, recovered_whole, staged, waiter,
+};
 
 /// An item with every kind of damage, its sidecar `with` it or not.
 fn damage(pair: &Pair, with_sidecar: bool) {
@@ -68,9 +70,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         assert!(again.is_ok(), "{again:?}: {context}");
         assert_eq!(pair.codes(), [], "{context}");
         assert_eq!(pair.sidecar("a"), sidecar, "{context}");
-        let (agent, clock) = (agent(), TestClock::at("2026-11-22T00:00:00Z"));
-        recover(&pair.open("a"), &agent, &waiter(&clock)).unwrap();
-        assert_eq!(staged(&pair.root("a")), [""; 0], "{context}");
+        recovered_whole(&pair.root("a"), &context);
         assert!(bytes.is_subset(&pair.kept()), "bytes are lost by the second run: {context}");
         check_inventory(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
         assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");

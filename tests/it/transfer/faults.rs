@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use urepo::catalog::Look;
-use urepo::collection::{Collection, recover};
+use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Reach, Rules, Verb, finish_pending};
@@ -13,7 +13,7 @@ use urepo::transfer::{Reach, Rules, Verb, finish_pending};
 use super::support::{Pair, State, copy_rules, records};
 use crate::index::{agrees_after, with_index};
 use crate::inventory::check_inventory;
-use crate::support::{Faults, Mode, System, agent, staged, waiter, whole_items};
+use crate::support::{Faults, Mode, System, agent, recovered_whole, waiter, whole_items};
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +155,7 @@ fn finish(pair: &Pair, case: Case, context: &str) {
         assert!(summary.fatal.is_none(), "{summary:?} {context}");
     }
     for collection in [from, to] {
-        recover(&collection, &agent, &waiter(clock)).unwrap();
-        assert_eq!(staged(collection.path()), [""; 0], "{context}");
+        recovered_whole(collection.path(), context);
         assert_eq!(records(collection.path()), [""; 0], "{context}");
     }
 }
