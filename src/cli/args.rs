@@ -30,7 +30,7 @@ pub(crate) struct Args {
 pub(crate) struct Global {
     /// The collection: a path, or a name from the settings; else the one around the current
     /// directory [env: UREPO_COLLECTION]
-    #[arg(short, long, global = true, value_name = "PATH|NAME")]
+    #[arg(short, long, global = true, value_name = "COLLECTION")]
     pub(crate) collection: Option<OsString>,
     /// Say what would be done, and do nothing
     #[arg(short = 'n', long, global = true)]

@@ -137,7 +137,7 @@ impl Known {
     pub(crate) fn no_item(&self, text: &str) -> Failure {
         let searched = human::count(self.collections.len() as u64, "known collection");
         let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"))
-            .hint("`urepo config` shows which are known; `--with ROOT` adds one");
+            .hint("`urepo config` shows which are known; `--with COLLECTION` adds one");
         let failure = self.collections.iter().fold(failure, |failure, collection| match collection
             .find(text)
         {

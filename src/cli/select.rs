@@ -29,23 +29,23 @@ pub(crate) struct Selection {
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
     /// All items
-    #[arg(long, conflicts_with_all = ["items", "files_from", "files_from0"], help_heading = "Selection")]
+    #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"], help_heading = "Selection")]
     all: bool,
     /// Only items of this prefix: subdomain/word[.port]
-    #[arg(long, conflicts_with_all = ["items", "files_from", "files_from0"], help_heading = "Selection")]
+    #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"], help_heading = "Selection")]
     prefix: Option<Prefix>,
     /// Only items in this state: Original or Copy
     #[arg(long, help_heading = "Selection")]
     pub(crate) state: Option<State>,
     /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["items", "files_from", "files_from0"], help_heading = "Selection")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["items", "items_from", "items_from0"], help_heading = "Selection")]
     since: Option<Instant>,
     /// Read more items from FILE, or standard input (-), one a line
-    #[arg(long, value_name = "FILE", conflicts_with = "files_from0", help_heading = "Selection")]
-    files_from: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "items_from0", help_heading = "Selection")]
+    items_from: Option<PathBuf>,
     /// The same, each ended by a NUL byte
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
-    files_from0: Option<PathBuf>,
+    items_from0: Option<PathBuf>,
 }
 
 /// Items that are meant, found as they are asked for.
@@ -106,8 +106,8 @@ impl Selection {
     }
 
     fn list(&self) -> Option<(&Path, u8)> {
-        let lines = self.files_from.as_deref().map(|path| (path, b'\n'));
-        lines.or(self.files_from0.as_deref().map(|path| (path, 0)))
+        let lines = self.items_from.as_deref().map(|path| (path, b'\n'));
+        lines.or(self.items_from0.as_deref().map(|path| (path, 0)))
     }
 
     /// The items of `collection` that are meant. What means none goes to `failures`.

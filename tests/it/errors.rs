@@ -494,13 +494,13 @@ hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
 "#]]);
         refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
 error: no item `01.01.00.00` in 1 known collection
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
         let other = name.replace("archive", "maps");
         refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
         refuses_args(&world, ["-c", "archive", "whereis", "no such thing"], 1).tells(str![[r#"
@@ -515,14 +515,14 @@ hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
 warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `11.21.02.13` in 0 known collections
 caused by: `safe` is not opened and may hold it
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
         refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
 warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
 caused by: `safe` is not opened and may hold it
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     }
@@ -918,7 +918,7 @@ hint: what is in a collection has a name already
     }
 
     /// Following a link of the command line must not lead into the collection, least of all with
-    /// `--move`, which would take its own items away.
+    /// `--remove-source`, which would take its own items away.
     #[test]
     fn behind_a_link_that_is_followed() {
         let (world, name) = world_with_item();
@@ -928,7 +928,7 @@ error: `link` is in the collection `[WORLD]/archive` already
 hint: what is in a collection has a name already
 
 "#]]);
-        refuses(&world, "-c archive new --move --links follow link", 1).tells(str![[r#"
+        refuses(&world, "-c archive new --remove-source --links follow link", 1).tells(str![[r#"
 error: `link` is in the collection `[WORLD]/archive` already
 hint: what is in a collection has a name already
 
@@ -1459,7 +1459,7 @@ error: standard input makes an item of its own
 hint: add `--each`, or give `-` alone
 
 "#]]);
-        refuses(&world, "-c archive new - --as ../a.txt", 1).tells(str![[r#"
+        refuses(&world, "-c archive new - --stdin-filename ../a.txt", 1).tells(str![[r#"
 error: `../a.txt` is not a path below the payload
 hint: a path below `doc/`, such as `img/map.png`
 
@@ -1701,7 +1701,7 @@ mod memories {
             str![[r#"
 error: no name was given: the clock is # d # h behind the last name of `example.org/archive`
 caused by: last name 9998/01.01.00.#, clock #/# (UTC)
-hint: correct the clock; if it is right, `urepo doctor --adopt-clock --forget-future` takes the memory back to now
+hint: correct the clock; if it is right, `urepo doctor --take-over --forget-future` takes the memory back to now
 "#]],
         );
         assert_eq!((ran.code, ran.stdout.as_str()), (24, ""));
@@ -1782,16 +1782,16 @@ hint: wait with `--max-wait #s`, or take `--granularity auto`
         keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: no name was given: the memory of `example.org/archive` is a copy
 caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: if names of this prefix come from here only from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
         keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
 error: no name was given: the memory of `example.org/archive` is a copy
 caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if names of this prefix come from here only from now on, say so with `urepo doctor --adopt-clock`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: if names of this prefix come from here only from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
-        assert_eq!(world.run("-c archive doctor --adopt-clock").code, 0);
+        assert_eq!(world.run("-c archive doctor --take-over").code, 0);
         assert_eq!(world.run("-c archive mint --accept-clock").code, 0);
     }
 
@@ -2078,7 +2078,7 @@ mod removals {
         let (world, name) = world_with_item();
         refuses(&world, "-c archive delete 11.21.02.13", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
-hint: name a collection that holds it with `--with ROOT`, or delete the last one with `--force last`
+hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
 
 "#]]);
         let copy = with_copy(&world, name);
@@ -2087,7 +2087,7 @@ hint: name a collection that holds it with `--with ROOT`, or delete the last one
         refuses(&world, line, 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
 caused by: `[WORLD]/other`: it is damaged there: a file has other bytes, `doc/a.txt`
-hint: name another collection with `--with ROOT`, or delete the last one with `--force last`
+hint: name another collection with `--with COLLECTION`, or delete the last one with `--force last`
 
 "#]]);
         refuses(&world, "-c archive delete 11.21.02.13 --with nowhere", 10).tells(str![[r#"
@@ -2144,7 +2144,7 @@ hint: `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it bac
         let line = "-c archive delete --revive --with other 11.21.02.13";
         refuses(&world, line, 23).tells(str![[r#"
 error: `[WORLD]/other` holds the Original of `example.org/archive/2026/11.21.02.13`
-hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive/2026/11.21.02.13 --to ROOT` brings a Copy of it, `urepo -c [WORLD]/other migrate example.org/archive/2026/11.21.02.13 --to ROOT` the Original itself
+hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive/2026/11.21.02.13 --to COLLECTION` brings a Copy of it, `urepo -c [WORLD]/other migrate example.org/archive/2026/11.21.02.13 --to COLLECTION` the Original itself
 
 "#]]);
         refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
@@ -2191,9 +2191,9 @@ hint: `-y` answers yes beforehand
 "#]]);
         refuses(&world, "-c archive delete -y 11.21.02.13 11.21.02.14", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
-hint: name a collection that holds it with `--with ROOT`, or delete the last one with `--force last`
+hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
 error: `example.org/archive/2026/11.21.02.14` is the last one that is known to be whole
-hint: name a collection that holds it with `--with ROOT`, or delete the last one with `--force last`
+hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
 error: 2 items could not be deleted
 
 "#]]);
@@ -2408,17 +2408,17 @@ mod verifying {
         world.run("init maps --host maps.example.org").succeeded();
         refuses(&world, "verify archive 11.21.02.13", 2).tells(str![[r#"
 error: `archive` is a collection and `11.21.02.13` is not: name items or collections, not both
-hint: `-c ROOT` names the collection of the items
+hint: `-c COLLECTION` names the collection of the items
 
 "#]]);
         refuses(&world, "verify 11.21.02.13 maps archive", 2).tells(str![[r#"
 error: `maps` is a collection and `11.21.02.13` is not: name items or collections, not both
-hint: `-c ROOT` names the collection of the items
+hint: `-c COLLECTION` names the collection of the items
 
 "#]]);
         refuses(&world, "verify archive nowhere", 2).tells(str![[r#"
 error: `archive` is a collection and `nowhere` is not: name items or collections, not both
-hint: `-c ROOT` names the collection of the items
+hint: `-c COLLECTION` names the collection of the items
 
 "#]]);
         refuses(&world, "verify nowhere", 10).tells(str![[r#"
@@ -2463,7 +2463,7 @@ hint: items that are named are always verified, all of them
         refuses(&world, "-c archive verify --quick --time-limit 5h", 2).tells(str![[r#"
 error: the argument '--quick' cannot be used with '--time-limit <TIME>'
 
-Usage: urepo verify --quick [ITEM|ROOT]...
+Usage: urepo verify --quick [ITEM|COLLECTION]...
 
 For more information, try '--help'.
 
@@ -2471,7 +2471,7 @@ For more information, try '--help'.
         refuses(&world, "-c archive verify --quick --older-than 30d", 2).tells(str![[r#"
 error: the argument '--quick' cannot be used with '--older-than <TIME>'
 
-Usage: urepo verify --quick [ITEM|ROOT]...
+Usage: urepo verify --quick [ITEM|COLLECTION]...
 
 For more information, try '--help'.
 
@@ -2613,19 +2613,19 @@ Options:
   -V, --version  Print version
 
 Global options:
-  -c, --collection <PATH|NAME>  The collection: a path, or a name from the settings; else the one
-                                around the current directory [env: UREPO_COLLECTION]
-  -n, --dry-run                 Say what would be done, and do nothing
-  -q, --quiet                   Say nothing but errors
-  -v, --verbose...              Say more
-      --json                    Answer in JSON: one document, or one record a line
-  -j, --jobs <N>                How many files to work on at a time [env: UREPO_JOBS]
-      --color <WHEN>            When to use colour [default: auto] [possible values: auto, always,
-                                never]
-      --progress                Show progress even where stderr is no terminal
-      --no-progress             Show no progress
-      --lock-wait <TIME>        How long to wait for a lock, such as 30s or 5m [env:
-                                UREPO_LOCK_WAIT]
+  -c, --collection <COLLECTION>  The collection: a path, or a name from the settings; else the one
+                                 around the current directory [env: UREPO_COLLECTION]
+  -n, --dry-run                  Say what would be done, and do nothing
+  -q, --quiet                    Say nothing but errors
+  -v, --verbose...               Say more
+      --json                     Answer in JSON: one document, or one record a line
+  -j, --jobs <N>                 How many files to work on at a time [env: UREPO_JOBS]
+      --color <WHEN>             When to use colour [default: auto] [possible values: auto, always,
+                                 never]
+      --progress                 Show progress even where stderr is no terminal
+      --no-progress              Show no progress
+      --lock-wait <TIME>         How long to wait for a lock, such as 30s or 5m [env:
+                                 UREPO_LOCK_WAIT]
 
 `urepo help COMMAND` says more; the manual is in urepo(1).
 

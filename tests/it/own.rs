@@ -152,7 +152,7 @@ fn the_first_change_rebuilds_it_and_says_so() {
         format!("-c archive delete --revive {kept}"),
         "-c archive recover".to_owned(),
         "-c archive index".to_owned(),
-        "-c archive doctor --adopt-clock".to_owned(),
+        "-c archive doctor --take-over".to_owned(),
         "adopt archive".to_owned(),
     ];
     let warned = |ran: &Ran, what: &str| {

@@ -31,14 +31,14 @@ Examples:
   urepo copy 11.21.02.13 --to mirror
   urepo copy --all --to mirror
   urepo copy --all --refresh --checksum --to mirror
-  urepo copy --policy --to mirror
-  urepo list --since 2026-11-01 | urepo copy --files-from - --to mirror --dry-run")]
+  urepo copy --under-replicated --to mirror
+  urepo list --since 2026-11-01 | urepo copy --items-from - --to mirror --dry-run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Copy {
     #[command(flatten)]
     selection: Selection,
     /// The collection that gets the Copies: a path, or a name from the settings
-    #[arg(long, value_name = "PATH|NAME", required = true)]
+    #[arg(long, value_name = "COLLECTION", required = true)]
     to: OsString,
     /// Bring Copies that are older than their Originals up to date as well
     #[arg(long)]
@@ -51,7 +51,7 @@ pub(crate) struct Copy {
     checksum: bool,
     /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
     #[arg(long, conflicts_with = "items", help_heading = "Selection")]
-    policy: bool,
+    under_replicated: bool,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue")]
     on_error: OnErrorRule,
@@ -59,8 +59,8 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() && !self.policy {
-            return Err(context.nothing_selected("copy ITEM… --to ROOT"));
+        if self.selection.is_empty() && !self.under_replicated {
+            return Err(context.nothing_selected("copy ITEM… --to COLLECTION"));
         }
         let from = context.collection()?;
         let to = other(context, &self.to)?;
@@ -78,16 +78,16 @@ impl Copy {
             state: self.selection.state,
             tombstones: match self.selection.tombstones() {
                 // What a mirror of all items is to learn of is not what lacks Copies.
-                Tombstones::Pass if !self.policy => Tombstones::Bring,
+                Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
                 asked => asked,
             },
             on_error: self.on_error.into(),
-            listing: self.selection.listing().filter(|_| !self.policy),
+            listing: self.selection.listing().filter(|_| !self.under_replicated),
             single: self.selection.is_single(),
         };
         let failures = Failures::default();
         let feed = self.selection.of(context, &from, &failures)?.into_feed();
-        if !self.policy {
+        if !self.under_replicated {
             return run.finish(feed, &failures);
         }
         let known = context.known(std::slice::from_ref(&self.to))?;

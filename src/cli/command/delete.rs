@@ -48,7 +48,7 @@ pub(crate) struct Delete {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Another collection, by path or name, that may hold the items too; may be repeated
-    #[arg(long = "with", value_name = "ROOT")]
+    #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
     /// not as its sidecar says; `missing` brings an Original back though a collection that may hold it

@@ -51,7 +51,7 @@ enum Rule {
 impl Demote {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() {
-            return Err(context.nothing_selected("demote ITEM… --to-copy-of ROOT"));
+            return Err(context.nothing_selected("demote ITEM… --to-copy-of COLLECTION"));
         }
         let collection = context.collection()?;
         let original = other(context, &self.to_copy_of)?;

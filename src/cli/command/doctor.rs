@@ -11,27 +11,27 @@ use crate::cli::context::Context;
 /// Show the memories that names come from, the clock, and left-overs
 ///
 /// A memory that is a copy (a copied collection, a restored backup, a cloned disk) gives no names
-/// until a person has decided that this one counts: --adopt-clock. Make sure first that the other one
+/// until a person has decided that this one counts: --take-over. Make sure first that the other one
 /// gives no more. The next name is then later than now, so that none is given twice.
 ///
 /// A memory that ends in the future, because the clock was wrong once, gives no names before its date
-/// has come: --adopt-clock --forget-future takes it back to now. Names that were minted with such dates,
+/// has come: --take-over --forget-future takes it back to now. Names that were minted with such dates,
 /// and stand on no item, could be given again when their date comes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo doctor
-  urepo doctor --adopt-clock
-  urepo doctor --adopt-clock --forget-future")]
+  urepo doctor --take-over
+  urepo doctor --take-over --forget-future")]
 pub(crate) struct Doctor {
     /// From now on names come from here
     #[arg(long)]
-    adopt_clock: bool,
+    take_over: bool,
     /// Dates that the clock has not reached do not count
-    #[arg(long, requires = "adopt_clock")]
+    #[arg(long, requires = "take_over")]
     forget_future: bool,
     /// The clock is right, though it is far ahead of the last name
-    #[arg(long, requires = "adopt_clock")]
+    #[arg(long, requires = "take_over")]
     accept_clock: bool,
 }
 
@@ -40,11 +40,11 @@ impl Doctor {
         let collection = context.collection()?;
         let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
         let options = context.care_options(trust);
-        if self.adopt_clock && !context.global.dry_run {
+        if self.take_over && !context.global.dry_run {
             collection.rebuild(&context.waiter())?;
         }
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
-        if self.adopt_clock && !context.global.dry_run {
+        if self.take_over && !context.global.dry_run {
             let future = if self.forget_future { FutureDate::Forget } else { FutureDate::Keep };
             for notice in issuer.adopt(future)? {
                 context.printer.warning(&notice.to_string());

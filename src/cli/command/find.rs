@@ -41,7 +41,7 @@ pub(crate) struct Find {
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
     /// TERM of the description, or x.KEY, has a value that contains TEXT; may be repeated
-    #[arg(long = "where", value_name = "TERM=TEXT", value_parser = parse_term)]
+    #[arg(long = "term", value_name = "TERM=TEXT", value_parser = parse_term)]
     terms: Vec<(String, String)>,
     /// It has a file of this name, or path; * and ? stand for any characters
     #[arg(long, value_name = "NAME")]

@@ -37,7 +37,7 @@ mod tell;
 /// name; `--dedupe none` makes another item of the source.
 ///
 /// A source that can not be imported does not stop the others: it is told with its reason, the exit code
-/// is 3, and --failed writes it into a file that can be imported when it is mended.
+/// is 3, and --rejects writes it into a file that can be imported when it is mended.
 ///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has a
 /// name already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,
@@ -55,9 +55,9 @@ Examples:
   urepo import incoming
   urepo import --each-file scans --creator 'A. Archivist'
   urepo import --dry-run incoming
-  urepo import --manifest list.csv --map Author=creator --failed failed.csv
+  urepo import --manifest list.csv --map Author=creator --rejects rejects.csv
   find incoming -type f -print0 | urepo import --files-from0 -
-  urepo -q import /srv/drop/ --settle 60s --done-dir done --time-limit 5h
+  urepo -q import /srv/drop/ --min-age 60s --done-dir done --time-limit 5h
   urepo import bag")]
 pub(crate) struct Import {
     /// Directories of items; a file or a bag is one item
@@ -80,7 +80,7 @@ pub(crate) struct Import {
     dedupe: DedupeRule,
     /// If anything is not imported, write it into FILE, a new one, so that it can be imported later
     #[arg(long, value_name = "FILE")]
-    failed: Option<PathBuf>,
+    rejects: Option<PathBuf>,
     /// What to do with symbolic links
     #[arg(long, value_name = "RULE", default_value = "keep")]
     links: LinkRule,
@@ -130,14 +130,14 @@ struct ManifestArgs {
 #[command(next_help_heading = "Drop folder")]
 struct DropArgs {
     /// Move each source into DIR, on the same file system, after its item was read back from the disk
-    #[arg(long, value_name = "DIR", conflicts_with = "remove")]
+    #[arg(long, value_name = "DIR", conflicts_with = "remove_source")]
     done_dir: Option<PathBuf>,
     /// Remove each source after its item was read back from the disk
     #[arg(long)]
-    remove: bool,
+    remove_source: bool,
     /// Leave alone what changed so recently, such as 60s: it may still be written
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
-    settle: Option<Duration>,
+    min_age: Option<Duration>,
     /// Begin no more items after so long, such as 5h; the next import goes on
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     time_limit: Option<Duration>,
@@ -172,7 +172,7 @@ impl Import {
         if context.global.dry_run {
             return self.rehearse(context, &collection, &sources);
         }
-        let failed = self.failed_file(context, &sources)?;
+        let failed = self.rejects_file(context, &sources)?;
         let names = self.count(context, &collection, &sources)?;
         let issue =
             context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
@@ -260,7 +260,7 @@ impl Import {
             Some(path) => {
                 After::Move(DoneDirectory::open(&context.absolute(path), &context.watcher())?)
             }
-            None if self.drop.remove => After::Remove,
+            None if self.drop.remove_source => After::Remove,
             None => After::Keep,
         };
         let keeps_twins = self.force.contains(&Rule::Twins);
@@ -278,19 +278,19 @@ impl Import {
                 DedupeRule::None => Dedupe::None,
             },
             bags: if self.bags { Bags::Only } else { Bags::Detect },
-            settle: self.drop.settle,
+            settle: self.drop.min_age,
             time_limit: self.drop.time_limit,
             after,
             metadata: self.description.metadata(context)?,
         })
     }
 
-    fn failed_file(
+    fn rejects_file(
         &self,
         context: &Context,
         sources: &sources::Sources<'_>,
     ) -> Result<Option<FailedFile>, Failure> {
-        let Some(path) = &self.failed else { return Ok(None) };
+        let Some(path) = &self.rejects else { return Ok(None) };
         match FailedFile::new(path, sources.header()?, &context.watcher()) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(Failure::from(error).hint("name another file, or move that one away first"))

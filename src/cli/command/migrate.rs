@@ -28,7 +28,7 @@ pub(crate) struct Migrate {
     #[command(flatten)]
     selection: Selection,
     /// The collection that gets the items: a path, or a name from the settings
-    #[arg(long, value_name = "PATH|NAME", required = true)]
+    #[arg(long, value_name = "COLLECTION", required = true)]
     to: OsString,
     /// Leave a Copy here
     #[arg(long)]
@@ -44,7 +44,7 @@ pub(crate) struct Migrate {
 impl Migrate {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() {
-            return Err(context.nothing_selected("migrate ITEM… --to ROOT"));
+            return Err(context.nothing_selected("migrate ITEM… --to COLLECTION"));
         }
         let from = context.collection()?;
         let to = other(context, &self.to)?;

@@ -38,8 +38,8 @@ Examples:
   urepo new report.pdf --title 'Annual report' --creator 'A. Archivist' --language en
   urepo new --each scans/*.tif
   find incoming -type f -print0 | urepo new --each --files-from0 -
-  pg_dump library | urepo new - --as library.sql
-  urepo new --move --each /srv/drop/*
+  pg_dump library | urepo new - --stdin-filename library.sql
+  urepo new --remove-source --each /srv/drop/*
   urepo -c archive new thesis/ --init --host archive.example.org")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct New {
@@ -53,13 +53,13 @@ pub(crate) struct New {
     #[arg(long, value_name = "FILE")]
     files_from0: Option<PathBuf>,
     /// What the file is called that standard input becomes
-    #[arg(long = "as", value_name = "NAME", default_value = "data")]
+    #[arg(long = "stdin-filename", value_name = "NAME", default_value = "data")]
     stream_name: String,
     /// The file that the bare name opens, below `doc/`; the only file unless given
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
     /// Remove the source after the item was read back from the disk and found whole
-    #[arg(long = "move")]
+    #[arg(long = "remove-source")]
     remove: bool,
     /// What to do with symbolic links
     #[arg(long, value_name = "RULE", default_value = "keep")]

@@ -62,7 +62,7 @@ pub(crate) struct Promote {
 impl Promote {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() {
-            return Err(context.nothing_selected("promote ITEM… --lost ROOT --reason TEXT"));
+            return Err(context.nothing_selected("promote ITEM… --lost COLLECTION --reason TEXT"));
         }
         if self.reason.trim().is_empty() {
             return Err(Failure::usage("the reason is empty"));

@@ -30,7 +30,7 @@ pub(crate) struct Refresh {
     #[command(flatten)]
     selection: Selection,
     /// A collection that may hold Originals, by path or name; may be repeated
-    #[arg(long, value_name = "PATH|NAME")]
+    #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue")]

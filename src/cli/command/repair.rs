@@ -30,7 +30,7 @@ use tell::Run;
 /// An item that should be here by the inventory of the collection, and is missing, is brought back under its
 /// name, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
 /// back from one. An Original is not made of a Copy that names another collection as that of its
-/// Original: say what it was with --as.
+/// Original: say what it was with --state.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ pub(crate) struct Repair {
     items: Vec<String>,
     /// A collection with good copies, by path or name; repeat it for several. The named collections
     /// of the settings unless given
-    #[arg(long, value_name = "ROOT")]
+    #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
     /// Do not read all files to find the damaged items: only missing ones and other sizes are found
     #[arg(long, conflicts_with = "items")]
@@ -63,7 +63,7 @@ pub(crate) struct Repair {
     /// The state that an item had whose sidecar is lost or not as it was sealed, where neither a copy nor
     /// the inventory tells
     #[arg(long, value_name = "STATE", value_enum)]
-    r#as: Option<Was>,
+    state: Option<Was>,
 }
 
 /// The state of an item whose sidecar is lost.
@@ -126,7 +126,7 @@ impl Repair {
         Options {
             remainder: if self.partial { Remainder::Leave } else { Remainder::Refuse },
             unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
-            state: self.r#as.map(|was| match was {
+            state: self.state.map(|was| match was {
                 Was::Original => State::Original,
                 Was::Copy => State::Copy,
             }),

@@ -40,7 +40,7 @@ Examples:
   urepo -q status || echo 'the Copies need a look'")]
 pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
-    #[arg(long, value_name = "ROOT")]
+    #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
     /// Only names of this prefix: subdomain/word[.port]
     #[arg(long)]

@@ -53,7 +53,7 @@ Examples:
 pub(crate) struct Verify {
     /// Items; or collections, by their roots or names in the settings. All of the collection unless
     /// given
-    #[arg(value_name = "ITEM|ROOT")]
+    #[arg(value_name = "ITEM|COLLECTION")]
     targets: Vec<String>,
     /// Do not read the files: only that they are there, with their sizes
     #[arg(long)]

@@ -33,7 +33,7 @@ pub(crate) struct Whereis {
     #[arg(value_name = "ITEM", required = true)]
     items: Vec<String>,
     /// Look into this collection as well, by path or name; may be repeated
-    #[arg(long, value_name = "ROOT")]
+    #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
 }
 

@@ -32,7 +32,7 @@ impl From<AdoptError> for Failure {
                 format!("`urepo verify {name}` says what is wrong with it; it is not overwritten")
             }
             AdoptError::SidecarLost { name } => {
-                format!("`urepo repair {name} --from ROOT` brings it back from a good copy")
+                format!("`urepo repair {name} --from COLLECTION` brings it back from a good copy")
             }
             AdoptError::TwoSpellings { .. } => {
                 "find out which is the true one, move the other away, and repeat".to_owned()

@@ -172,7 +172,7 @@ fn hint_for(error: &CollectionError) -> Option<String> {
         CollectionError::PrefixInUse { .. } => {
             "take another `--host`; share one memory with `--distributor DIR` in both; or give names \
              only from here from now on: `--force prefix` with `init`, later `urepo doctor \
-             --adopt-clock`"
+             --take-over`"
                 .to_owned()
         }
         CollectionError::PrefixLost { .. } => "if it was moved, use it at its new place; if it is \
@@ -191,7 +191,7 @@ fn hint_for(error: &CollectionError) -> Option<String> {
             format!("`urepo whereis {}` looks for it in all known collections", line.name)
         }
         CollectionError::Vanished { recorded, .. } => format!(
-            "`urepo repair {} --from ROOT` brings it back from a collection that has it",
+            "`urepo repair {} --from COLLECTION` brings it back from a collection that has it",
             recorded.line.name
         ),
         CollectionError::Displaced { .. } => "`urepo recover` puts it back".to_owned(),
@@ -217,7 +217,7 @@ impl From<DistributorError> for Failure {
             DistributorError::ClockBehind { last, now, behind, .. } => {
                 let hours = behind.as_secs() / 3600 + 1;
                 let hint = if hours > 24 {
-                    "correct the clock; if it is right, `urepo doctor --adopt-clock \
+                    "correct the clock; if it is right, `urepo doctor --take-over \
                      --forget-future` takes the memory back to now"
                         .to_owned()
                 } else {
@@ -246,7 +246,7 @@ impl From<DistributorError> for Failure {
                     .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
                     .hint(
                         "if names of this prefix come from here only from now on, say so with \
-                         `urepo doctor --adopt-clock`; a machine without a lasting \
+                         `urepo doctor --take-over`; a machine without a lasting \
                          `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`",
                     )
             }

@@ -30,8 +30,8 @@ impl From<OriginalError> for Failure {
 fn hint_for(error: &OriginalError) -> Option<String> {
     Some(match error {
         OriginalError::Elsewhere { name, path } => format!(
-            "an item has one Original: `urepo -c {0} copy {name} --to ROOT` brings a Copy of it, \
-             `urepo -c {0} migrate {name} --to ROOT` the Original itself",
+            "an item has one Original: `urepo -c {0} copy {name} --to COLLECTION` brings a Copy of it, \
+             `urepo -c {0} migrate {name} --to COLLECTION` the Original itself",
             shell::word(path)
         ),
         OriginalError::Deleted { name, path } => {
@@ -45,15 +45,17 @@ fn hint_for(error: &OriginalError) -> Option<String> {
             format!("`urepo -c {} verify --quick {name}` says what is wrong", shell::word(path))
         }
         OriginalError::Vanished { name, path } => format!(
-            "`urepo -c {0} repair {name} --from ROOT` brings it back from a collection that has it; \
+            "`urepo -c {0} repair {name} --from COLLECTION` brings it back from a collection that has it; \
              `urepo -c {0} recover --inventory` gives it up",
             shell::word(path)
         ),
-        OriginalError::Unseen { .. } => "mount it, and name it with `--with ROOT` unless the \
+        OriginalError::Unseen { .. } => {
+            "mount it, and name it with `--with COLLECTION` unless the \
              settings do; if it is lost permanently, `--force missing`"
-            .to_owned(),
+                .to_owned()
+        }
         OriginalError::Untraced { .. } => "name all collections that may hold it with `--with \
-             ROOT`; if none does, `--force missing`"
+             COLLECTION`; if none does, `--force missing`"
             .to_owned(),
         OriginalError::Collection(_) | OriginalError::Disk(_) => return None,
     })

@@ -49,12 +49,12 @@ fn hint_for(error: &RemovalError) -> Option<String> {
              until it is purged"
         ),
         RemovalError::LastHolding { looked_at, .. } if looked_at.is_empty() => {
-            "name a collection that holds it with `--with ROOT`, or delete the last one with \
+            "name a collection that holds it with `--with COLLECTION`, or delete the last one with \
              `--force last`"
                 .to_owned()
         }
         RemovalError::LastHolding { .. } => {
-            "name another collection with `--with ROOT`, or delete the last one with `--force last`"
+            "name another collection with `--with COLLECTION`, or delete the last one with `--force last`"
                 .to_owned()
         }
         RemovalError::HandoverOpen { party: Party::From(id), .. } => {

@@ -15,22 +15,24 @@ impl From<RepairError> for Failure {
         };
         let hint = match &error {
             RepairError::Lost { .. } => {
-                "`--from ROOT` names more collections; `--partial` mends the rest"
+                "`--from COLLECTION` names more collections; `--partial` mends the rest"
             }
-            RepairError::NoRecord { .. } => "`--from ROOT` names a collection with a good copy",
+            RepairError::NoRecord { .. } => {
+                "`--from COLLECTION` names a collection with a good copy"
+            }
             RepairError::Disagreement { .. } => {
                 "name with `--from` only the collection whose copy is right"
             }
             RepairError::StateUnknown { .. } => {
-                "name the collection of the Original with `--from`, or say `--as original` or \
-                 `--as copy`"
+                "name the collection of the Original with `--from`, or say `--state original` or \
+                 `--state copy`"
             }
             RepairError::PerhapsDeleted { .. } => {
-                "if it was not deleted, say what it was: `--as original` or `--as copy`"
+                "if it was not deleted, say what it was: `--state original` or `--state copy`"
             }
             RepairError::Deleted { .. } => "bring `item.toml` back from a backup",
             RepairError::Handover { .. } => "`urepo recover` finishes it; repair the item then",
-            RepairError::SecondOriginal { .. } => "repair it with `--as copy`",
+            RepairError::SecondOriginal { .. } => "repair it with `--state copy`",
             RepairError::PerhapsElsewhere { .. } => {
                 "repair the item there first, or name with `--from` only other collections"
             }

@@ -22,8 +22,8 @@ fn of_every_command() {
     changes_nothing(&world, "init maps --host maps.example.org", 0);
     for line in [
         "new a.txt".to_owned(),
-        "new --move a.txt".to_owned(),
-        "new --move --each a.txt dir".to_owned(),
+        "new --remove-source a.txt".to_owned(),
+        "new --remove-source --each a.txt dir".to_owned(),
         "new a.txt --init --host archive.example.org".to_owned(),
         "recover".to_owned(),
         "list".to_owned(),
@@ -52,7 +52,7 @@ fn of_every_command() {
 #[test]
 fn of_commands_that_look_at_memories() {
     let (world, _) = world_with_item();
-    for line in ["mint", "mint --count 100", "doctor", "doctor --adopt-clock"] {
+    for line in ["mint", "mint --count 100", "doctor", "doctor --take-over"] {
         changes_nothing(&world, &format!("-c archive {line}"), 0);
     }
     let world = World::with_collection();
@@ -113,7 +113,7 @@ fn of_transfers() {
     for (line, code) in [
         ("-c archive copy --all --to mirror".to_owned(), 3),
         ("-c archive copy --all --refresh --checksum --to mirror".to_owned(), 0),
-        ("-c archive copy --policy --to mirror".to_owned(), 0),
+        ("-c archive copy --under-replicated --to mirror".to_owned(), 0),
         (format!("-c archive copy {name} --to mirror"), 0),
         (format!("-c archive copy {other} --to mirror"), 23),
         ("-c archive copy nonsense --to mirror".to_owned(), 21),

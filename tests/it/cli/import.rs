@@ -76,18 +76,18 @@ fn plans_without_a_trace() {
 fn writes_what_failed_so_that_it_can_be_fed_back() {
     let world = world_with_sources();
     world.write("list.csv", "path,title\nin/a.txt,A\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
-    let line = "-c archive import --manifest list.csv --failed failed.csv";
+    let line = "-c archive import --manifest list.csv --rejects rejects.csv";
     assert_eq!(world.run(line).code, 3);
-    let failed = std::fs::read_to_string(world.path("failed.csv")).unwrap();
+    let failed = std::fs::read_to_string(world.path("rejects.csv")).unwrap();
     assert_eq!(failed, "path,title\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
     world.write("in/missing.txt", "found");
-    world.write("failed.csv", failed.replace(",?", ""));
-    let line = "-c archive import --manifest failed.csv --failed again.csv";
+    world.write("rejects.csv", failed.replace(",?", ""));
+    let line = "-c archive import --manifest rejects.csv --rejects again.csv";
     assert_eq!(world.run(line).succeeded().lines().count(), 2);
     assert!(!world.path("again.csv").exists(), "nothing failed");
     // Of a tree it is a list.
     std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
-    assert_eq!(world.run("-c archive import in --failed list").code, 3);
+    assert_eq!(world.run("-c archive import in --rejects list").code, 3);
     let list = std::fs::read_to_string(world.path("list")).unwrap();
     assert!(list.ends_with("/in/link\0"), "{list:?}");
     std::fs::remove_file(world.path("in/link")).unwrap();
@@ -101,7 +101,7 @@ fn writes_what_failed_into_no_file_that_is_there() {
     let world = world_with_sources();
     let text = "path\nin/a.txt\nin/missing.txt\n";
     world.write("list.csv", text);
-    let ran = world.run("-c archive import --manifest list.csv --failed list.csv");
+    let ran = world.run("-c archive import --manifest list.csv --rejects list.csv");
     assert_eq!(ran.code, 1);
     snapbox::assert_data_eq!(
         ran.stderr,
@@ -114,7 +114,7 @@ hint: name another file, or move that one away first
     );
     assert_eq!(std::fs::read_to_string(world.path("list.csv")).unwrap(), text);
     assert_eq!(world.run("-c archive list").succeeded(), "");
-    let line = "-c archive import --manifest list.csv --failed new.csv";
+    let line = "-c archive import --manifest list.csv --rejects new.csv";
     assert_eq!(world.run(line).code, 3);
     let failed = std::fs::read_to_string(world.path("new.csv")).unwrap();
     assert_eq!(failed, "path\nin/missing.txt\n");
@@ -161,7 +161,7 @@ fn keeps_the_digests_of_bags() {
 fn says_what_is_still_there_even_if_it_is_to_be_quiet() {
     let world = world_with_sources();
     let bag = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/bags/bagit-python");
-    let line = ["-q", "-c", "archive", "import", "--remove", "in/a.txt", bag];
+    let line = ["-q", "-c", "archive", "import", "--remove-source", "in/a.txt", bag];
     let ran = world.run_args(line);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
     let lines: Vec<_> = ran.stderr.lines().collect();

@@ -253,11 +253,11 @@ fn a_list_on_stdin_is_not_waited_for() {
         "new --files-from0 - --json",
         "import --files-from0 -",
         "import --files-from0 - -n",
-        "copy --files-from - --to mirror",
-        "copy --files-from0 - --to mirror --json",
-        "migrate --files-from - --to mirror",
-        "export --files-from - --to out",
-        "refresh mirror --files-from -",
+        "copy --items-from - --to mirror",
+        "copy --items-from0 - --to mirror --json",
+        "migrate --items-from - --to mirror",
+        "export --items-from - --to out",
+        "refresh mirror --items-from -",
     ] {
         let line = match line.strip_prefix("refresh mirror") {
             Some(rest) => format!("-c mirror refresh --from archive{rest}"),

@@ -1,4 +1,4 @@
-//! `new --move`: the source goes only after the item is proven, and only what was deposited.
+//! `new --remove-source`: the source goes only after the item is proven, and only what was deposited.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn takes_files_and_directories_away() {
     world.write("drop/dir/b.txt", "beta");
     std::fs::create_dir(world.path("drop/dir/empty")).unwrap();
     std::os::unix::fs::symlink("b.txt", world.path("drop/dir/link")).unwrap();
-    let ran = world.run("-c archive new --move --each drop/a.txt drop/dir");
+    let ran = world.run("-c archive new --remove-source --each drop/a.txt drop/dir");
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, 2), "{}", ran.stderr);
     assert_eq!(tree(&world.path("drop")), [""; 0]);
     assert_eq!(whole_items(&open(&world)).len(), 2);
@@ -31,7 +31,7 @@ fn takes_several_that_become_one_away() {
     let world = World::with_collection();
     world.write("drop/a.txt", "alpha");
     world.write("drop/dir/b.txt", "beta");
-    world.run("-c archive new --move drop/a.txt drop/dir").succeeded();
+    world.run("-c archive new --remove-source drop/a.txt drop/dir").succeeded();
     assert_eq!(tree(&world.path("drop")), [""; 0]);
     assert_eq!(whole_items(&open(&world)).len(), 1);
 }
@@ -42,13 +42,13 @@ fn takes_nothing_away_that_was_not_deposited() {
     world.write("drop/a.txt", "alpha");
     world.write("twins/x", "1");
     world.write("twins/X", "2");
-    let ran = world.run("-c archive new --move --each drop/a.txt twins drop/missing");
+    let ran = world.run("-c archive new --remove-source --each drop/a.txt twins drop/missing");
     assert_eq!(ran.code, 3);
     assert_eq!(tree(&world.path("drop")), [""; 0]);
     assert_eq!(tree(&world.path("twins")).len(), 2);
     // A failure of the one item leaves all of it.
     world.write("drop/a.txt", "alpha");
-    let ran = world.run("-c archive new --move drop/a.txt twins");
+    let ran = world.run("-c archive new --remove-source drop/a.txt twins");
     assert_eq!(ran.code, 1);
     assert_eq!(tree(&world.path("drop")).len(), 1);
 }
@@ -61,7 +61,7 @@ fn leaves_what_links_lead_to() {
     world.write("drop/b.txt", "beta");
     std::os::unix::fs::symlink("../elsewhere", world.path("drop/link")).unwrap();
     std::os::unix::fs::symlink("../elsewhere/a.txt", world.path("drop/file")).unwrap();
-    let ran = world.run("-q -c archive new --move --links follow drop");
+    let ran = world.run("-q -c archive new --remove-source --links follow drop");
     // Not all that was asked for was done, which a script has to hear of.
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("was deposited but not removed"), "{}", ran.stderr);
@@ -84,7 +84,7 @@ impl Watch for Meddler {
     }
 }
 
-/// Deposits `drop` with `--move`, meddled with, and gives what was told to be left.
+/// Deposits `drop` with `--remove-source`, meddled with, and gives what was told to be left.
 fn meddled(meddle: fn(&Path) -> io::Result<()>) -> (World, Vec<String>) {
     let world = World::new();
     make_collection(&world.path("archive"));

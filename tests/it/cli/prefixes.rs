@@ -81,7 +81,7 @@ fn a_person_decides_which_of_two_collections_gives_names() {
     world.run("init again --host archive.example.org --force prefix").succeeded();
     let second = world.run("-c again mint").line();
     is_refused(&world.run("-c archive mint"), 23, "another collection gives the names");
-    world.run("-c archive doctor --adopt-clock").succeeded();
+    world.run("-c archive doctor --take-over").succeeded();
     let third = world.run("-c archive mint").line();
     is_refused(&world.run("-c again mint"), 23, "another collection gives the names");
     assert!(date_of(&first) < date_of(&second) && date_of(&second) < date_of(&third));
@@ -197,7 +197,7 @@ fn a_memory_outside_of_the_collection_needs_the_users_word() {
     let distributor = format!("{settings}distributor = \"{}\"\n", outside.display());
     world.write("archive/urepo.toml", distributor);
     world.write("a.txt", "a");
-    for line in ["-c archive mint", "-c archive new a.txt", "-c archive doctor --adopt-clock"] {
+    for line in ["-c archive mint", "-c archive new a.txt", "-c archive doctor --take-over"] {
         is_refused(&world.run(line), 1, "is outside of the collection: `[WORLD]/outside`");
     }
     assert_eq!(world.run("-c archive recover").code, 0, "the rest is done");
@@ -222,7 +222,7 @@ fn the_identity_of_the_machine_is_a_setting() {
     let world = world();
     let clone = ("UREPO_MACHINE_ID", "clone");
     is_refused(&run_with(&world, clone, "-c archive mint"), 1, "such as a container");
-    run_with(&world, clone, "-c archive doctor --adopt-clock").succeeded();
+    run_with(&world, clone, "-c archive doctor --take-over").succeeded();
     run_with(&world, clone, "-c archive mint").line();
     let shown = run_with(&world, clone, "config");
     assert!(shown.succeeded().contains("machine-id  clone"), "{}", shown.stdout);

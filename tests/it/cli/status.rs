@@ -123,7 +123,7 @@ backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted    
 "#]],
         str![[r#"
 error: not all is as it should be: 2 items with too few Copies, 1 stale Copy
-hint: `urepo copy --policy --to ROOT` makes those that are missing
+hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -138,7 +138,7 @@ stale copy in `backup`: example.org/archive/2026/11.21.02.13
 "#]],
         str![[r#"
 error: not all is as it should be: 2 items with too few Copies, 1 stale Copy
-hint: `urepo copy --policy --to ROOT` makes those that are missing
+hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -223,7 +223,7 @@ error: `example.org/archive/2026/11.21.02.13` has two Originals
 caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
 hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13`, `urepo -c [WORLD]/backup show example.org/archive/2026/11.21.02.13`
 error: no item `01.01.00.00` in 2 known collections
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 error: 2 of 3 items are not as they should be
 
 "#]],
@@ -250,7 +250,7 @@ backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted    
 "#]],
         str![[r#"
 error: not all is as it should be: 1 Copy without an Original, 1 item that vanished
-hint: `--with ROOT` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost
+hint: `--with COLLECTION` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost
 
 "#]],
     );

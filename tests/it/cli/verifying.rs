@@ -81,7 +81,7 @@ fn collections_that_contradict_each_other() {
         &name,
         str![[r#"
 error: 1 contradiction between the collections
-hint: `urepo show -c ROOT ITEM` shows what each of them holds; nothing here was changed
+hint: `urepo show -c COLLECTION ITEM` shows what each of them holds; nothing here was changed
 
 "#]],
     );
@@ -123,7 +123,7 @@ fn damage_is_told_with_its_collection_where_there_are_several() {
         &name,
         str![[r#"
 error: 1 item of 2 damaged
-hint: `urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed
+hint: `urepo repair ITEM --from COLLECTION` mends it from a good copy; nothing here was changed
 
 "#]],
     );
@@ -256,7 +256,7 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
         str![[r#"
 time is up; the next run goes on from here
 error: 1 item of 1 damaged
-hint: `urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed
+hint: `urepo repair ITEM --from COLLECTION` mends it from a good copy; nothing here was changed
 
 "#]]
     );

@@ -1,4 +1,4 @@
-//! `new --move`: sources that go once their items are proven, wherever the process is killed.
+//! `new --remove-source`: sources that go once their items are proven, wherever the process is killed.
 
 use std::path::Path;
 use std::sync::Arc;

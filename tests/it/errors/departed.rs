@@ -61,7 +61,7 @@ hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all k
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in 1 known collection
 caused by: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive repair {name} --from mirror"), 21).tells(str![[r#"
@@ -77,18 +77,18 @@ fn an_item_that_vanished() {
     std::fs::remove_dir_all(world.path("archive").join(name)).unwrap();
     refuses(&world, &format!("-c archive show {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: `urepo repair example.org/archive/2026/11.21.02.13 --from ROOT` brings it back from a collection that has it
+hint: `urepo repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     refuses(&world, &format!("-c archive copy {name} --to mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: `urepo repair example.org/archive/2026/11.21.02.13 --from ROOT` brings it back from a collection that has it
+hint: `urepo repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in 1 known collection
 caused by: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: `urepo config` shows which are known; `--with ROOT` adds one
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     let ran = world.run(&format!("-c archive verify {name}"));
@@ -109,7 +109,7 @@ fn an_item_that_may_have_left() {
     append(&inventory_file(&world.path("archive"), name), "2026-11-23T10:00:00Z le\u{fffd}t\n");
     refuses(&world, &format!("-c archive show {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it is missing, or it left: a line of the inventory after its last one is damaged
-hint: `urepo repair example.org/archive/2026/11.21.02.13 --from ROOT` brings it back from a collection that has it
+hint: `urepo repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     let ran = world.run("-c archive verify");

@@ -6,7 +6,7 @@ use super::*;
 fn with_index() -> World {
     let (world, _) = world_with_item();
     // The item was deposited on a machine of the tests.
-    world.run("-c archive doctor --adopt-clock").succeeded();
+    world.run("-c archive doctor --take-over").succeeded();
     world.run("-c archive index").succeeded();
     world.run("-c archive stats").succeeded();
     world
@@ -35,13 +35,13 @@ error: `-` goes with words, not with the term `publisher`
 hint: name what is wanted: `TERM:word`
 
 "#]]);
-    refuses(&world, "-c archive find --where colour=red", 2).tells(str![[r#"
+    refuses(&world, "-c archive find --term colour=red", 2).tells(str![[r#"
 error: `colour` is no term of Dublin Core, nor one of your own such as `x.box`
 hint: the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
-    refuses(&world, "-c archive find --where title", 2).tells(str![[r#"
-error: invalid value 'title' for '--where <TERM=TEXT>': expected TERM=TEXT, such as publisher=INPE
+    refuses(&world, "-c archive find --term title", 2).tells(str![[r#"
+error: invalid value 'title' for '--term <TERM=TEXT>': expected TERM=TEXT, such as publisher=INPE
 
 For more information, try '--help'.
 

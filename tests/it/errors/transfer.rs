@@ -26,7 +26,7 @@ fn with_mirror() -> World {
     let subsystem = Subsystem::new("mirror.example.org".parse().unwrap());
     init(&world.path("mirror"), "mirror", subsystem, &Watcher::default()).unwrap();
     // The item was deposited on a machine of the tests.
-    world.run("-c archive doctor --adopt-clock").succeeded();
+    world.run("-c archive doctor --take-over").succeeded();
     for root in ["archive", "mirror"] {
         world.run(&format!("-c {root} recover")).succeeded();
     }
@@ -413,15 +413,15 @@ hint: each is named above, with its reason
 "#]]);
         refuses(&world, "-c archive copy --to mirror", 2).tells(str![[r#"
 error: no item was given
-hint: `urepo copy ITEM… --to ROOT`, or `--all` for every item
+hint: `urepo copy ITEM… --to COLLECTION`, or `--all` for every item
 
 "#]]);
-        refuses(&world, "-c archive copy --files-from missing --to mirror", 1).tells(str![[r#"
+        refuses(&world, "-c archive copy --items-from missing --to mirror", 1).tells(str![[r#"
 error: cannot open `missing`
 caused by: No such file or directory (os error 2)
 
 "#]]);
-        refuses(&world, "-c archive copy --files-from archive --to mirror", 3).tells(str![[r#"
+        refuses(&world, "-c archive copy --items-from archive --to mirror", 3).tells(str![[r#"
 error: cannot read the list of items `archive`
 caused by: Is a directory (os error 21)
 error: 1 of 1 items were not copied

@@ -200,7 +200,7 @@ fn a_left_over_is_compared_with_its_item() {
     std::fs::rename(sources.join("dir"), sources.join(&aside)).unwrap();
     std::fs::remove_file(sources.join(&aside).join("b.txt")).unwrap();
     let new = write(&sources, &format!("{aside}/new.txt"), "new");
-    // Without `--remove` it is nobody's source.
+    // Without `--remove-source` it is nobody's source.
     let summary = run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
     assert_eq!((summary.there, summary.imported, summary.failed), (2, 0, 0));
     let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();

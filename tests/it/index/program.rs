@@ -34,7 +34,7 @@ fn finds() {
     assert!(!escaped[0].contains('\u{1b}'), "{escaped:?}");
     assert!(find(&["table", "-l"]).line().starts_with("Original"));
     assert_eq!(lines(find(&["--content", "c.csv"])).len(), 1);
-    assert_eq!(lines(find(&["--file", "*.TXT", "--where", "title=rain"])).len(), 2);
+    assert_eq!(lines(find(&["--file", "*.TXT", "--term", "title=rain"])).len(), 2);
     assert_eq!(lines(find(&["--state", "Original", "--since", "2020-01-01"])).len(), 3);
     let told = records(&find(&["rain", "--json"]));
     assert_eq!(told.len(), 3);
@@ -48,8 +48,8 @@ fn finds() {
         &[][..],
         &["!!!"],
         &["\"open"],
-        &["--where", "title"],
-        &["--where", "none=1"],
+        &["--term", "title"],
+        &["--term", "none=1"],
         &["--sha256", "12"],
         &["--limit", "0"],
         &["rain", "-0", "-l"],

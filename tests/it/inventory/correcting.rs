@@ -243,7 +243,7 @@ fn verify_names_what_ends_the_finding() {
         assert!(ran.stderr.contains(text), "{}", ran.stderr);
     };
     hint(
-        "hint: `urepo repair ITEM --from ROOT` brings it back from a copy; where there is none, \
+        "hint: `urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
           `urepo recover --inventory` gives it up",
     );
     std::fs::write(world.path("archive").join(&kept).join("doc/kept"), "rots").unwrap();

@@ -100,7 +100,7 @@ could not mend [NAME]:
   no good copy of doc/b.txt
   take out doc/added
 error: 1 item still damaged, 0 mended
-hint: `--from ROOT` names more collections with good copies
+hint: `--from COLLECTION` names more collections with good copies
 
 "#]],
     );
@@ -201,7 +201,7 @@ fn as_much_as_can_be_with_partial() {
         20,
         str![[r#"
 error: no good copy of `b.txt` in `[NAME]`
-hint: `--from ROOT` names more collections; `--partial` mends the rest
+hint: `--from COLLECTION` names more collections; `--partial` mends the rest
 
 "#]],
     );
@@ -212,7 +212,7 @@ hint: `--from ROOT` names more collections; `--partial` mends the rest
         str![[r#"
 mended a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
 error: 1 item still damaged, 0 mended
-hint: `--from ROOT` names more collections with good copies
+hint: `--from COLLECTION` names more collections with good copies
 
 "#]],
     );
@@ -223,7 +223,7 @@ hint: `--from ROOT` names more collections with good copies
         20,
         str![[r#"
 error: no good copy of `b.txt` in `[NAME]`
-hint: `--from ROOT` names more collections; `--partial` mends the rest
+hint: `--from COLLECTION` names more collections; `--partial` mends the rest
 
 "#]],
     );
@@ -357,7 +357,7 @@ hint: name a copy with `--from`, or believe it as it is with `--reseal`
         20,
         str![[r#"
 error: the sidecar of `[NAME]` is lost and no copy has a sealed one: line 1, column 4: key with no value, expected `=`
-hint: `--from ROOT` names a collection with a good copy
+hint: `--from COLLECTION` names a collection with a good copy
 
 "#]],
     );
@@ -383,12 +383,12 @@ hint: use that version, or a later one
     let line = format!("-c archive repair {name} --from backup");
     refuses(
         &world,
-        &format!("{line} --as original"),
+        &format!("{line} --state original"),
         &name,
         23,
         str![[r#"
 error: the Original of `[NAME]` is in `[WORLD]/backup`
-hint: repair it with `--as copy`
+hint: repair it with `--state copy`
 
 "#]],
     );
@@ -407,7 +407,7 @@ hint: repair it with `--as copy`
         20,
         str![[r#"
 error: nothing tells whether `[NAME]` was an Original or a Copy here
-hint: name the collection of the Original with `--from`, or say `--as original` or `--as copy`
+hint: name the collection of the Original with `--from`, or say `--state original` or `--state copy`
 
 "#]],
     );
@@ -421,10 +421,10 @@ hint: name the collection of the Original with `--from`, or say `--as original` 
         20,
         str![[r#"
 error: `[NAME]` may have been deleted here: it has neither a sidecar nor a payload
-hint: if it was not deleted, say what it was: `--as original` or `--as copy`
+hint: if it was not deleted, say what it was: `--state original` or `--state copy`
 
 "#]],
     );
-    world.run(&format!("{line} --as original")).succeeded();
+    world.run(&format!("{line} --state original")).succeeded();
     world.run("-c archive verify").succeeded();
 }

@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
         let partial = if left > 0 {
             let left = human::count(left, "item");
             let message = format!("{left} still damaged, {mended} mended");
-            let hint = "`--from ROOT` names more collections with good copies";
+            let hint = "`--from COLLECTION` names more collections with good copies";
             Some(Failure::new(Exit::Damage, message).hint(hint))
         } else if places > 0 {
             let places = human::count(places, "place");

@@ -77,7 +77,7 @@ const KINDS: [Kind; 9] = [
         name: "few-copies",
         one: "item with too few Copies",
         many: "items with too few Copies",
-        hint: "`urepo copy --policy --to ROOT` makes those that are missing",
+        hint: "`urepo copy --under-replicated --to COLLECTION` makes those that are missing",
     },
     Kind {
         name: "stale",
@@ -95,13 +95,13 @@ const KINDS: [Kind; 9] = [
         name: "orphan",
         one: "Copy without an Original",
         many: "Copies without an Original",
-        hint: "`--with ROOT` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost",
+        hint: "`--with COLLECTION` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost",
     },
     Kind {
         name: "vanished",
         one: "item that vanished",
         many: "items that vanished",
-        hint: "`urepo -c PATH repair --quick --from ROOT` brings back what the collection ROOT holds",
+        hint: "`urepo -c PATH repair --quick --from COLLECTION` brings back what that collection holds",
     },
 ];
 

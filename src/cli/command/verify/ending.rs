@@ -116,17 +116,17 @@ impl<'a> Ending<'a> {
         let is_gone = |code: &Code| [Code::ItemVanished, Code::PerhapsVanished].contains(code);
         let mut damage = self.seen.iter().filter(|code| code.severity() == Severity::Damage);
         if self.seen.iter().any(is_gone) && damage.all(is_gone) {
-            "`urepo repair ITEM --from ROOT` brings it back from a copy; where there is none, \
+            "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
              `urepo recover --inventory` gives it up"
         } else if self.seen.iter().any(is_gone) {
-            "`urepo repair ITEM --from ROOT` mends it from a good copy; `urepo recover --inventory` \
+            "`urepo repair ITEM --from COLLECTION` mends it from a good copy; `urepo recover --inventory` \
              gives up what is gone"
         } else if self.total.damaged_items > 0 {
-            "`urepo repair ITEM --from ROOT` mends it from a good copy; nothing here was changed"
+            "`urepo repair ITEM --from COLLECTION` mends it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "`urepo man` says what the codes mean; nothing here was changed"
         } else {
-            "`urepo show -c ROOT ITEM` shows what each of them holds; nothing here was changed"
+            "`urepo show -c COLLECTION ITEM` shows what each of them holds; nothing here was changed"
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn of<'a>(context: &Context, texts: &'a [String]) -> Result<Target<'a
         ([root, ..], [item, ..]) => Err(Failure::usage(format!(
             "`{root}` is a collection and `{item}` is not: name items or collections, not both"
         ))
-        .hint("`-c ROOT` names the collection of the items")),
+        .hint("`-c COLLECTION` names the collection of the items")),
     }
 }
 

@@ -50,7 +50,7 @@ fn from_the_collections_of_the_settings() {
     }
     // A list can be read once; both collections hear of all of it.
     let list = format!("{}\n{other}\n", names[0]);
-    let ran = run_with_input(&world, "-c mirror refresh --files-from -", list.as_bytes());
+    let ran = run_with_input(&world, "-c mirror refresh --items-from -", list.as_bytes());
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.ends_with("refreshed 2 items, 2 files, 11 B\n"), "{}", ran.stderr);
     is_clean(&world);

@@ -65,26 +65,26 @@ fn from_lists() {
     let (world, names) = archive_and_mirror(4);
     // Empty lines, blanks, and a last line without an end are nothing to stumble over.
     world.write("list", format!("\n{}\n\n  {}  \n{}", names[0], leaf(&names[1]), names[0]));
-    let ran = world.run("-c archive copy --files-from list --to mirror");
+    let ran = world.run("-c archive copy --items-from list --to mirror");
     tells(&ran, 0, "", "copied 2 items, 2 files, 12 B\n");
     assert_eq!(listed(&world, "mirror"), names[..2]);
     let ended_by_nul = format!("{}\0\0{}\0", names[2], names[0]);
-    let line = "-c archive copy --files-from0 - --to mirror";
+    let line = "-c archive copy --items-from0 - --to mirror";
     let ran = run_with_input(&world, line, ended_by_nul.as_bytes());
     tells(&ran, 0, "", "copied 1 item, 1 file, 6 B; 1 there already\n");
     // Beside items that are typed.
-    let line = format!("-c archive copy {} --files-from - --to mirror", names[3]);
+    let line = format!("-c archive copy {} --items-from - --to mirror", names[3]);
     let ran = run_with_input(&world, &line, names[0].as_bytes());
     tells(&ran, 0, "", "copied 1 item, 1 file, 6 B; 1 there already\n");
     // What another command lists.
     let list = world.run("-c archive list").stdout;
     let ran =
-        run_with_input(&world, "-c archive migrate --files-from - --to mirror", list.as_bytes());
+        run_with_input(&world, "-c archive migrate --items-from - --to mirror", list.as_bytes());
     tells(&ran, 0, "", "migrated 4 items, 4 files, 24 B\n");
     // A list of nothing is no mistake: there was nothing to do.
-    let ran = run_with_input(&world, "-c archive copy --files-from - --to mirror", b"\n\n");
+    let ran = run_with_input(&world, "-c archive copy --items-from - --to mirror", b"\n\n");
     tells(&ran, 0, "", "nothing to copy\n");
-    let ran = world.run("-c archive copy --files-from missing --to mirror");
+    let ran = world.run("-c archive copy --items-from missing --to mirror");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     is_clean(&world);
 }
@@ -97,7 +97,7 @@ fn past_bad_lines() {
     list.extend_from_slice(b"\xff\xfe\n");
     list.extend(std::iter::repeat_n(b'x', 200_000));
     list.extend_from_slice(format!("\n{}\n", names[1]).as_bytes());
-    let line = "-c archive copy --files-from - --to mirror";
+    let line = "-c archive copy --items-from - --to mirror";
     let ran = run_with_input(&world, line, &list);
     assert_eq!(ran.code, 3);
     let told = ran.stderr.replace(&world.path("").display().to_string(), "[WORLD]/");
@@ -145,10 +145,10 @@ fn of_nothing_is_refused() {
         format!("copy {}", names[0]),
         format!("copy --all {} --to mirror", names[0]),
         format!("migrate --since 2026-01-01 {} --to mirror", names[0]),
-        "copy --all --files-from list --to mirror".to_owned(),
-        "copy --files-from list --files-from0 list --to mirror".to_owned(),
+        "copy --all --items-from list --to mirror".to_owned(),
+        "copy --items-from list --items-from0 list --to mirror".to_owned(),
         "copy --state Lost --to mirror".to_owned(),
-        format!("copy --policy {} --to mirror", names[0]),
+        format!("copy --under-replicated {} --to mirror", names[0]),
     ] {
         let ran = world.run(&format!("-c archive {line}"));
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{line}: {}", ran.stderr);
@@ -161,7 +161,7 @@ fn of_nothing_is_refused() {
 fn by_policy() {
     let (world, names) = archive_and_mirror(2);
     make(&world, "third");
-    let line = "-c archive copy --policy --to mirror";
+    let line = "-c archive copy --under-replicated --to mirror";
     tells(&world.run(line), 0, "", "nothing to copy\n");
     let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
     world.write("archive/urepo.toml", format!("copies = 1\n{settings}"));
