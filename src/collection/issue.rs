@@ -112,7 +112,7 @@ impl<'a> Issuer<'a> {
             distributor.interrupt = options.interrupt.clone();
             sources.push(Source {
                 distributor,
-                tree: PrefixTree::new(collection.root(), prefix),
+                tree: PrefixTree::of(collection, prefix),
                 ibip_prefix: subsystem.ibip_prefix()?,
             });
         }
@@ -202,7 +202,7 @@ impl<'a> Issuer<'a> {
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
         for Source { distributor, .. } in &self.sources {
-            let tree = PrefixTree::new(self.collection.root(), distributor.prefix.clone());
+            let tree = PrefixTree::of(self.collection, distributor.prefix.clone());
             notices.extend(distributor.catch_up(&tree.with_mirrors(mirrors), self.patience)?);
         }
         Ok(notices)

@@ -59,7 +59,7 @@ pub use list::{Listed, Names};
 pub(crate) use list::{belongs, listing_order, visit_tree};
 pub use log::{Event, EventKind, Gap, Unlogged};
 pub(crate) use lookup::Lookup;
-pub use own::Rebuilt;
+pub use own::{BuiltInventory, Rebuilt};
 pub use register::{Register, Takeover};
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub(crate) use stripe::lock_items_with;

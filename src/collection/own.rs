@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Collection;
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
@@ -17,6 +18,9 @@ use crate::wait::Waiter;
 /// What every collection has in urepo's own directory; the rest appears when it is needed.
 const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, layout::INVENTORY];
 
+/// How long to wait for other writers before the inventory is left to the next change.
+const MOMENT: Duration = Duration::from_millis(100);
+
 /// What every collection says of itself.
 const README: &str = include_str!("README.txt");
 
@@ -25,11 +29,20 @@ const README: &str = include_str!("README.txt");
 pub struct Rebuilt {
     /// The paths that were missing.
     pub missing: Vec<PathBuf>,
-    /// How many items the inventory was built from, if it was: nothing is known of items that
-    /// vanished before.
-    pub items: Option<u64>,
+    /// The inventory that was built, if it was.
+    pub inventory: Option<BuiltInventory>,
     /// Whether the memories of the distributor are lost, so that the next name is later than now.
     pub memories: bool,
+}
+
+/// An inventory built from the items that are here: nothing is known of items that vanished before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuiltInventory {
+    /// How many items it lists.
+    pub items: u64,
+    /// Directories that could not be read. A closed item is listed; what lies in a closed directory above
+    /// items is not.
+    pub closed: Vec<PathBuf>,
 }
 
 impl fmt::Display for Rebuilt {
@@ -38,17 +51,17 @@ impl fmt::Display for Rebuilt {
             let separator = if at == 0 { "" } else { ", " };
             write!(f, "{separator}`{}`", path.display())?;
         }
-        let was = if self.missing.len() == 1 { "was" } else { "were" };
-        write!(f, " {was} missing, and rebuilt")?;
-        if let Some(items) = self.items {
-            let s = if items == 1 { "" } else { "s" };
-            write!(
-                f,
-                "; the inventory lists the {items} item{s} found, and no item that vanished before"
-            )?;
+        let (was, has) = if self.missing.len() == 1 { ("was", "has") } else { ("were", "have") };
+        write!(f, " {was} missing and {has} been rebuilt")?;
+        if let Some(BuiltInventory { items, closed }) = &self.inventory {
+            let s = if *items == 1 { "" } else { "s" };
+            write!(f, "; the inventory lists the {items} item{s} found, and no item lost before")?;
+            for path in closed {
+                write!(f, "; `{}` could not be read", path.display())?;
+            }
         }
         if self.memories {
-            write!(f, "; every new name is later than now")?;
+            write!(f, "; new names will be later than now")?;
         }
         Ok(())
     }
@@ -107,7 +120,8 @@ impl Collection {
     /// Makes what is missing of urepo's own directory, waiting for another process that does so.
     ///
     /// The listener hears of it, unless the other process did it. May be killed and repeated at any
-    /// point.
+    /// point. The inventory waits for a change that finds nobody else at work: an item that another writer
+    /// takes away meanwhile would look lost.
     pub fn rebuild(&self, waiter: &Waiter<'_>) -> Result<(), PathError> {
         let own = self.ensure_own()?;
         if missing_parts(own)?.is_empty() {
@@ -118,32 +132,50 @@ impl Collection {
         // NFS locks files only.
         let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, waiter)
             .map_err(LockError::into_path_error)?;
-        let missing = missing_parts(own)?;
+        let mut missing = missing_parts(own)?;
         if missing.is_empty() {
             return Ok(());
         }
         make_parts(own)?;
         ensure_readme(&self.root, own)?;
-        let is_lost = |part| missing.contains(&part);
-        // Last, and in one step: while it is missing, the next change comes here again.
-        let items = if is_lost(layout::INVENTORY) {
-            Some(self.build_inventory(own, waiter.clock)?)
+        let memories = self.has_lost_memory(own)?;
+        let missed_all = missing.len() == PARTS.len();
+        let mut inventory = None;
+        if missing.contains(&layout::INVENTORY) {
+            let alone = waiter.up_to(waiter.limit.min(MOMENT));
+            match Lock::take_unsigned(own, layout::LOCK, LockMode::Exclusive, &alone) {
+                // Last, and in one step: while it is missing, the next change comes here again.
+                Ok(_alone) => inventory = Some(self.build_inventory(own, waiter.clock)?),
+                Err(LockError::Held { .. }) => missing.retain(|part| *part != layout::INVENTORY),
+                Err(error) => return Err(error.into_path_error()),
+            }
+        }
+        let missing = if missed_all {
+            vec![own.path().to_path_buf()]
         } else {
-            None
+            missing.iter().map(|part| own.path_of(part)).collect()
         };
-        let rebuilt = Rebuilt {
-            missing: if missing.len() == PARTS.len() {
-                vec![own.path().to_path_buf()]
-            } else {
-                missing.iter().map(|part| own.path_of(part)).collect()
-            },
-            items,
-            memories: is_lost(layout::DISTRIBUTOR) && !self.settings.subsystems.is_empty(),
-        };
-        if let Listener(Some(listener)) = &self.listener {
-            listener(&rebuilt);
+        if let Listener(Some(listener)) = &self.listener
+            && !missing.is_empty()
+        {
+            listener(&Rebuilt { missing, inventory, memories });
         }
         Ok(())
+    }
+
+    /// Whether a memory of the distributor is missing that lies in urepo's own directory. One is begun with
+    /// the collection, so it is lost, be it that a killed process has made its directory again.
+    fn has_lost_memory(&self, own: &Dir) -> Result<bool, PathError> {
+        let memories = Path::new(layout::DISTRIBUTOR);
+        for subsystem in &self.settings.subsystems {
+            if subsystem.distributor.is_none()
+                && let Ok(prefix) = subsystem.prefix()
+                && own.stamp(memories.join(layout::memory_file(&prefix)))?.is_none()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -16,11 +16,18 @@ pub(super) struct PrefixTree<'a> {
     prefix: Prefix,
     /// Collections that hold names of this prefix as well.
     mirrors: &'a [Collection],
+    /// The collection itself, if it has an inventory.
+    collection: Option<&'a Collection>,
 }
 
 impl<'a> PrefixTree<'a> {
     pub(super) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
-        PrefixTree { root, prefix, mirrors: &[] }
+        PrefixTree { root, prefix, mirrors: &[], collection: None }
+    }
+
+    /// Those in `collection`, and those that its inventory has recorded.
+    pub(super) fn of(collection: &'a Collection, prefix: Prefix) -> PrefixTree<'a> {
+        PrefixTree { collection: Some(collection), ..PrefixTree::new(collection.root(), prefix) }
     }
 
     /// The same, with the names that `mirrors` hold, or held by their inventories.
@@ -167,6 +174,11 @@ impl Names for PrefixTree<'_> {
             newest = newest.or(mirror.newest_recorded(&self.prefix, limit)?);
         }
         Ok(newest)
+    }
+
+    fn newest_recorded(&self, limit: Instant) -> Result<Newest, PathError> {
+        let recorded = |it: &Collection| it.newest_recorded(&self.prefix, limit);
+        self.collection.map_or(Ok(Newest::default()), recorded)
     }
 }
 

@@ -13,6 +13,12 @@ pub trait Names {
 
     /// The dates of the newest name up to `limit` and of the newest beyond.
     fn newest(&self, limit: Instant) -> Result<Newest, PathError>;
+
+    /// The same of all names that are recorded, those included that left. Asked where there is no memory.
+    fn newest_recorded(&self, limit: Instant) -> Result<Newest, PathError> {
+        let _ = limit;
+        Ok(Newest::default())
+    }
 }
 
 /// The newest names on disk.
@@ -86,9 +92,12 @@ impl Distributor<'_> {
         self.check_home(memory)?;
         let (now, limit) = self.now_and_limit(patience);
         let tree = names.state(now)?;
-        let newest = names.newest(limit)?;
-        notices.extend(self.future_name(newest));
+        let mut newest = names.newest(limit)?;
         let record = memory.found.record();
+        if record.is_none() {
+            newest = newest.or(names.newest_recorded(limit)?);
+        }
+        notices.extend(self.future_name(newest));
         let known = record.and_then(|record| record.last);
         let is_behind = newest.date > known;
         let prefix = self.prefix.clone();

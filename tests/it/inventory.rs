@@ -183,7 +183,7 @@ fn a_lost_inventory_is_built_from_what_is_there() {
     let (collection, heard) = listening(world.collection());
     let change = || collection.writer(&agent(), &waiter(&clock)).unwrap().finish().unwrap();
     change();
-    assert_eq!(heard.lock().unwrap()[0].items, Some(4));
+    assert_eq!(heard.lock().unwrap()[0].inventory.as_ref().unwrap().items, 4);
     check_inventory(&world.root, &world.names, "");
     let line = collection.last_record(&world.names[2]).unwrap().unwrap().line;
     assert_eq!(line.change, InventoryChange::Found(Some(State::Original)));

@@ -1,18 +1,17 @@
 //! A collection that has lost urepo's own directory, or parts of it, answers, and the first change
 //! rebuilds what is missing.
 
-use std::path::{Path, PathBuf};
+mod rebuilding;
+
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rustix::io::Errno;
 use urepo::collection::{Collection, Rebuilt};
 use urepo::disk::Watcher;
 
 use crate::errors::with_mounts;
-use crate::inventory::check_inventory;
 use crate::support::{
-    Faults, Mode, Ran, System, TestClock, World, agent, deposit, make_collection, options, request,
-    scratch, tree, waiter, whole_items,
+    Ran, TestClock, World, deposit, make_collection, options, request, scratch, tree,
 };
 
 /// The parts that every collection has in urepo's own directory.
@@ -156,7 +155,7 @@ fn the_first_change_rebuilds_it_and_says_so() {
         "adopt archive".to_owned(),
     ];
     let warned = |ran: &Ran, what: &str| {
-        let count = ran.stderr.matches("missing, and rebuilt").count();
+        let count = ran.stderr.matches("missing and has been rebuilt").count();
         assert_eq!(count, 1, "{}", ran.stderr);
         assert!(ran.stderr.contains(&format!("warning: {what}")), "{}", ran.stderr);
     };
@@ -168,7 +167,10 @@ fn the_first_change_rebuilds_it_and_says_so() {
         }
         let ran = world.run(&change);
         ran.succeeded();
-        warned(&ran, "`[WORLD]/archive/.urepo` was missing, and rebuilt; the inventory lists the ");
+        warned(
+            &ran,
+            "`[WORLD]/archive/.urepo` was missing and has been rebuilt; the inventory lists the ",
+        );
         for part in PARTS {
             assert!(world.path("archive/.urepo").join(part).exists(), "{change}");
         }
@@ -179,7 +181,7 @@ fn the_first_change_rebuilds_it_and_says_so() {
         lose(&world, part);
         let ran = world.run("-c archive new draft.txt");
         ran.succeeded();
-        warned(&ran, &format!("`[WORLD]/archive/.urepo/{part}` was missing, and rebuilt"));
+        warned(&ran, &format!("`[WORLD]/archive/.urepo/{part}` was missing and has been rebuilt"));
     }
     let ran = world.run("-c archive new draft.txt");
     assert!(!ran.stderr.contains("rebuilt"), "{}", ran.stderr);
@@ -270,102 +272,6 @@ fn a_read_only_collection_without_it_is_read() {
     assert_eq!(answers.lines().count(), 11, "{told}");
     assert!(answers.lines().all(|line| line.ends_with(": 0")), "{told}");
     assert!(refusal.starts_with(" 1") && refusal.contains("Read-only"), "{told}");
-}
-
-/// A collection with two items that has lost `part`.
-fn without(root: &Path, part: &str) -> Vec<String> {
-    make_collection(root);
-    let collection = Collection::open(root, &Watcher::default()).unwrap();
-    let file = root.with_file_name("a.txt");
-    std::fs::write(&file, "a").unwrap();
-    let requests = || vec![request(&file), request(&file)];
-    let clock = TestClock::at("2026-11-21T02:13:20Z");
-    deposit(&collection, requests(), options(), &clock, |_| ()).unwrap();
-    let path = root.join(".urepo").join(part);
-    let removed = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
-    removed.unwrap();
-    whole_items(&collection)
-}
-
-/// Lets the rebuilding fail at the n-th operation, for every n; the next change completes it.
-fn every_operation(mode: Mode, system: System, part: &str) {
-    let scratch = scratch();
-    let mut strikes = 0;
-    for at in system.points() {
-        let root = scratch.path().join(format!("archive-{at}"));
-        let names = without(&root, part);
-        let faults = Arc::new(Faults::new(&root, at, mode).on(system));
-        let clock = TestClock::at("2026-11-21T02:14:00Z");
-        let rebuilt = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _))
-            .and_then(|collection| Ok(collection.rebuild(&waiter(&clock))?));
-        let struck = faults.struck();
-        let context = format!("{part}, {at}: {struck:?}");
-        let is_whole = || PARTS.iter().all(|part| root.join(".urepo").join(part).exists());
-        if rebuilt.is_ok() {
-            assert!(is_whole(), "{context}");
-        }
-        let (collection, heard) = listening(Collection::open(&root, &Watcher::default()).unwrap());
-        let is_rebuilt = is_whole();
-        let file = root.with_file_name("a.txt");
-        let requests = vec![request(file)];
-        let (outcomes, _) = deposit(&collection, requests, options(), &clock, |_| ()).unwrap();
-        let new = outcomes[0].result.as_ref().unwrap().label.name.clone();
-        assert!(!names.contains(&new.to_string()), "{context}");
-        assert_eq!(heard.lock().unwrap().len(), usize::from(!is_rebuilt), "{context}");
-        assert!(is_whole() && !root.join(".urepo/inventory.new").exists(), "{context}");
-        let all = whole_items(&collection);
-        assert_eq!(all.len(), names.len() + 1, "{context}");
-        let recorded: Vec<_> = all.iter().map(|name| name.parse().unwrap()).collect();
-        check_inventory(&root, &recorded, &context);
-        crate::support::recovered_whole(&root, &context);
-        std::fs::remove_dir_all(&root).unwrap();
-        if struck.is_none() {
-            break;
-        }
-        strikes = at;
-    }
-    assert!(strikes > 10, "only {strikes} operations were made to fail");
-}
-
-#[test]
-fn killed_at_any_operation_of_rebuilding() {
-    for part in ["", "inventory"] {
-        every_operation(Mode::Killed, System::Own, part);
-    }
-    for system in System::LACKING {
-        every_operation(Mode::Killed, system, "");
-    }
-}
-
-#[test]
-fn an_error_at_any_operation_of_rebuilding() {
-    for errno in [Errno::IO, Errno::NOSPC] {
-        every_operation(Mode::Once(errno), System::Own, "");
-    }
-}
-
-#[test]
-fn two_writers_rebuild_it_at_once() {
-    let scratch = scratch();
-    for round in 0..20 {
-        let root: PathBuf = scratch.path().join(format!("archive-{round}"));
-        let names = without(&root, "");
-        let heard: Vec<_> = std::thread::scope(|threads| {
-            let write = || {
-                let opened = Collection::open(&root, &Watcher::default()).unwrap();
-                let (collection, heard) = listening(opened);
-                let clock = TestClock::at("2026-11-21T02:14:00Z");
-                let writer = collection.writer(&agent(), &waiter(&clock)).unwrap();
-                writer.finish().unwrap();
-                heard.lock().unwrap().len()
-            };
-            let started: Vec<_> = (0..4).map(|_| threads.spawn(write)).collect();
-            started.into_iter().map(|thread| thread.join().unwrap()).collect()
-        });
-        assert_eq!(heard.iter().sum::<usize>(), 1, "one of them rebuilds it: {heard:?}");
-        let recorded: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
-        check_inventory(&root, &recorded, "");
-    }
 }
 
 /// What a collection says of itself is true: its commands find an item as it was deposited.

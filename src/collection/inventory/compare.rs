@@ -210,7 +210,12 @@ impl Year<'_> {
         }
         if self.states == States::Compared {
             for (name, was) in look.present() {
-                if let Some(InventoryChange::Found(Some(state))) = self.collection.found(&name)?
+                let found = match self.collection.found(&name) {
+                    // Another user's: its state is not known, that of the others is.
+                    Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
+                    found => found?,
+                };
+                if let Some(InventoryChange::Found(Some(state))) = found
                     && was != Some(state)
                     && visit(Discrepancy::OtherState(name, was, state)).is_break()
                 {
@@ -270,8 +275,13 @@ impl Look {
                 Some((at, Known::Here(_))) => self.is_there[at] = true,
                 // A directory without a sidecar was never an item; `verify` says what it lacks.
                 Some((_, Known::Left)) | None => {
-                    if dir.stamp(Path::new(leaf).join(layout::SIDECAR))?.is_some() {
-                        unrecorded.push(leaf.as_bytes(), Known::Here(None), 0);
+                    match dir.stamp(Path::new(leaf).join(layout::SIDECAR)) {
+                        Ok(Some(_)) => unrecorded.push(leaf.as_bytes(), Known::Here(None), 0),
+                        // What another user keeps closed does not hide the losses of a year.
+                        Err(error) if error.kind() != ErrorKind::PermissionDenied => {
+                            return Err(error);
+                        }
+                        Ok(None) | Err(_) => {}
                     }
                 }
             }

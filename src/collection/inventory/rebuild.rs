@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{Collection, InventoryChange, InventoryLine, year_file};
 use crate::clock::Clock;
+use crate::collection::BuiltInventory;
 use crate::collection::list::{Listed, Names};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
@@ -18,29 +19,40 @@ const STAGED: &str = "inventory.new";
 const HEAD: usize = 256;
 
 impl Collection {
-    /// Builds the inventory, of which there is none, in `own`; returns how many items it has.
+    /// Builds the inventory, of which there is none, in `own`.
     ///
-    /// It appears in one step. The caller holds [`layout::REBUILDING`].
+    /// It appears in one step. The caller holds [`layout::REBUILDING`], and nobody writes.
     pub(in crate::collection) fn build_inventory(
         &self,
         own: &Dir,
         clock: &dyn Clock,
-    ) -> Result<u64, PathError> {
+    ) -> Result<BuiltInventory, PathError> {
         own.remove_tree(Path::new(STAGED))?;
         let staged = own.ensure_dir(STAGED)?;
         let mut building = Building { dir: &staged, file: String::new(), text: String::new() };
-        let mut items = 0;
+        let mut built = BuiltInventory::default();
         let _whole = self.visit_all(&Names::default(), |listed| {
             match listed {
                 Listed::Item(name) => {
-                    if let Some(change) = self.found(&name)? {
+                    let change = match self.found(&name) {
+                        // It is here, and its loss would be damage.
+                        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                            built.closed.push(error.path().to_path_buf());
+                            Some(InventoryChange::Found(None))
+                        }
+                        found => found?,
+                    };
+                    if let Some(change) = change {
                         building.add(&InventoryLine { date: clock.now(), name, change })?;
-                        items += 1;
+                        built.items += 1;
                     }
                 }
                 // What another user keeps closed is recorded when it is found.
-                Listed::Unreadable(error) if !error.is_refusal() => return Err(error),
-                Listed::Unreadable(_) | Listed::Stray(_) => {}
+                Listed::Unreadable(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    built.closed.push(error.path().to_path_buf());
+                }
+                Listed::Unreadable(error) => return Err(error),
+                Listed::Stray(_) => {}
             }
             Ok::<_, PathError>(ControlFlow::Continue(()))
         })?;
@@ -48,7 +60,7 @@ impl Collection {
         staged.sync()?;
         own.rename_new(Path::new(STAGED), own, Path::new(layout::INVENTORY))?;
         own.sync()?;
-        Ok(items)
+        Ok(built)
     }
 
     /// Records items that nothing had recorded, as they are found now.
