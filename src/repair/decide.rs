@@ -3,18 +3,11 @@
 use toml::Value;
 
 use super::facts::{DonorFacts, Facts, Record, Written, has_target};
-use super::{Options, RepairError, SidecarAction, Unsealed, proof, recorded};
+use super::plan::{Decision, SidecarAction};
+use super::{Options, RepairError, Unsealed, proof, recorded};
 use crate::collection::Recorded;
 use crate::item::{Content, Entry, State, Totals};
-use crate::sidecar::{COPY_KEYS, NewText, Sidecar};
-
-/// The sidecar that the mended item has.
-#[derive(Debug)]
-pub(super) struct Decision {
-    pub sidecar: Sidecar,
-    pub text: NewText,
-    pub action: SidecarAction,
-}
+use crate::sidecar::{COPY_KEYS, Sidecar};
 
 /// Decides which sidecar the item of `facts` shall have.
 pub(super) fn decide(
@@ -298,7 +291,7 @@ fn evident_state(
         return Some(record.sidecar.state);
     }
     let is_ours = |record: &Written| {
-        record.sidecar.state == State::Copy && is_copy_of(record, &facts.collection)
+        record.sidecar.state == State::Copy && record.is_copy_of(&facts.collection)
     };
     let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
     records.any(is_ours).then_some(State::Original)
@@ -310,11 +303,6 @@ pub(super) fn is_deleted(record: &Record, recorded: Option<&Recorded>, options: 
     options.state.is_none()
         && own != Some(State::Deleted)
         && recorded.is_some_and(|it| it.line.state() == Some(State::Deleted))
-}
-
-/// Whether a sidecar says that the Original is that of the collection with this id.
-pub(super) fn is_copy_of(record: &Written, collection: &str) -> bool {
-    record.sidecar.made_of() == Some(collection)
 }
 
 /// The donor, another collection than this, that holds the Original.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::RepairError;
-use super::inventory::Inventory;
+use super::inventory::{Inventory, is_of_the_item};
 use crate::collection::{
     Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
 };
@@ -30,6 +30,13 @@ pub(super) enum Record {
     Doubtful(Box<Written>),
     /// It is missing, cannot be read, or is about another item.
     Lost(String),
+}
+
+impl Written {
+    /// Whether it describes a Copy of the Original in the collection with this id.
+    pub(super) fn is_copy_of(&self, collection: &str) -> bool {
+        self.sidecar.made_of() == Some(collection)
+    }
 }
 
 /// The item to be mended.
@@ -112,11 +119,6 @@ fn read(dir: &Dir) -> Result<Option<ReadFile>, SidecarFileError> {
         Err(SidecarFileError::Disk(error)) if is_of_the_item(&error) => read(),
         outcome => outcome,
     }
-}
-
-/// Whether an error says something of what was read, and not of who reads it.
-pub(super) fn is_of_the_item(error: &PathError) -> bool {
-    error.kind() != std::io::ErrorKind::PermissionDenied && error.shortage().is_none()
 }
 
 /// Whether totals and target are those of the entries.

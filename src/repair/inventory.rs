@@ -7,7 +7,6 @@ use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::facts::is_of_the_item;
 use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest_up_to};
 use crate::disk::{Dir, DirEntry, Kind, PathError, StoredFile};
 use crate::interrupt::Interrupt;
@@ -299,4 +298,9 @@ pub(super) fn open_payload(item: &Dir) -> Result<Option<Dir>, PathError> {
 /// Whether an error says that a link or a file is where a directory should be.
 pub(super) fn is_no_directory(error: &PathError) -> bool {
     error.is_link() || error.kind() == std::io::ErrorKind::NotADirectory
+}
+
+/// Whether an error says something of what was read, and not of who reads it.
+pub(super) fn is_of_the_item(error: &PathError) -> bool {
+    error.kind() != std::io::ErrorKind::PermissionDenied && error.shortage().is_none()
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::build::Build;
 use super::decide::{decide, is_deleted};
-use super::facts::{self, DonorFacts, Facts, Record, Seen, is_of_the_item, seen};
-use super::inventory::{Inventory, Known, open_payload};
+use super::facts::{self, DonorFacts, Facts, Record, Seen, seen};
+use super::inventory::{Inventory, Known, is_of_the_item, open_payload};
 use super::plan::{Damage, Plan, wanted};
 use super::{Outcome, Remainder, RepairError, Repairer, donor};
 use crate::collection::{

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::decide::Decision;
 use super::facts::Facts;
 use super::inventory::Standing;
 use crate::identity::RepositoryName;
@@ -65,6 +64,14 @@ pub enum SidecarAction {
         /// The state that the item has by it.
         state: State,
     },
+}
+
+/// The sidecar that the mended item has.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub sidecar: Sidecar,
+    pub text: NewText,
+    pub action: SidecarAction,
 }
 
 /// How an entry that does not stay as it is comes into the mended item.

@@ -1,6 +1,5 @@
 //! What the inventory vouches for, of an item whose sidecar is not sealed or that is gone as a whole.
 
-use super::decide::is_copy_of;
 use super::facts::{DonorFacts, Facts, Written};
 use super::{RepairError, SidecarAction};
 use crate::collection::Certainty;
@@ -29,7 +28,7 @@ pub(super) fn tombstone<'a>(
     donors: &'a [DonorFacts],
 ) -> Result<(Sidecar, &'a Written, SidecarAction), RepairError> {
     let is_ours = |donor: &DonorFacts, record: &Written| {
-        donor.collection == facts.collection || is_copy_of(record, &facts.collection)
+        donor.collection == facts.collection || record.is_copy_of(&facts.collection)
     };
     let found = donors.iter().enumerate().find_map(|(at, donor)| {
         let record = donor.record.as_ref().filter(|record| is_ours(donor, record))?;

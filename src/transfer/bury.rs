@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::draft::Staged;
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::run::Shared;
+use super::shared::Shared;
+use super::staged::Staged;
 use super::{TransferError, paper};
 use crate::collection::{InventoryChange, ReadSidecar};
 use crate::item::State;

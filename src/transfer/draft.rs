@@ -1,6 +1,5 @@
 //! One item on its way: read on both sides, decided upon, copied into the stage.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,65 +7,14 @@ use super::decide::{Over, Step};
 use super::look::{Chosen, Decision, Locks};
 use super::payload::{Old, Route};
 use super::resume::Partial;
-use super::run::{Ready, Shared};
-use super::{Ahead, TransferError, Transferred, paper};
+use super::shared::{Ready, Shared};
+use super::staged::Staged;
+use super::{Ahead, TransferError, paper};
 use crate::collection::{ReadSidecar, StoredItem};
-use crate::digest::Digest;
-use crate::disk::{Dir, Stamp};
 use crate::flow::{Footprint, Lacking, Reserved, batches};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-
-/// An item that is whole in the stage, with the sidecar it will have.
-#[derive(Clone, Debug)]
-pub(super) struct Staged {
-    /// The name as the source spells it.
-    pub name: RepositoryName,
-    pub step: Step,
-    /// Its directory in the stage.
-    pub item: PathBuf,
-    /// Where it belongs: the year, relative to the root of the destination, and the name in it.
-    pub place: (PathBuf, PathBuf),
-    /// The sidecars it was decided by: at the source, and at the destination if there is one.
-    pub source: Stamp,
-    pub replaced: Option<Stamp>,
-    pub files: u64,
-    pub bytes: u64,
-    /// Of the manifest, if it was looked at that closely.
-    pub digest: Option<Digest>,
-    /// What moves to the trash because no sidecar lists it.
-    pub unlisted: Vec<PathBuf>,
-    /// Where it is made, if it is to be taken up again when this run is cut short.
-    pub partial: Option<Arc<Partial>>,
-}
-
-impl Staged {
-    /// Where it is as long as it is staged: a directory, and the item in it.
-    pub(super) fn made_in<'a>(&'a self, stage: &'a Dir) -> (&'a Dir, &'a Path) {
-        match &self.partial {
-            Some(partial) => (&partial.dir, &partial.item),
-            None => (stage, &self.item),
-        }
-    }
-
-    /// Brings it into the stage, now that it is synced and about to be published.
-    pub(super) fn complete(&self, stage: &Dir) -> Result<(), TransferError> {
-        self.partial.as_ref().map_or(Ok(()), |partial| partial.complete(stage, &self.item))
-    }
-
-    /// Where it belongs, relative to the root of the destination.
-    pub(super) fn at(&self) -> PathBuf {
-        self.place.0.join(&self.place.1)
-    }
-
-    /// What is told of it once it is in place.
-    pub(super) fn transferred(&self, root: &Path) -> Transferred {
-        let place = root.join(self.at());
-        let Staged { step, files, bytes, .. } = *self;
-        Transferred { step, place, files, bytes, unlisted: self.unlisted.clone() }
-    }
-}
 
 /// An item that several threads copy.
 pub(super) struct Draft {

@@ -12,13 +12,13 @@
 //! after a crash: [`settle`] does it in both cases. A crash before 5 leaves the
 //! Originals where they were. While the locks are held, no payload is read.
 
-use super::draft::Staged;
 use super::journal::{self, Record};
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::recovery::{Settled, Sides, settle};
-use super::run::Shared;
+use super::settle::{Settled, Sides, settle};
+use super::shared::Shared;
+use super::staged::Staged;
 use super::{TransferError, paper};
 use crate::collection::{CollectionError, StoredItem, Writer, items_at_a_time};
 use crate::disk::PathError;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::decide::{Over, Step, decide, decide_deleted};
-use super::draft::Staged;
 use super::reading::sealed;
-use super::run::{Ready, Shared};
+use super::shared::{Ready, Shared};
+use super::staged::Staged;
 use super::{Depth, Giver, Options, Refusal, Tombstones, TransferError, Verb};
 use crate::collection::{Certainty, CollectionError, ReadSidecar, StoredItem};
 use crate::disk::PathError;

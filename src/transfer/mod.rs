@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
 //! | `look` | one item: both sidecars are read, and the step is decided; once more if another process was faster |
+//! | `staged`, `shared` | an item in the stage; what the threads of a run share |
 //! | `draft` | an item on its way: copied into the stage by several threads |
 //! | `there` | an item that the destination has already |
 //! | `reading` | its sidecars, if they can be relied on |
@@ -16,7 +17,8 @@
 //! | `run` | many items: threads stage them, one side publishes them in groups, in order |
 //! | `publish` | a group of Copies: one sync, then each in one step |
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
-//! | `journal`, `recovery` | hand-overs that were cut short |
+//! | `journal`, `settle` | the record of a hand-over; its end, from the commit point on |
+//! | `recovery` | hand-overs that were cut short |
 //! | `bury` | deletions, which travel as tombstones |
 //! | `retire` | what leaves the source, once the destination is proven |
 //! | `unlisted` | files that no sidecar lists, which go to the trash |
@@ -59,6 +61,9 @@ mod recovery;
 mod resume;
 mod retire;
 mod run;
+mod settle;
+mod shared;
+mod staged;
 mod there;
 mod unlisted;
 
@@ -76,8 +81,9 @@ use crate::progress::Progress;
 pub use decide::{Over, Step};
 pub use error::{Giver, JournalError, Refusal, TransferError};
 pub use lost::end_lost;
-pub use recovery::{Finished, Reach, Settled, finish_pending, has_pending, pending};
+pub use recovery::{Finished, Reach, finish_pending, has_pending, pending};
 pub use run::Feed;
+pub use settle::Settled;
 
 /// What is done with items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

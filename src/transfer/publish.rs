@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::draft::Staged;
 use super::look::Locks;
-use super::run::{Ready, Shared};
+use super::shared::{Ready, Shared};
+use super::staged::Staged;
 use super::unlisted::keep_unlisted;
 use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
 use crate::collection::{

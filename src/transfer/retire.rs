@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::draft::Staged;
 use super::look::Locks;
 use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
-use super::recovery::{Settled, Sides};
-use super::run::Shared;
+use super::shared::Shared;
+use super::staged::Staged;
 use super::unlisted::{keep_strays, keep_unlisted};
 use super::{Step, TransferError};
 use crate::clock::Clock;
@@ -19,7 +18,6 @@ use crate::collection::{
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::NewText;
 
 /// So many items are moved under their locks at a time.
 const MOVED_AT_A_TIME: usize = 128;
@@ -179,44 +177,6 @@ pub(super) fn retire(
         writer.retire(&years.dirs[year], leaf)?;
     }
     Ok(years.sync()?)
-}
-
-/// Records what the receiver's items are now: a run that was cut short may not have come to that.
-pub(super) fn record_states(
-    sides: &Sides<'_>,
-    outcomes: &[(RepositoryName, Result<Settled, TransferError>)],
-) -> Result<(), PathError> {
-    let became = outcomes.iter().filter_map(|(name, outcome)| {
-        let state = match outcome.as_ref().ok()? {
-            Settled::HandedOver => State::Original,
-            // Whether the Copy is there has been looked at.
-            Settled::Withdrawn => return None,
-        };
-        Some((name.clone(), InventoryChange::Became(state)))
-    });
-    sides.to.record(became, sides.clock)
-}
-
-/// Ends the giver's copies: those with a text stay and get it, the others go.
-pub(super) fn end_copies(
-    sides: &Sides<'_>,
-    given: Vec<(StoredItem, Option<NewText>)>,
-) -> Result<(), TransferError> {
-    let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());
-    for (item, text) in given {
-        match text {
-            Some(text) => {
-                staying.push((item.name().clone(), InventoryChange::Became(State::Copy)));
-                texts.push((item, text));
-            }
-            None => going.push(item),
-        }
-    }
-    // That is what they are since the commit point, whatever their mark says.
-    sides.from.record(staying, sides.clock)?;
-    sides.giver.replace_sidecars(&texts)?;
-    let departure = Departure::Migrated(sides.to.as_destination());
-    retire(sides.from, sides.giver, &going, departure, sides.clock)
 }
 
 /// Directories that items are moved out of or into, each opened once and synced at the end.

@@ -3,20 +3,15 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::draft::Staged;
+use super::shared::{Ready, Shared, size};
 use super::{
-    Ahead, Depth, Listing, OnError, Options, Outcome, Step, Summary, Transfer, TransferError,
-    Transferred, Verb,
+    Depth, Listing, OnError, Outcome, Step, Summary, Transfer, TransferError, Transferred, Verb,
 };
-use crate::agent::Agent;
-use crate::clock::Clock;
-use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
+use crate::collection::{Buckets, Collection, Lookup, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Pending, Size, StopOnDrop};
+use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
 use crate::identity::RepositoryName;
-use crate::interrupt::Interrupt;
-use crate::progress::{NoProgress, Progress};
-use crate::verify::{self, ProofError};
+use crate::progress::Progress;
 use std::sync::Arc;
 
 /// So many items are worked on, or wait for those before them, at a time.
@@ -56,80 +51,6 @@ impl Listing {
             progress.expect(1, totals.map_or(0, |totals| totals.bytes));
             if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-    }
-}
-
-/// What has become of an item before its group is published.
-#[derive(Debug)]
-pub(super) enum Ready {
-    /// It is not wanted.
-    Passed,
-    /// Nothing is to be done, or only to be told.
-    Planned(Staged),
-    /// It is in the stage.
-    Staged(Staged),
-    /// It is to be moved as it is, within one file system.
-    Move(Staged),
-    /// It is to go from the source, once the Copy at the destination is proven.
-    Drop(Staged),
-    /// The Copy at the destination is to become a tombstone.
-    Bury(Staged),
-    /// There is nothing to publish.
-    Failed(RepositoryName, TransferError),
-}
-
-/// What the threads share.
-pub(super) struct Shared<'a> {
-    pub from: &'a Collection,
-    pub to: &'a Collection,
-    pub source_items: Lookup<'a>,
-    pub destination_items: Lookup<'a>,
-    pub(super) writer: Option<&'a Writer>,
-    pub source_writer: Option<&'a Writer>,
-    pub options: Options,
-    pub agent: &'a Agent,
-    pub wait: std::time::Duration,
-    pub clock: &'a dyn Clock,
-    pub progress: &'a dyn Progress,
-    pub ahead: Ahead,
-    pub interrupt: &'a Interrupt,
-    pub buckets: Buckets,
-    pub wake: Wake,
-    pub flow: Flow<Ready>,
-    /// Room that items under way will still take at the destination.
-    pub pending: Arc<Pending>,
-    /// Whether items can be moved from one collection to the other by renaming.
-    pub one_file_system: bool,
-    /// What the hand-overs of this run have in common.
-    pub token: String,
-}
-
-impl Shared<'_> {
-    /// The right to write at the destination. Where it is needed there is one: a plan ends before.
-    pub(super) fn writer(&self) -> &Writer {
-        self.writer.expect("because whoever acts was handed a writer, which `run` makes sure of")
-    }
-
-    pub(super) fn deliver(&self, number: usize, ready: Ready) {
-        if let (Ahead::Told, Ready::Planned(staged) | Ready::Move(staged) | Ready::Drop(staged)) =
-            (self.ahead, &ready)
-        {
-            self.progress.advance(staged.bytes);
-        }
-        let bytes = size(&ready).bytes;
-        self.flow.deliver((number, ready), bytes);
-    }
-
-    /// Reads an item back.
-    pub(super) fn prove(&self, item: &StoredItem) -> Result<(), TransferError> {
-        let proof = verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.interrupt);
-        proof.map_err(|error| match error {
-            ProofError::Damaged { path, .. } => {
-                TransferError::NotProven { path, collection: self.to.path().to_path_buf() }
-            }
-            ProofError::Disk(error) => error.into(),
-            ProofError::Interrupted => TransferError::Interrupted,
-        })
     }
 }
 
@@ -338,15 +259,6 @@ fn halt(group: Vec<Ready>, reason: &TransferError) -> Vec<Outcome> {
         | Ready::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),
     };
     group.into_iter().filter_map(outcome).collect()
-}
-
-fn size(ready: &Ready) -> Size {
-    match ready {
-        Ready::Staged(staged) => {
-            Size { files: usize::try_from(staged.files).unwrap_or(usize::MAX), bytes: staged.bytes }
-        }
-        _ => Size::default(),
-    }
 }
 
 /// Makes sure that the two are not one.

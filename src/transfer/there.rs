@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::draft::Staged;
 use super::look::split;
 use super::reading::sealed;
-use super::run::Shared;
+use super::shared::Shared;
+use super::staged::Staged;
 use super::{Step, TransferError};
 use crate::collection::StoredItem;
 use crate::item::State;

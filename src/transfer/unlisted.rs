@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::run::Shared;
+use super::shared::Shared;
 use super::{Over, Step, TransferError};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::interrupt::Interrupt;

@@ -1,0 +1,261 @@
+//! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
+
+use super::journal::Record;
+use super::reading::sealed;
+use super::retire::retire;
+use super::{Refusal, TransferError, paper};
+use crate::clock::Clock;
+use crate::collection::{
+    Collection, CollectionError, Departure, InventoryChange, ReadSidecar, StoredItem, Writer,
+    items_at_a_time,
+};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{Handover, NewText, Sidecar};
+
+/// Both sides of a hand-over, with the right to write on each.
+pub(super) struct Sides<'a> {
+    pub from: &'a Collection,
+    pub to: &'a Collection,
+    pub giver: &'a Writer,
+    pub receiver: &'a Writer,
+    pub clock: &'a dyn Clock,
+}
+
+/// How the hand-over of an item ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The receiver has the Original.
+    HandedOver,
+    /// The giver still has it.
+    Withdrawn,
+}
+
+/// An item as one side has it.
+type Held = Option<(StoredItem, ReadSidecar)>;
+
+/// What an item's sidecars call for.
+#[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
+enum Next {
+    /// The receiver's sidecar is to say Original, then the giver's copy ends.
+    Receive { received: (StoredItem, ReadSidecar), given: (StoredItem, ReadSidecar) },
+    /// The giver's copy is to end.
+    End { given: (StoredItem, ReadSidecar) },
+    /// The giver's copy is to lose its mark and stay.
+    Keep { given: (StoredItem, ReadSidecar) },
+    /// The receiver's Copy is to lose its mark.
+    Withdraw { received: (StoredItem, ReadSidecar) },
+    /// Nothing more.
+    Nothing(Settled),
+}
+
+/// Brings every item of `record` to an end. The locks of all are held.
+///
+/// May be cut short anywhere and repeated.
+pub(super) fn settle(
+    sides: &Sides<'_>,
+    record: &Record,
+) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    // What a run that was cut short has renamed may be in memory only. It is acted upon below, so it
+    // has to be on the disk first.
+    let synced = record.sync_names(sides.from).and_then(|()| record.sync_names(sides.to));
+    let mut outcomes = Vec::new();
+    match synced {
+        Ok(()) => {
+            for names in record.items.chunks(items_at_a_time()) {
+                outcomes.extend(settle_some(sides, record, names));
+            }
+        }
+        Err(error) => {
+            let unsettled = record.items.iter().map(|name| (name.clone(), Ok(Settled::Withdrawn)));
+            outcomes = fail(unsettled.collect(), error.into());
+        }
+    }
+    outcomes
+}
+
+fn settle_some(
+    sides: &Sides<'_>,
+    record: &Record,
+    names: &[RepositoryName],
+) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    let mut outcomes = Vec::new();
+    let (mut received, mut given) = (Vec::new(), Vec::new());
+    for name in names {
+        let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
+            let next = next(sides, record, name, at_giver, at_receiver)?;
+            prepare(sides, record, name, next, &mut received, &mut given)
+        });
+        outcomes.push((name.clone(), plan));
+    }
+    // Every receiver's sidecar is on the disk before any giver's copy ends.
+    let ended = sides
+        .receiver
+        .replace_sidecars(&received)
+        .and_then(|()| record_states(sides, &outcomes))
+        .map_err(TransferError::from)
+        .and_then(|()| end_copies(sides, given));
+    if let Err(error) = ended {
+        return fail(outcomes, error);
+    }
+    outcomes
+}
+
+fn fail(
+    outcomes: Vec<(RepositoryName, Result<Settled, TransferError>)>,
+    error: TransferError,
+) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    let mut error = Some(error);
+    let told = |(name, outcome): (RepositoryName, Result<Settled, TransferError>)| {
+        let outcome = outcome.and_then(|_| Err(error.take().unwrap_or(TransferError::GroupFailed)));
+        (name, outcome)
+    };
+    outcomes.into_iter().map(told).collect()
+}
+
+fn look(sides: &Sides<'_>, name: &RepositoryName) -> Result<(Held, Held), TransferError> {
+    let held = |collection: &Collection| -> Result<Held, TransferError> {
+        match collection.item(name) {
+            Ok(item) => {
+                let read = sealed(&item, item.read_sidecar(), collection.path())?;
+                Ok(Some((item, read)))
+            }
+            Err(CollectionError::NoSuchItem { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    };
+    Ok((held(sides.from)?, held(sides.to)?))
+}
+
+/// What is to be done, by what both sidecars say.
+fn next(
+    sides: &Sides<'_>,
+    record: &Record,
+    name: &RepositoryName,
+    at_giver: Held,
+    at_receiver: Held,
+) -> Result<Next, TransferError> {
+    let token = Some(record.token.as_str());
+    let is_received = |sidecar: &Sidecar| {
+        sidecar.mark().is_some_and(|it| it.received_from(sides.from.id()) == token)
+    };
+    let is_given =
+        |sidecar: &Sidecar| sidecar.mark().is_some_and(|it| it.given_to(sides.to.id()) == token);
+    let is_original =
+        |held: &Held| held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original);
+    Ok(match (at_giver, at_receiver) {
+        (Some(given), Some(received))
+            if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
+        {
+            Next::Receive { received, given }
+        }
+        (Some(given), receiver) if is_given(&given.1.sidecar) => {
+            if is_original(&receiver) {
+                Next::End { given }
+            } else {
+                // The receiver got it, and has passed it on or deleted it since. Nothing proves that
+                // the bytes exist elsewhere.
+                Next::Keep { given }
+            }
+        }
+        // Without the mark the giver never said that it handed the item over: it still has the
+        // Original, or has deleted it or handed it to another collection since.
+        (_, Some(received)) if is_received(&received.1.sidecar) => Next::Withdraw { received },
+        (giver, receiver) if is_original(&giver) && is_original(&receiver) => {
+            return Err(TransferError::Refused {
+                name: name.clone(),
+                refusal: Refusal::TwoOriginals,
+                from: sides.from.path().to_path_buf(),
+                to: Some(sides.to.path().to_path_buf()),
+                giver: None,
+            });
+        }
+        (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
+        _ => Next::Nothing(Settled::Withdrawn),
+    })
+}
+
+impl Sidecar {
+    /// The mark of a hand-over on a Copy: nobody else's counts.
+    fn mark(&self) -> Option<&Handover> {
+        self.handover.as_ref().filter(|_| self.state == State::Copy)
+    }
+}
+
+/// Adds what is to be written to the lists, and says how it will have ended.
+fn prepare(
+    sides: &Sides<'_>,
+    record: &Record,
+    name: &RepositoryName,
+    next: Next,
+    received: &mut Vec<(StoredItem, NewText)>,
+    given: &mut Vec<(StoredItem, Option<NewText>)>,
+) -> Result<Settled, TransferError> {
+    let unmarked = |read: &ReadSidecar| paper::text(name, read, &paper::unmarked(&read.sidecar));
+    let ending = |item: StoredItem, read: &ReadSidecar| {
+        let text = record.leave_copy.then(|| unmarked(read));
+        Ok::<_, TransferError>((item, text.transpose()?))
+    };
+    match next {
+        Next::Nothing(settled) => Ok(settled),
+        Next::Withdraw { received: (item, read) } => {
+            received.push((item, unmarked(&read)?));
+            Ok(Settled::Withdrawn)
+        }
+        Next::Keep { given: (item, read) } => {
+            let text = unmarked(&read)?;
+            given.push((item, Some(text)));
+            Ok(Settled::HandedOver)
+        }
+        Next::End { given: (item, read) } => {
+            given.push(ending(item, &read)?);
+            Ok(Settled::HandedOver)
+        }
+        Next::Receive { received: (item, read), given: (left, left_read) } => {
+            let original = paper::original(&read.sidecar, sides.to, sides.clock.now());
+            let text = paper::text(name, &read, &original)?;
+            given.push(ending(left, &left_read)?);
+            received.push((item, text));
+            Ok(Settled::HandedOver)
+        }
+    }
+}
+
+/// Records what the receiver's items are now: a run that was cut short may not have come to that.
+pub(super) fn record_states(
+    sides: &Sides<'_>,
+    outcomes: &[(RepositoryName, Result<Settled, TransferError>)],
+) -> Result<(), PathError> {
+    let became = outcomes.iter().filter_map(|(name, outcome)| {
+        let state = match outcome.as_ref().ok()? {
+            Settled::HandedOver => State::Original,
+            // Whether the Copy is there has been looked at.
+            Settled::Withdrawn => return None,
+        };
+        Some((name.clone(), InventoryChange::Became(state)))
+    });
+    sides.to.record(became, sides.clock)
+}
+
+/// Ends the giver's copies: those with a text stay and get it, the others go.
+pub(super) fn end_copies(
+    sides: &Sides<'_>,
+    given: Vec<(StoredItem, Option<NewText>)>,
+) -> Result<(), TransferError> {
+    let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());
+    for (item, text) in given {
+        match text {
+            Some(text) => {
+                staying.push((item.name().clone(), InventoryChange::Became(State::Copy)));
+                texts.push((item, text));
+            }
+            None => going.push(item),
+        }
+    }
+    // That is what they are since the commit point, whatever their mark says.
+    sides.from.record(staying, sides.clock)?;
+    sides.giver.replace_sidecars(&texts)?;
+    let departure = Departure::Migrated(sides.to.as_destination());
+    retire(sides.from, sides.giver, &going, departure, sides.clock)
+}

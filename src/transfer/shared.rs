@@ -1,0 +1,98 @@
+//! What the threads of a run share.
+
+use std::sync::Arc;
+
+use super::staged::Staged;
+use super::{Ahead, Options, TransferError};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
+use crate::disk::Wake;
+use crate::flow::{Flow, Pending, Size};
+use crate::identity::RepositoryName;
+use crate::interrupt::Interrupt;
+use crate::progress::{NoProgress, Progress};
+use crate::verify::{self, ProofError};
+
+/// What has become of an item before its group is published.
+#[derive(Debug)]
+pub(super) enum Ready {
+    /// It is not wanted.
+    Passed,
+    /// Nothing is to be done, or only to be told.
+    Planned(Staged),
+    /// It is in the stage.
+    Staged(Staged),
+    /// It is to be moved as it is, within one file system.
+    Move(Staged),
+    /// It is to go from the source, once the Copy at the destination is proven.
+    Drop(Staged),
+    /// The Copy at the destination is to become a tombstone.
+    Bury(Staged),
+    /// There is nothing to publish.
+    Failed(RepositoryName, TransferError),
+}
+
+/// What the threads share.
+pub(super) struct Shared<'a> {
+    pub from: &'a Collection,
+    pub to: &'a Collection,
+    pub source_items: Lookup<'a>,
+    pub destination_items: Lookup<'a>,
+    pub(super) writer: Option<&'a Writer>,
+    pub source_writer: Option<&'a Writer>,
+    pub options: Options,
+    pub agent: &'a Agent,
+    pub wait: std::time::Duration,
+    pub clock: &'a dyn Clock,
+    pub progress: &'a dyn Progress,
+    pub ahead: Ahead,
+    pub interrupt: &'a Interrupt,
+    pub buckets: Buckets,
+    pub wake: Wake,
+    pub flow: Flow<Ready>,
+    /// Room that items under way will still take at the destination.
+    pub pending: Arc<Pending>,
+    /// Whether items can be moved from one collection to the other by renaming.
+    pub one_file_system: bool,
+    /// What the hand-overs of this run have in common.
+    pub token: String,
+}
+
+impl Shared<'_> {
+    /// The right to write at the destination. Where it is needed there is one: a plan ends before.
+    pub(super) fn writer(&self) -> &Writer {
+        self.writer.expect("because whoever acts was handed a writer, which `run` makes sure of")
+    }
+
+    pub(super) fn deliver(&self, number: usize, ready: Ready) {
+        if let (Ahead::Told, Ready::Planned(staged) | Ready::Move(staged) | Ready::Drop(staged)) =
+            (self.ahead, &ready)
+        {
+            self.progress.advance(staged.bytes);
+        }
+        let bytes = size(&ready).bytes;
+        self.flow.deliver((number, ready), bytes);
+    }
+
+    /// Reads an item back.
+    pub(super) fn prove(&self, item: &StoredItem) -> Result<(), TransferError> {
+        let proof = verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.interrupt);
+        proof.map_err(|error| match error {
+            ProofError::Damaged { path, .. } => {
+                TransferError::NotProven { path, collection: self.to.path().to_path_buf() }
+            }
+            ProofError::Disk(error) => error.into(),
+            ProofError::Interrupted => TransferError::Interrupted,
+        })
+    }
+}
+
+pub(super) fn size(ready: &Ready) -> Size {
+    match ready {
+        Ready::Staged(staged) => {
+            Size { files: usize::try_from(staged.files).unwrap_or(usize::MAX), bytes: staged.bytes }
+        }
+        _ => Size::default(),
+    }
+}

@@ -1,0 +1,61 @@
+//! An item that is whole in the stage, and where it goes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::decide::Step;
+use super::resume::Partial;
+use super::{TransferError, Transferred};
+use crate::digest::Digest;
+use crate::disk::{Dir, Stamp};
+use crate::identity::RepositoryName;
+
+/// An item that is whole in the stage, with the sidecar it will have.
+#[derive(Clone, Debug)]
+pub(super) struct Staged {
+    /// The name as the source spells it.
+    pub name: RepositoryName,
+    pub step: Step,
+    /// Its directory in the stage.
+    pub item: PathBuf,
+    /// Where it belongs: the year, relative to the root of the destination, and the name in it.
+    pub place: (PathBuf, PathBuf),
+    /// The sidecars it was decided by: at the source, and at the destination if there is one.
+    pub source: Stamp,
+    pub replaced: Option<Stamp>,
+    pub files: u64,
+    pub bytes: u64,
+    /// Of the manifest, if it was looked at that closely.
+    pub digest: Option<Digest>,
+    /// What moves to the trash because no sidecar lists it.
+    pub unlisted: Vec<PathBuf>,
+    /// Where it is made, if it is to be taken up again when this run is cut short.
+    pub partial: Option<Arc<Partial>>,
+}
+
+impl Staged {
+    /// Where it is as long as it is staged: a directory, and the item in it.
+    pub(super) fn made_in<'a>(&'a self, stage: &'a Dir) -> (&'a Dir, &'a Path) {
+        match &self.partial {
+            Some(partial) => (&partial.dir, &partial.item),
+            None => (stage, &self.item),
+        }
+    }
+
+    /// Brings it into the stage, now that it is synced and about to be published.
+    pub(super) fn complete(&self, stage: &Dir) -> Result<(), TransferError> {
+        self.partial.as_ref().map_or(Ok(()), |partial| partial.complete(stage, &self.item))
+    }
+
+    /// Where it belongs, relative to the root of the destination.
+    pub(super) fn at(&self) -> PathBuf {
+        self.place.0.join(&self.place.1)
+    }
+
+    /// What is told of it once it is in place.
+    pub(super) fn transferred(&self, root: &Path) -> Transferred {
+        let place = root.join(self.at());
+        let Staged { step, files, bytes, .. } = *self;
+        Transferred { step, place, files, bytes, unlisted: self.unlisted.clone() }
+    }
+}
