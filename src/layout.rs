@@ -16,6 +16,8 @@ pub const DISTRIBUTOR: &str = "distributor";
 pub const LOCK: &str = "lock";
 /// Items in the making, in [`OWN`].
 pub const STAGING: &str = "staging";
+/// The holder of a stage, in the stage.
+pub const HOLDER: &str = "holder";
 /// Room for deleting on a full disk, in [`OWN`].
 pub const RESERVE: &str = "reserve";
 /// Large items of which a part has been copied, in [`OWN`].

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::issue::keep;
 use super::own::{ensure_readme, make_own};
-use super::register::Claimant;
+use super::register::{Claimant, keep};
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
 use crate::agent::Agent;
@@ -60,10 +59,10 @@ pub fn init(
     subsystem.ibip_prefix()?;
     check_place(root)?;
     check_prefix(root, &subsystem, founder)?;
-    let dir = make_with_parents(root, watcher)?;
+    let dir = Dir::make_with_parents(root, watcher)?;
     let own = make_own(&dir)?;
     let memory = match &subsystem.distributor {
-        Some(shared) => make_with_parents(shared, watcher)?,
+        Some(shared) => Dir::make_with_parents(shared, watcher)?,
         None => own.ensure_dir(layout::DISTRIBUTOR)?,
     };
     let prefix = subsystem.prefix()?;
@@ -121,7 +120,7 @@ pub fn init_without_names(
     watcher: &Watcher,
 ) -> Result<Collection, CollectionError> {
     check_place(root)?;
-    let dir = make_with_parents(root, watcher)?;
+    let dir = Dir::make_with_parents(root, watcher)?;
     make_own(&dir)?;
     make(&dir, name, Vec::new())
 }
@@ -143,27 +142,6 @@ pub fn check_place(root: &Path) -> Result<(), CollectionError> {
         Some(other) if other == root => Err(CollectionError::ExistsAlready { path: other }),
         Some(other) => Err(CollectionError::Nested { other }),
     }
-}
-
-/// Makes `path` and what is missing above it, each synced into its parent. New ones are as open as the
-/// umask has them: only their maker decides who shares them.
-pub(super) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
-    make_levels(path, watcher)?.shared()
-}
-
-fn make_levels(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
-    match Dir::open(path, watcher.clone()) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        outcome => return outcome,
-    }
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Dir::open(path, watcher.clone());
-    };
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let parent = make_levels(parent, watcher)?;
-    // Another process may make it meanwhile.
-    parent.ensure_dir(name)?;
-    Dir::open(path, watcher.clone())
 }
 
 fn random_id() -> Result<String, PathError> {

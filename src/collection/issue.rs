@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::register::{Claim, Claimant};
+use super::register::{Claimant, keep};
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Network, Register, Subsystem, Takeover};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, LockError, PathError, resolved};
+use crate::disk::{Dir, LockError, resolved};
 use crate::distributor::{
     ClockTrust, Distributor, DistributorError, FutureDate, Issued, Notice, Patience, Setting,
 };
@@ -247,27 +247,6 @@ fn is_wanted(subsystem: &Subsystem, wanted: Option<&str>) -> Result<bool, Collec
     let Some(wanted) = wanted else { return Ok(true) };
     let by_name = subsystem.name.as_deref() == Some(wanted);
     Ok(by_name || subsystem.prefix()?.to_string().eq_ignore_ascii_case(wanted))
-}
-
-/// Keeps a claim, or says why the register could not be written: a machine may have no place for it.
-pub(super) fn keep(
-    claim: Result<Option<Claim>, CollectionError>,
-    id: &str,
-    claimant: &Claimant<'_>,
-) -> Result<Option<Notice>, CollectionError> {
-    let kept = claim.and_then(|claim| match claim {
-        Some(claim) => Ok(claim.keep(id, claimant)?),
-        None => Ok(()),
-    });
-    let not_registered = |error: &PathError| Notice::NotRegistered {
-        prefix: claimant.prefix.clone(),
-        cause: error.to_string(),
-    };
-    match kept {
-        Ok(()) => Ok(None),
-        Err(CollectionError::Disk(error)) if error.is_refusal() => Ok(Some(not_registered(&error))),
-        Err(error) => Err(error),
-    }
 }
 
 /// The directory of a subsystem's memory, if kernel locks there can be relied upon; `None` where it is

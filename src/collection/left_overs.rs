@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::writer::HOLDER;
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -186,7 +185,7 @@ pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
         if entry.kind == Kind::Directory
             && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
         {
-            remove_each(&dead.dir, |name| name != Path::new(HOLDER), &mut Vec::new())?;
+            remove_each(&dead.dir, |name| name != Path::new(layout::HOLDER), &mut Vec::new())?;
         }
     }
     Ok(())
@@ -240,7 +239,7 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
     };
     for entry in staging.entries()? {
         let entry = entry?;
-        let holder = Path::new(&entry.name).join(HOLDER);
+        let holder = Path::new(&entry.name).join(layout::HOLDER);
         let holder = match entry.kind {
             // The stage of another user may be closed: then nobody knows whose it is.
             Kind::Directory => {

@@ -33,12 +33,13 @@ impl<'a> Lookup<'a> {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<StoredItem>, CollectionError> {
+        // Most names are asked for as they are spelt on disk: no directory has to be listed.
+        if let Some(item) = self.collection.item_at(&layout::item_directory(name))? {
+            return Ok(Some(item));
+        }
         for directory in &*self.directories(name)? {
-            let path = directory.join(name.suffix());
-            if let Some(dir) = self.collection.directory(&path)?
-                && let Some(Ok((name, _))) = path.to_str().map(RepositoryName::parse_as_found)
-            {
-                return Ok(Some(StoredItem::at(name, dir)));
+            if let Some(item) = self.collection.item_at(&directory.join(name.suffix()))? {
+                return Ok(Some(item));
             }
         }
         if self.collection.is_displaced(name)? {
@@ -82,6 +83,27 @@ impl<'a> Lookup<'a> {
 
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<[PathBuf]>>> {
         self.prefixes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Collection {
+    /// The item in the directory `path`, unless there is none: nothing, or a file somewhere on the way.
+    pub(super) fn item_at(&self, path: &Path) -> Result<Option<StoredItem>, CollectionError> {
+        let dir = match self.root().open_dir_if_there(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
+            outcome => outcome?,
+        };
+        // The directory has no trailing dot, though the name asked for may have one.
+        let name = path.to_str().map(RepositoryName::parse_as_found);
+        Ok(match (dir, name) {
+            (Some(dir), Some(Ok((name, _)))) => Some(StoredItem::at(name, dir)),
+            _ => None,
+        })
+    }
+
+    /// That the item `name` is displaced.
+    pub(super) fn displaced_error(&self, name: RepositoryName) -> CollectionError {
+        CollectionError::Displaced { name, path: self.path().to_path_buf() }
     }
 }
 

@@ -10,6 +10,7 @@ mod change;
 mod changing;
 pub mod discover;
 mod error;
+mod find;
 mod indexed;
 mod init;
 mod inventory;
@@ -44,6 +45,7 @@ pub(crate) use bucket::Buckets;
 pub(crate) use change::items_at_a_time;
 pub(crate) use changing::Changing;
 pub use error::{CollectionError, SettingsError};
+pub use find::FindError;
 use indexed::OpenIndex;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
 pub(crate) use inventory::year_file;
@@ -52,7 +54,7 @@ pub use inventory::{
     InventoryLine, Recorded, RottenLine,
 };
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
-pub use item::{FindError, StoredItem};
+pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
 pub use left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub use list::{Listed, Names};

@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml_writer::ToTomlValue as _;
 
-use super::init::make_with_parents;
 use super::{Collection, CollectionError, Settings, settings};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::disk::{Dir, Lock, LockMode, PathError, StoredFile, Watcher, resolved};
-use crate::distributor::Patience;
+use crate::distributor::{Notice, Patience};
 use crate::identity::Prefix;
 use crate::interrupt::Interrupt;
 use crate::layout;
@@ -126,7 +125,7 @@ impl Register {
             self.check(claimant, takeover)?;
             return Ok(None);
         };
-        let dir = make_with_parents(dir, &Watcher::default())?;
+        let dir = Dir::make_with_parents(dir, &Watcher::default())?;
         let holder = agent.holder(clock);
         let waiter = Waiter::new(clock, &Interrupt::default(), patience.lock);
         let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, &waiter)
@@ -178,6 +177,27 @@ impl Claim {
             claimant.memory.to_string_lossy().to_toml_value(),
         );
         self.dir.replace_file(&layout::register_file(claimant.prefix), text.as_bytes())
+    }
+}
+
+/// Keeps a claim, or says why the register could not be written: a machine may have no place for it.
+pub(super) fn keep(
+    claim: Result<Option<Claim>, CollectionError>,
+    id: &str,
+    claimant: &Claimant<'_>,
+) -> Result<Option<Notice>, CollectionError> {
+    let kept = claim.and_then(|claim| match claim {
+        Some(claim) => Ok(claim.keep(id, claimant)?),
+        None => Ok(()),
+    });
+    let not_registered = |error: &PathError| Notice::NotRegistered {
+        prefix: claimant.prefix.clone(),
+        cause: error.to_string(),
+    };
+    match kept {
+        Ok(()) => Ok(None),
+        Err(CollectionError::Disk(error)) if error.is_refusal() => Ok(Some(not_registered(&error))),
+        Err(error) => Err(error),
     }
 }
 

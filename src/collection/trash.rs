@@ -11,7 +11,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::unlisted::UNLISTED;
 use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, IoContext, Kind, PathError, Stamp, TreeSize, random_hex};
@@ -24,6 +23,8 @@ pub(super) const ITEM: &str = "item";
 const COPY: &str = "copy";
 /// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
 pub(super) const REPLACED: &str = "replaced";
+/// The name, in its entry, of the directory with files that no sidecar listed.
+pub(super) const UNLISTED: &str = "unlisted";
 /// The file with the item's name, where that is longer than the name of a directory may be.
 const NAME: &str = "name";
 /// No name is longer.

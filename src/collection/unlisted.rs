@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::trash::UNLISTED;
 use super::{Collection, StoredItem, Trashed};
 use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
 use crate::disk::{Dir, DirEntry, Kind, PathError};
@@ -14,9 +15,6 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry};
 use crate::layout;
 use crate::progress::NoProgress;
-
-/// The name, in an entry of the trash, of the directory with such files.
-pub(super) const UNLISTED: &str = "unlisted";
 
 impl StoredItem {
     /// Everything in the item's directory that stands beside its sidecar and its payload.

@@ -10,9 +10,6 @@ use crate::disk::{Access, Dir, Lock, LockError, LockMode, PathError, Stage};
 use crate::layout;
 use crate::wait::Waiter;
 
-/// The file in a stage that says whose it is.
-pub(super) const HOLDER: &str = "holder";
-
 /// The right to change a collection, with a stage of one's own: a directory on the same file system as
 /// the items, as open to others as `.urepo` is, so that everybody who shares the collection can remove it.
 ///
@@ -38,7 +35,7 @@ impl Collection {
         let lock = self.share_lock((own, &staging), agent, waiter)?;
         let stage = Stage::make(&staging, "", agent.process, Access::Shared)?;
         let holder = agent.holder(waiter.clock).to_string();
-        let noted = stage.dir().create_file(HOLDER);
+        let noted = stage.dir().create_file(layout::HOLDER);
         match noted.and_then(|mut file| file.write_all(holder.as_bytes())) {
             // Who makes room on a full disk needs none for a note.
             Err(error) if !error.is_full() => Err(error.into()),

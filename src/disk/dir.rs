@@ -12,8 +12,9 @@ use rustix::io::retry_on_intr;
 
 use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
-use super::file::{Blocks, Stamp, StoredFile};
+use super::file::StoredFile;
 use super::sharing::Sharing;
+use super::stat::{Blocks, Stamp, set_attributes, timestamps};
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
@@ -198,7 +199,7 @@ impl Dir {
     /// made a moment ago by another process, which has not synced its name yet.
     pub fn ensure_lasting_dir(&self, name: &str) -> Result<Dir, PathError> {
         let dir = self.ensure_dir(name)?;
-        self.watcher.lasting().ensure(&dir, self)?;
+        self.watcher.synced_names().ensure(&dir.fd, || self.sync())?;
         Ok(dir)
     }
 
@@ -258,7 +259,7 @@ impl Dir {
     /// Sets mode bits and modification time of this directory itself.
     pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
-            .and_then(|_under_way| super::file::set_attributes(&self.fd, stamp))
+            .and_then(|_under_way| set_attributes(&self.fd, stamp))
             .on("set mode and time of", &self.path)
     }
 
@@ -267,7 +268,7 @@ impl Dir {
         self.step(Operation::SetAttributes, relative)
             .and_then(|_under_way| {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                super::file::set_attributes(self.open_beneath(relative, flags, 0)?, stamp)
+                set_attributes(self.open_beneath(relative, flags, 0)?, stamp)
             })
             .on("set mode and time of", self.at(relative))
     }
@@ -276,7 +277,7 @@ impl Dir {
     pub fn set_link_time(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, relative)
             .and_then(|_under_way| {
-                let times = super::file::timestamps(stamp);
+                let times = timestamps(stamp);
                 let (above, name) = self.above(relative)?;
                 Ok(rustix::fs::utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
             })

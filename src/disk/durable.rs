@@ -1,11 +1,10 @@
 //! How what was written becomes durable: in one call where that is known to work, else one by one.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, StatxFlags};
 use rustix::io::retry_on_intr;
 
 use super::watch::{Feature, Operation};
@@ -179,42 +178,4 @@ fn several_at_a_time(
         }
         synced
     })
-}
-
-/// Directories whose names are known to be on the disk.
-///
-/// Another process may have made a directory a moment ago and not have synced its name yet. So the first
-/// time that a process relies on one it syncs the directory above.
-#[derive(Clone, Default)]
-pub(super) struct Lasting(Arc<Mutex<HashSet<Birth>>>);
-
-/// Device, inode and time of birth: what no two directories have in common.
-type Birth = (u32, u32, u64, i64, u32);
-
-impl Lasting {
-    /// Makes sure that the name of `dir` in `above` is on the disk.
-    pub(super) fn ensure(&self, dir: &Dir, above: &Dir) -> Result<(), PathError> {
-        let birth = birth(dir);
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if birth.is_some_and(|birth| known().contains(&birth)) {
-            return Ok(());
-        }
-        above.sync()?;
-        known().extend(birth);
-        Ok(())
-    }
-}
-
-/// `None` where the file system does not say when a directory was made: its inode may be another's by now.
-fn birth(dir: &Dir) -> Option<Birth> {
-    let wanted = StatxFlags::INO | StatxFlags::BTIME;
-    let stat = rustix::fs::statx(dir.descriptor(), "", AtFlags::EMPTY_PATH, wanted).ok()?;
-    let found = StatxFlags::from_bits_retain(stat.stx_mask);
-    found.contains(wanted).then_some((
-        stat.stx_dev_major,
-        stat.stx_dev_minor,
-        stat.stx_ino,
-        stat.stx_btime.tv_sec,
-        stat.stx_btime.tv_nsec,
-    ))
 }

@@ -7,20 +7,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 
 use super::watch::Operation;
-use super::{Dir, IoContext, PathError};
-
-/// What a directory entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Link,
-    /// A FIFO, a socket or a device, by its name for people.
-    Special(&'static str),
-}
+use super::{Dir, IoContext, Kind, PathError};
 
 /// One entry of a directory.
 #[derive(Clone, Debug)]
@@ -60,20 +47,5 @@ impl Dir {
             },
         };
         Ok(DirEntry { name: name.to_os_string(), kind })
-    }
-}
-
-impl Kind {
-    pub(super) fn of(file_type: FileType) -> Option<Kind> {
-        Some(match file_type {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Directory,
-            FileType::Symlink => Kind::Link,
-            FileType::Fifo => Kind::Special("FIFO"),
-            FileType::Socket => Kind::Special("socket"),
-            FileType::CharacterDevice => Kind::Special("character device"),
-            FileType::BlockDevice => Kind::Special("block device"),
-            FileType::Unknown => return None,
-        })
     }
 }

@@ -9,7 +9,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::file::{Blocks, Stamp};
+use super::stat::{Blocks, Stamp};
 use super::{Dir, IoContext, Kind, PathError};
 
 /// How large a tree is.

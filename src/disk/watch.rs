@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::durable::Lasting;
+use super::synced_names::SyncedNames;
 
 /// What is about to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,7 +112,7 @@ impl Drop for UnderWay<'_> {
 pub struct Watcher {
     watch: Option<Arc<dyn Watch>>,
     without_sync: bool,
-    lasting: Lasting,
+    synced_names: SyncedNames,
 }
 
 impl Watcher {
@@ -145,8 +145,8 @@ impl Watcher {
         self.watch.as_ref().is_some_and(|watch| watch.hears_of(operation))
     }
 
-    pub(super) fn lasting(&self) -> &Lasting {
-        &self.lasting
+    pub(super) fn synced_names(&self) -> &SyncedNames {
+        &self.synced_names
     }
 
     /// Fails where the kernel or the file system is said to be without `feature`.

@@ -32,6 +32,7 @@ mod line;
 mod mend;
 mod rebuild;
 mod recall;
+mod recorded;
 mod year;
 
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ use line::TORN;
 pub use line::{Departure, Destination, InventoryChange, InventoryLine};
 pub use mend::RottenLine;
 pub(super) use recall::InventoryReader;
-pub use recall::{Certainty, Recorded};
+pub use recorded::{Certainty, Recorded};
 
 /// Others hold a file for the time it takes to append to it.
 const PATIENCE: Duration = Duration::from_secs(30);

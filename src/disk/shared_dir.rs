@@ -1,0 +1,167 @@
+//! Directories that several users share: what one user makes there, the others may change, whatever the
+//! umask of the first withholds. git does the same for `core.sharedRepository`.
+//!
+//! A file gets its bits just after it is made. A user who finds another's in that moment waits for them; a
+//! process that is killed then leaves the file closed until its owner uses it again.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::geteuid;
+
+use super::sharing::Sharing;
+use super::stat::Stamp;
+use super::watch::Operation;
+use super::{Dir, IoContext, PathError, Watcher};
+use crate::wait::{Waited, Waiter};
+
+/// The longest that a process takes from making a file to opening it to the group.
+const MOMENT: Duration = Duration::from_secs(2);
+
+impl Dir {
+    /// Makes `path` and what is missing above it, each synced into its parent. New ones are as open as the
+    /// umask has them: only their maker decides who shares them.
+    pub(crate) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
+        make_levels(path, watcher)?.shared()
+    }
+
+    /// The same directory, shared: users who may write to it may write to all that is made beneath it by
+    /// way of this handle. Files and directories that are made with a mode of their own keep that mode.
+    pub fn shared(self) -> Result<Dir, PathError> {
+        let stat =
+            retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
+        let sharing = Sharing::like(Stamp::of(&stat).mode, stat.st_gid);
+        Ok(self.with_sharing(sharing))
+    }
+
+    /// `stamp` with the permission bits that a directory made here has at least. Set-group-ID is not among
+    /// them: it is for directories of the payload, in which nothing new is made.
+    pub(crate) fn opened(&self, stamp: &Stamp) -> Stamp {
+        Stamp { mode: stamp.mode | self.sharing().directory & 0o777, ..*stamp }
+    }
+
+    /// Fails unless this directory belongs to the user of this process, be it the superuser.
+    pub(crate) fn confirm_owner(&self) -> Result<(), PathError> {
+        let stat =
+            retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
+        let is_own = stat.st_uid == geteuid().as_raw();
+        let other = || io::Error::new(io::ErrorKind::PermissionDenied, "it is another user's");
+        if is_own { Ok(()) } else { Err(PathError::new("use", self.path(), other())) }
+    }
+
+    /// Opens what is at `relative` with `open`, and gives it `bits` if it has lacked them since a process of
+    /// this user was killed. Waits while another user's process is about to do so.
+    pub(super) fn open_shared(
+        &self,
+        relative: &Path,
+        bits: u32,
+        open: impl Fn() -> io::Result<OwnedFd>,
+    ) -> io::Result<OwnedFd> {
+        if bits == 0 {
+            return open();
+        }
+        let waiter = Waiter::default().up_to(MOMENT);
+        let waited = waiter.poll(|| {
+            let opened = open();
+            match &opened {
+                Ok(fd) => self.add_bits(fd, bits, relative)?,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(_) => return Ok(Some(opened)),
+            }
+            Ok::<_, io::Error>((!self.is_half_made(relative, bits, &waiter)).then_some(opened))
+        })?;
+        match waited {
+            Waited::Ready(opened) => opened,
+            Waited::TimedOut | Waited::Interrupted => open(),
+        }
+    }
+
+    /// Whether another user has just made what is at `relative`, and it still lacks some of `bits`.
+    fn is_half_made(&self, relative: &Path, bits: u32, waiter: &Waiter<'_>) -> bool {
+        let found = self.above(relative).and_then(|(above, name)| {
+            retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))
+        });
+        let Ok(stat) = found else { return false };
+        let age = waiter.clock.now().duration_since(Stamp::of(&stat).changed);
+        // What has been closed for longer is meant to be, or its maker was killed.
+        self.sharing().lacks(&stat, bits)
+            && stat.st_uid != geteuid().as_raw()
+            && age.is_none_or(|age| age < MOMENT)
+    }
+
+    /// Gives a file made at `relative` the bits that shared files have.
+    pub(super) fn share_file(&self, fd: OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
+        self.add_bits(&fd, self.sharing().file, relative)?;
+        Ok(fd)
+    }
+
+    /// Gives the directory made at `relative` the bits that shared directories have.
+    pub(super) fn share_dir(&self, relative: &Path) -> io::Result<()> {
+        let bits = self.sharing().directory;
+        if bits == 0 {
+            return Ok(());
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        match self.open_beneath(relative, flags, 0) {
+            // Another user's process has it already, such as a left-over that is being cleared.
+            Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
+            opened => self.add_bits(opened?, bits, relative),
+        }
+    }
+
+    fn add_bits(&self, fd: impl AsFd, bits: u32, relative: &Path) -> io::Result<()> {
+        if bits == 0 {
+            return Ok(());
+        }
+        let stat = rustix::fs::fstat(&fd)?;
+        if !self.sharing().lacks(&stat, bits) {
+            return Ok(());
+        }
+        let _under_way = self.step(Operation::SetAttributes, relative)?;
+        let mode = Mode::from_raw_mode(Stamp::of(&stat).mode | bits);
+        match retry_on_intr(|| rustix::fs::fchmod(&fd, mode)) {
+            // Another user's; only writing to a disk that is read-only is an error.
+            Err(Errno::PERM | Errno::ROFS) => Ok(()),
+            outcome => Ok(outcome?),
+        }
+    }
+}
+
+fn make_levels(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
+    match Dir::open(path, watcher.clone()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        outcome => return outcome,
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Dir::open(path, watcher.clone());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let parent = make_levels(parent, watcher)?;
+    // Another process may make it meanwhile.
+    parent.ensure_dir(name)?;
+    Dir::open(path, watcher.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_another_user_is_not_the_superusers() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: only root can give a directory away");
+            return;
+        }
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path(), Watcher::default()).unwrap();
+        dir.confirm_owner().unwrap();
+        rustix::fs::fchown(dir.descriptor(), Some(rustix::process::Uid::from_raw(65534)), None)
+            .unwrap();
+        let error = dir.confirm_owner().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    }
+}

@@ -1,0 +1,118 @@
+//! Kind, size, mode and times of a file, as the file system reports them.
+
+use std::io;
+
+use rustix::fd::AsFd;
+use rustix::fs::{FileType, Mode, Stat, Timespec, Timestamps};
+
+use crate::identity::{Instant, SECOND};
+
+/// The kind of a directory entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, a socket or a device, by its name for people.
+    Special(&'static str),
+}
+
+impl Kind {
+    pub(super) fn of(file_type: FileType) -> Option<Kind> {
+        Some(match file_type {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Directory,
+            FileType::Symlink => Kind::Link,
+            FileType::Fifo => Kind::Special("FIFO"),
+            FileType::Socket => Kind::Special("socket"),
+            FileType::CharacterDevice => Kind::Special("character device"),
+            FileType::BlockDevice => Kind::Special("block device"),
+            FileType::Unknown => return None,
+        })
+    }
+}
+
+/// Kind, size, mode and times of a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// What it is.
+    pub kind: Kind,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// All twelve mode bits.
+    pub mode: u32,
+    /// When the content was last changed.
+    pub modified: Instant,
+    /// When content or attributes were last changed.
+    pub changed: Instant,
+    /// Device and inode: which file it is.
+    pub identity: (u64, u64),
+}
+
+impl Stamp {
+    #[expect(
+        clippy::unnecessary_cast,
+        clippy::cast_lossless,
+        reason = "the types of these fields differ by platform"
+    )]
+    pub(super) fn of(stat: &Stat) -> Stamp {
+        let instant = |seconds: i64, nanoseconds: i128| {
+            Instant::from_nanoseconds(i128::from(seconds) * SECOND + nanoseconds)
+        };
+        Stamp {
+            kind: Kind::of(FileType::from_raw_mode(stat.st_mode))
+                .unwrap_or(Kind::Special("file of unknown kind")),
+            bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode as u32 & 0o7777,
+            modified: instant(stat.st_mtime as i64, stat.st_mtime_nsec as i128),
+            changed: instant(stat.st_ctime as i64, stat.st_ctime_nsec as i128),
+            identity: (stat.st_dev as u64, stat.st_ino as u64),
+        }
+    }
+
+    /// The mode bits that are kept: without set-user-ID, set-group-ID and sticky.
+    pub fn kept_mode(&self) -> u32 {
+        self.mode & 0o777
+    }
+}
+
+/// What a file takes of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    /// Bytes of its blocks.
+    pub bytes: u64,
+    /// How many names it has.
+    pub names: u64,
+}
+
+impl Blocks {
+    #[expect(clippy::unnecessary_cast, reason = "the type of this field differs by platform")]
+    pub(super) fn of(stat: &Stat) -> Blocks {
+        let blocks = u64::try_from(stat.st_blocks).unwrap_or(0);
+        Blocks { bytes: blocks.saturating_mul(512), names: stat.st_nlink as u64 }
+    }
+}
+
+pub(super) fn set_attributes(fd: impl AsFd, stamp: &Stamp) -> io::Result<()> {
+    // Asking is cheaper than changing: most files were made with the mode they shall have.
+    if Stamp::of(&rustix::fs::fstat(&fd)?).mode != stamp.kept_mode() {
+        rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.kept_mode()))?;
+    }
+    Ok(rustix::fs::futimens(&fd, &timestamps(stamp))?)
+}
+
+/// The times to give a copy: its own access time stays, the modification time is the source's.
+pub(super) fn timestamps(stamp: &Stamp) -> Timestamps {
+    let nanoseconds = stamp.modified.nanoseconds();
+    let seconds = nanoseconds.div_euclid(SECOND);
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
+        last_modification: Timespec {
+            tv_sec: i64::try_from(seconds).unwrap_or(0),
+            tv_nsec: nanoseconds.rem_euclid(SECOND).try_into().unwrap_or(0),
+        },
+    }
+}
