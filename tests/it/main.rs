@@ -15,6 +15,7 @@ mod export;
 mod faults;
 mod file_systems;
 mod holdings;
+mod hostile;
 mod identity;
 mod import;
 mod index;
