@@ -1,13 +1,12 @@
 //! Taking the digests of an item's files: each byte is read once, the files shared between threads.
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::look::check_time;
 use super::{AdoptError, Plan, Planned};
-use crate::disk::copy::{BUFFER_BYTES, Measured, digest_up_to};
+use crate::disk::copy::{Measured, digest_up_to};
 use crate::disk::{Dir, Kind};
 use crate::flow::batches;
 use crate::interrupt::Interrupt;
@@ -17,10 +16,6 @@ use crate::progress::Progress;
 
 /// How often a file that changes while it is read is read.
 const ATTEMPTS: usize = 3;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
-}
 
 /// An item that is being read.
 #[derive(Debug)]
@@ -96,9 +91,8 @@ impl Draft {
                 Kind::Directory | Kind::Link => continue,
             }
             check_time(&before, file.path())?;
-            let Measured { bytes, digest } = BUFFER.with_borrow_mut(|buffer| {
-                digest_up_to(&mut file, before.bytes, buffer, progress, interrupt)
-            })?;
+            let Measured { bytes, digest } =
+                digest_up_to(&mut file, before.bytes, progress, interrupt)?;
             // By its path, so that a file put in its place is noticed too.
             let after = self.doc.stamp(path)?;
             if after.as_ref() == Some(&before) && bytes == before.bytes {

@@ -1,8 +1,7 @@
 //! Many items at a time: looked at and read in parallel, placed in groups, told in order.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Ready, place};
@@ -10,8 +9,8 @@ use super::look::{Look, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
 use crate::collection::{Listed, Names, Writer, visit_tree};
-use crate::disk::{Dir, PathError};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, Size, StopOnDrop};
+use crate::disk::{Dir, IoContext, PathError};
+use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
 use crate::wait::Waiter;
 
@@ -46,30 +45,14 @@ impl Adopter<'_> {
     /// Every sidecar reported is durable. `report` says whether to go on: it fails when nobody listens.
     pub fn run(&self, mut report: impl FnMut(Vec<Outcome>) -> Result<(), AdoptError>) -> Summary {
         let mut summary = Summary::default();
-        let starting = |error| PathError::new("start threads for", "jobs", error).into();
-        let pool = match rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build() {
-            Ok(pool) => pool,
-            Err(error) => {
-                summary.fatal = Some(starting(std::io::Error::other(error.to_string())));
-                return summary;
-            }
-        };
         let flow = Flow::new(UNDER_WAY);
         let writing = Writing { adopter: self, writer: Mutex::new(Right::NotNeeded) };
         let side = Side { adopter: self, root: self.root(), flow: &flow, writing: &writing };
-        std::thread::scope(|threads| {
-            let feeding = std::thread::Builder::new().spawn_scoped(threads, || {
-                let _end = EndOnDrop(&flow);
-                pool.in_place_scope(|scope| side.feed(scope));
-            });
-            if let Err(error) = feeding {
-                summary.fatal = Some(starting(error));
-                return;
-            }
-            let _stop = StopOnDrop(&flow);
-            let mut ending = Ending { side: &side, summary: &mut summary, report: &mut report };
-            ending.collect();
-        });
+        let mut ending = Ending { side: &side, summary: &mut summary, report: &mut report };
+        let driven = flow.drive(self.jobs, |scope| side.feed(scope), || ending.collect());
+        if let Err(error) = driven.on("start threads for", "jobs") {
+            summary.fatal.get_or_insert(error.into());
+        }
         if let Err(error) = writing.finish() {
             summary.fatal.get_or_insert(error.into());
         }
@@ -247,47 +230,28 @@ impl Side<'_> {
         self.flow.deliver((number, Prepared::Told(outcome)), 0);
     }
 
-    /// Reads the batches of a draft on as many threads as are free; the last to end hands it on.
+    /// Reads a draft on as many threads as are free.
     fn read<'scope>(&'scope self, number: usize, draft: Draft, scope: &rayon::Scope<'scope>) {
         let batches = draft.batches();
-        let left = AtomicUsize::new(batches.len().max(1));
-        let shared = Arc::new(Shared { number, draft, left });
-        let mut batches = batches.into_iter();
-        let own = batches.next().unwrap_or(0..0);
-        for batch in batches {
-            let shared = Arc::clone(&shared);
-            scope.spawn(move |_| self.read_batch(shared, batch));
-        }
-        self.read_batch(shared, own);
+        let read = |draft: &Draft, batch| {
+            draft.read(batch, self.adopter.progress, self.adopter.interrupt);
+        };
+        spread(draft, batches, scope, read, move |draft, _| self.was_read(number, draft));
     }
 
-    fn read_batch(&self, shared: Arc<Shared>, batch: Range<usize>) {
-        shared.draft.read(batch, self.adopter.progress, self.adopter.interrupt);
-        if shared.left.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
-        let (number, bytes) = (shared.number, shared.draft.plan.bytes);
-        let entries = shared.draft.finish();
-        let path = shared.draft.plan.directory().to_owned();
+    /// Hands a draft on whose files were read.
+    fn was_read(&self, number: usize, draft: Draft) {
+        let (entries, plan) = (draft.finish(), draft.plan);
+        let bytes = plan.bytes;
         let prepared = match entries {
-            Ok(entries) => {
-                let plan = match Arc::try_unwrap(shared) {
-                    Ok(shared) => shared.draft.plan,
-                    Err(shared) => shared.draft.plan.clone(),
-                };
-                Prepared::Ready(Box::new(Ready { plan, entries }))
+            Ok(entries) => Prepared::Ready(Box::new(Ready { plan, entries })),
+            Err(error) => {
+                let path = plan.directory().to_owned();
+                Prepared::Told(Outcome::Refused { path, error })
             }
-            Err(error) => Prepared::Told(Outcome::Refused { path, error }),
         };
         self.flow.deliver((number, prepared), bytes);
     }
-}
-
-/// An item that several threads read.
-struct Shared {
-    number: usize,
-    draft: Draft,
-    left: AtomicUsize,
 }
 
 /// The side that places and tells.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::trash::UNLISTED;
 use super::{Collection, StoredItem, Trashed};
-use crate::disk::copy::{BUFFER_BYTES, CopyError, digest};
+use crate::disk::copy::{CopyError, digest};
 use crate::disk::{Dir, DirEntry, Kind, PathError};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry};
@@ -115,8 +115,7 @@ fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, 
                 return Ok(stamp.bytes == *bytes);
             }
             let mut file = dir.open_file(name)?;
-            let mut buffer = vec![0; BUFFER_BYTES];
-            let measured = digest(&mut file, &mut buffer, &NoProgress, &Interrupt::default())?;
+            let measured = digest(&mut file, &NoProgress, &Interrupt::default())?;
             Ok(measured.digest == *listed)
         }
         (Content::Link { target }, Kind::Link) => Ok(dir.read_link(name)?.as_bytes() == target),

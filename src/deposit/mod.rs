@@ -40,6 +40,7 @@ use crate::disk::Links;
 use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
+pub use crate::flow::OnError;
 pub use ending::Summary;
 pub use error::{DepositError, Same};
 pub(crate) use given::check_ibip;
@@ -134,16 +135,6 @@ pub struct Options {
     pub jobs: usize,
     /// Whether the first failure ends the run.
     pub on_error: OnError,
-}
-
-/// What a failed item means for the ones after it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// They are deposited all the same.
-    #[default]
-    Continue,
-    /// Nothing more is started.
-    Stop,
 }
 
 /// An item that is in place and durable.

@@ -1,9 +1,11 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, mpsc};
+use std::sync::mpsc::{self, Receiver};
 
 use super::ending::{Ending, Summary};
+use super::group::Group;
 use super::prepare::Preparer;
 use super::publish::Publisher;
 use super::removal::SourceRemover;
@@ -13,8 +15,8 @@ use super::withheld::Names;
 use super::{DepositError, Known, Options, Outcome, Place, Request, SourceRule};
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
-use crate::disk::{PathError, Wake};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
+use crate::disk::{Dir, PathError, Wake};
+use crate::flow::{Flow, GROUP_ITEMS};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -52,13 +54,6 @@ impl Depositor<'_> {
         mut report: impl FnMut(Vec<Outcome>) -> Result<(), DepositError>,
     ) -> Summary {
         let mut summary = Summary::default();
-        let pool = match rayon::ThreadPoolBuilder::new().num_threads(self.options.jobs).build() {
-            Ok(pool) => pool,
-            Err(error) => {
-                summary.fatal = Some(no_threads(std::io::Error::other(error.to_string())));
-                return summary;
-            }
-        };
         let place = match Place::new(self.collection, self.clock) {
             Ok(place) => place,
             Err(error) => {
@@ -86,68 +81,50 @@ impl Depositor<'_> {
             flow: &flow,
             queue: Mutex::default(),
         };
-        std::thread::scope(|threads| {
-            let feeding = std::thread::Builder::new().spawn_scoped(threads, || {
-                let _end = EndOnDrop(&flow);
-                pool.in_place_scope(|scope| side.feed(requests, scope));
-            });
-            if let Err(error) = feeding {
-                summary.fatal = Some(no_threads(error));
-                return;
-            }
-            // Nothing waits in between: `withheld` counts on how many groups are under way.
-            let (prepared, to_sync) = mpsc::sync_channel(0);
-            let (synced, groups) = mpsc::sync_channel(0);
-            let preparer = Preparer {
-                collection: self.collection,
-                writer: &self.writer,
-                issuer: &mut self.issuer,
-                clock: self.clock,
-                known: self.known,
-                jobs: self.options.jobs,
-                interrupt: self.interrupt,
-                flow: &flow,
-                is_over: &is_over,
-                next: 0,
-            };
-            let _stop = StopOnDrop(&flow);
-            let preparing = std::thread::Builder::new().spawn_scoped(threads, move || {
-                preparer.run(&prepared);
-            });
-            let stage = self.writer.stage();
-            let syncing = std::thread::Builder::new().spawn_scoped(threads, move || {
-                for group in to_sync {
-                    // That nobody takes it means that the other side has ended.
-                    if synced.send(group.sync(stage)).is_err() {
-                        return;
-                    }
-                }
-            });
-            if let Err(error) = preparing.map(drop).and(syncing.map(drop)) {
-                summary.fatal = Some(no_threads(error));
-                return;
-            }
-            let publisher = Publisher {
-                collection: self.collection,
-                writer: &self.writer,
-                clock: self.clock,
-                lookup: &lookup,
-                remover: (self.options.sources == SourceRule::Remove)
-                    .then(|| SourceRemover::new(self.collection, self.interrupt)),
-                wait,
-                interrupt: self.interrupt,
-            };
-            let mut ending = Ending {
-                summary: &mut summary,
-                report: &mut report,
-                progress: self.progress,
-                on_error: self.options.on_error,
-                flow: &flow,
-                is_over: &is_over,
-                names: Names::default(),
-            };
-            ending.collect(groups, &publisher);
-        });
+        let preparer = Preparer {
+            collection: self.collection,
+            writer: &self.writer,
+            issuer: &mut self.issuer,
+            clock: self.clock,
+            known: self.known,
+            jobs: self.options.jobs,
+            interrupt: self.interrupt,
+            flow: &flow,
+            is_over: &is_over,
+            next: 0,
+        };
+        let publisher = Publisher {
+            collection: self.collection,
+            writer: &self.writer,
+            clock: self.clock,
+            lookup: &lookup,
+            remover: (self.options.sources == SourceRule::Remove)
+                .then(|| SourceRemover::new(self.collection, self.interrupt)),
+            wait,
+            interrupt: self.interrupt,
+        };
+        let mut ending = Ending {
+            summary: &mut summary,
+            report: &mut report,
+            progress: self.progress,
+            on_error: self.options.on_error,
+            flow: &flow,
+            is_over: &is_over,
+            names: Names::default(),
+        };
+        let stage = self.writer.stage();
+        let jobs = self.options.jobs;
+        let driven = flow.drive(
+            jobs,
+            |scope| side.feed(requests, scope),
+            || {
+                let groups = |groups: Receiver<Group>| ending.collect(groups, &publisher);
+                prepare_and_sync(preparer, stage, groups)
+            },
+        );
+        if let Err(error) = driven.and_then(|((), collected)| collected) {
+            summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
+        }
         self.finish(summary)
     }
 
@@ -164,6 +141,27 @@ impl Depositor<'_> {
     }
 }
 
-fn no_threads(cause: std::io::Error) -> DepositError {
-    PathError::new("start threads for", "jobs", cause).into()
+/// Hands prepared and synced groups to `collect`, on the calling thread. While one is published, the next is
+/// synced, and the one after that prepared.
+fn prepare_and_sync(
+    preparer: Preparer<'_, '_>,
+    stage: &Dir,
+    collect: impl FnOnce(Receiver<Group>),
+) -> std::io::Result<()> {
+    std::thread::scope(|threads| {
+        // Nothing waits in between: `withheld` counts on how many groups are under way.
+        let (prepared, to_sync) = mpsc::sync_channel(0);
+        let (synced, groups) = mpsc::sync_channel(0);
+        std::thread::Builder::new().spawn_scoped(threads, move || preparer.run(&prepared))?;
+        std::thread::Builder::new().spawn_scoped(threads, move || {
+            for group in to_sync {
+                // The publishing side has ended if it takes no more.
+                if synced.send(group.sync(stage)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        collect(groups);
+        Ok(())
+    })
 }

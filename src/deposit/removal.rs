@@ -13,7 +13,7 @@ use super::group::Staged;
 use super::plan::Sources;
 use super::root::{Root, RootKind};
 use crate::collection::{Collection, CollectionError};
-use crate::disk::copy::{BUFFER_BYTES, CopyError, digest_up_to};
+use crate::disk::copy::{CopyError, digest_up_to};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -269,9 +269,7 @@ impl<'a> SourceRemover<'a> {
         if file.stamp()? != found {
             return Err(changed());
         }
-        let mut buffer =
-            vec![0; usize::try_from(*bytes + 1).map_or(BUFFER_BYTES, |it| it.min(BUFFER_BYTES))];
-        let read = digest_up_to(&mut file, *bytes, &mut buffer, &NoProgress, self.interrupt)?;
+        let read = digest_up_to(&mut file, *bytes, &NoProgress, self.interrupt)?;
         if read.bytes != *bytes || read.digest != *digest || dir.stamp(name)? != Some(found) {
             return Err(changed());
         }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::given::check_label;
@@ -12,7 +11,7 @@ use super::stage::{Done, Draft, Staging, stage_stream};
 use super::{DepositError, Given, Options, Place, Plan, Request, Source, SourceRule};
 use crate::clock::Clock;
 use crate::collection::Lookup;
-use crate::flow::{Flow, Reserved};
+use crate::flow::{Flow, Reserved, spread};
 use crate::item::Totals;
 
 /// Everything the staging threads share.
@@ -119,7 +118,7 @@ impl StagingSide<'_> {
         }
     }
 
-    /// Copies the batches of a draft on as many threads as are free; the last to end hands it on.
+    /// Copies a draft on as many threads as are free.
     fn copy<'scope>(
         &'scope self,
         number: usize,
@@ -128,52 +127,32 @@ impl StagingSide<'_> {
         scope: &rayon::Scope<'scope>,
     ) {
         let batches = draft.batches();
-        let shared = Arc::new(SharedDraft {
-            number,
-            draft,
-            rest: Mutex::new(Some(rest)),
-            left: AtomicUsize::new(batches.len().max(1)),
+        // A `Rest` is not for several threads; only the last one needs it.
+        let job = (draft, Mutex::new(rest));
+        let copy = |(draft, _): &(Box<Draft>, _), batch| draft.copy(&self.staging, batch);
+        spread(job, batches, scope, copy, move |(draft, rest), _| {
+            let rest = rest.into_inner().unwrap_or_else(PoisonError::into_inner);
+            self.copied(number, *draft, rest);
         });
-        let mut batches = batches.into_iter();
-        let own = batches.next().unwrap_or(0..0);
-        for batch in batches {
-            let shared = Arc::clone(&shared);
-            scope.spawn(move |_| self.copy_batch(&shared, batch));
-        }
-        self.copy_batch(&shared, own);
     }
 
-    fn copy_batch(&self, shared: &SharedDraft, batch: std::ops::Range<usize>) {
-        shared.draft.copy(&self.staging, batch);
-        if shared.left.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
-        let taken = shared.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(rest) = taken else { return };
-        let mut done = shared.draft.finish(&self.staging);
-        let number = shared.number;
+    /// Hands a draft on whose files are copied.
+    fn copied(&self, number: usize, draft: Draft, rest: Rest) {
+        let mut done = draft.finish(&self.staging);
         let differs = |wanted| Totals::of(&done.entries).digest != wanted;
         if done.failure.is_none() && rest.given.checks.payload.is_some_and(differs) {
             done.failure = Some(DepositError::PayloadMismatch { path: rest.source.clone().into() });
         }
         let message = if let Some(error) = done.failure.take() {
-            let _ = self.staging.stage.remove_tree(&shared.draft.item);
+            let _ = self.staging.stage.remove_tree(&draft.item);
             Err((rest.source, error))
         } else {
             let removes = self.options.sources == SourceRule::Remove;
-            let sources = removes.then(|| shared.draft.plan.sources());
-            Ok(rest.staged(number, shared.draft.item.clone(), sources, done))
+            let sources = removes.then(|| draft.plan.sources());
+            Ok(rest.staged(number, draft.item, sources, done))
         };
-        self.flow.deliver((number, message), shared.draft.plan.bytes);
+        self.flow.deliver((number, message), draft.plan.bytes);
     }
-}
-
-/// A draft that several threads copy.
-struct SharedDraft {
-    number: usize,
-    draft: Box<Draft>,
-    rest: Mutex<Option<Rest>>,
-    left: AtomicUsize,
 }
 
 enum Begun {

@@ -1,6 +1,5 @@
 //! Copying what a plan names into the stage, each byte read once.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,10 +19,6 @@ use crate::progress::Progress;
 
 /// How often a file that changes while it is read is read.
 const ATTEMPTS: usize = 3;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
-}
 
 /// What copying needs to know.
 pub(super) struct Staging<'a> {
@@ -280,11 +275,9 @@ fn copy_unchanged(
         }
         check_time(&before, source.path())?;
         let mut checker = Checker::new(checksums);
-        let measured = BUFFER.with_borrow_mut(|buffer| {
-            let (progress, interrupt) = (staging.progress, staging.interrupt);
-            let copying = Copying { expected: before.bytes, progress, interrupt };
-            copying.copy(&mut source, &mut copy, buffer, |bytes| checker.update(bytes))
-        })?;
+        let (progress, interrupt) = (staging.progress, staging.interrupt);
+        let copying = Copying { expected: before.bytes, progress, interrupt };
+        let measured = copying.copy(&mut source, &mut copy, |bytes| checker.update(bytes))?;
         let after = source.stamp()?;
         if before == after && measured.bytes == before.bytes {
             let (odd, mismatch) = (source.has_extended_attributes()?, checker.mismatch());

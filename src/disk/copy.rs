@@ -1,5 +1,7 @@
 //! Copying bytes with their digest taken on the way: each byte is read once.
 
+use std::cell::Cell;
+
 use super::PathError;
 use super::file::StoredFile;
 use super::wake::WriteBack;
@@ -37,12 +39,11 @@ pub fn copy_and_digest(
     from: &mut StoredFile,
     to: &mut StoredFile,
     expected: u64,
-    buffer: &mut [u8],
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
     let copying = Copying { expected, progress, interrupt };
-    copying.copy(from, to, buffer, |_| ())
+    copying.copy(from, to, |_| ())
 }
 
 /// How bytes are copied.
@@ -62,18 +63,16 @@ impl Copying<'_> {
         self,
         from: &mut StoredFile,
         to: &mut StoredFile,
-        buffer: &mut [u8],
         mut see: impl FnMut(&[u8]),
     ) -> Result<Measured, CopyError> {
         let Copying { expected, progress, interrupt } = self;
         let mut write_back = WriteBack::default();
-        let measured =
-            read_and_digest(expected, from, buffer, progress, interrupt, |bytes, end| {
-                see(bytes);
-                to.write_all(bytes)?;
-                write_back.has(to, end);
-                Ok::<_, CopyError>(())
-            })?;
+        let measured = read_and_digest(expected, from, progress, interrupt, |bytes, end| {
+            see(bytes);
+            to.write_all(bytes)?;
+            write_back.has(to, end);
+            Ok::<_, CopyError>(())
+        })?;
         write_back.ends(to, measured.bytes);
         Ok(measured)
     }
@@ -82,22 +81,20 @@ impl Copying<'_> {
 /// Reads `from` up to its end.
 pub fn digest(
     from: &mut StoredFile,
-    buffer: &mut [u8],
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    digest_up_to(from, u64::MAX, buffer, progress, interrupt)
+    digest_up_to(from, u64::MAX, progress, interrupt)
 }
 
 /// Reads `from` up to its end, or a little past `expected` bytes where it has more.
 pub fn digest_up_to(
     from: &mut StoredFile,
     expected: u64,
-    buffer: &mut [u8],
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Measured, CopyError> {
-    read_and_digest(expected, from, buffer, progress, interrupt, |_, _| Ok(()))
+    read_and_digest(expected, from, progress, interrupt, |_, _| Ok(()))
 }
 
 /// Reads `from` up to its end or a little past `expected` bytes, handing the bytes to `each`, which
@@ -105,25 +102,46 @@ pub fn digest_up_to(
 pub fn read_and_digest<E: From<CopyError>>(
     expected: u64,
     from: &mut StoredFile,
-    buffer: &mut [u8],
     progress: &dyn Progress,
     interrupt: &Interrupt,
     mut each: impl FnMut(&[u8], u64) -> Result<(), E>,
 ) -> Result<Measured, E> {
     let mut hasher = Hasher::default();
     let mut total = 0;
+    let mut buffer = Buffer::take();
     loop {
         if interrupt.requested() {
             return Err(CopyError::Interrupted.into());
         }
-        let length = from.read_some(buffer).map_err(CopyError::from)?;
+        let length = from.read_some(&mut buffer.0).map_err(CopyError::from)?;
         if length == 0 || total > expected {
             return Ok(Measured { bytes: total, digest: hasher.finish() });
         }
-        let bytes = &buffer[..length];
+        let bytes = &buffer.0[..length];
         hasher.update(bytes);
         total += length as u64;
         each(bytes, total)?;
         progress.advance(length as u64);
+    }
+}
+
+thread_local! {
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The buffer of this thread, made once.
+struct Buffer(Vec<u8>);
+
+impl Buffer {
+    fn take() -> Buffer {
+        let mut buffer = BUFFER.take();
+        buffer.resize(BUFFER_BYTES, 0);
+        Buffer(buffer)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        BUFFER.set(std::mem::take(&mut self.0));
     }
 }

@@ -8,7 +8,7 @@ use super::ExportError;
 use super::sink::Sink;
 use crate::collection::{Lookup, ReadSidecar, StoredItem};
 use crate::digest::Digest;
-use crate::disk::copy::{BUFFER_BYTES, read_and_digest};
+use crate::disk::copy::read_and_digest;
 use crate::disk::{Kind, PathError, Stamp, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -125,20 +125,13 @@ impl<'a> Source<'a> {
         let found = Path::new(layout::PAYLOAD).join(file.from.as_path());
         let stamp = Stamp { mode: file.mode, modified: file.modified, ..stamp };
         sink.begin(path, &stamp)?;
-        let mut buffer = vec![0; buffer_for(file.bytes)];
-        let measured = read_and_digest(
-            file.bytes,
-            &mut opened,
-            &mut buffer,
-            progress,
-            interrupt,
-            |bytes, end| {
+        let measured =
+            read_and_digest(file.bytes, &mut opened, progress, interrupt, |bytes, end| {
                 if end > file.bytes {
                     return Err(self.damaged(&found, "it grew while it was read".to_owned()));
                 }
                 sink.write(bytes)
-            },
-        )?;
+            })?;
         if measured.digest != file.digest || measured.bytes != file.bytes {
             let detail = format!("sha256 {}, in the sidecar {}", measured.digest, file.digest);
             return Err(self.damaged(&found, detail));
@@ -177,11 +170,6 @@ impl<'a> Source<'a> {
             collection: self.root.to_path_buf(),
         }
     }
-}
-
-/// Small files need no large buffer; one byte more sees that a file has grown.
-fn buffer_for(bytes: u64) -> usize {
-    usize::try_from(bytes.saturating_add(1)).map_or(BUFFER_BYTES, |bytes| bytes.min(BUFFER_BYTES))
 }
 
 /// What no payload can be: something below a file or a link. Whoever unpacks it would be led astray.

@@ -5,6 +5,7 @@
 //! cuts one large job into shares; [`Pending`] knows what jobs under way will still take on the disk.
 
 mod batch;
+mod drive;
 mod gather;
 mod room;
 
@@ -12,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use batch::batches;
+pub(crate) use drive::{drive, spread};
 pub(crate) use gather::{GROUP_ITEMS, Gathered, Size};
 pub(crate) use room::{Footprint, Lacking, Pending, Reserved};
 
@@ -218,22 +220,14 @@ impl<R> Flow<R> {
     }
 }
 
-/// Lets the staging side end when nobody takes what it stages, even after a panic.
-pub(crate) struct StopOnDrop<'a, R>(pub &'a Flow<R>);
-
-impl<R> Drop for StopOnDrop<'_, R> {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
-/// Lets the publishing side end when nothing more will be staged, even after a panic.
-pub(crate) struct EndOnDrop<'a, R>(pub &'a Flow<R>);
-
-impl<R> Drop for EndOnDrop<'_, R> {
-    fn drop(&mut self) {
-        self.0.end();
-    }
+/// What a failed item means for the ones after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// They are processed all the same.
+    #[default]
+    Continue,
+    /// Nothing more is started.
+    Stop,
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{Plan, Source, wanted};
 use super::{RepairError, inventory};
 use crate::collection::{StoredItem, Writer};
-use crate::disk::copy::Measured;
+use crate::disk::copy::{Measured, copy_and_digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, State};
@@ -112,7 +112,7 @@ impl Build<'_> {
         let mut copy = self.stage().create_file_with_mode(staged, mode)?;
         self.progress.expect(0, bytes);
         let measured =
-            inventory::copy(&mut source, &mut copy, bytes, self.progress, self.interrupt)?;
+            copy_and_digest(&mut source, &mut copy, bytes, self.progress, self.interrupt)?;
         if measured != (Measured { bytes, digest }) {
             let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
             return Err(RepairError::Changed { name, path });
@@ -134,7 +134,7 @@ impl Build<'_> {
             let stamp = source.stamp()?;
             let mut copy = self.stage().create_file_with_mode(staged, stamp.kept_mode())?;
             let (progress, interrupt) = (self.progress, self.interrupt);
-            inventory::copy(&mut source, &mut copy, stamp.bytes, progress, interrupt)?;
+            copy_and_digest(&mut source, &mut copy, stamp.bytes, progress, interrupt)?;
             copy.set_attributes(&stamp)?;
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Which donor has the bytes that are asked for, proven by reading them.
 
-use super::inventory::{self, Inventory, Standing};
+use super::inventory::{Inventory, Standing};
 use crate::collection::StoredItem;
 use crate::disk::Kind;
-use crate::disk::copy::{CopyError, Measured};
+use crate::disk::copy::{CopyError, Measured, digest_up_to};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry};
 use crate::progress::Progress;
@@ -59,5 +59,5 @@ fn read(
         return Ok(None);
     }
     progress.expect(0, bytes);
-    inventory::read(&mut file, bytes, progress, interrupt).map(Some)
+    digest_up_to(&mut file, bytes, progress, interrupt).map(Some)
 }

@@ -1,21 +1,16 @@
 //! What is below `doc/`, read now.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest_up_to};
-use crate::disk::{Dir, DirEntry, Kind, PathError, StoredFile};
+use crate::disk::copy::{CopyError, Measured, digest_up_to};
+use crate::disk::{Dir, DirEntry, Kind, PathError};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
-}
 
 /// How what is there compares with an entry of a sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,33 +252,10 @@ fn measure(
             if stamp.bytes > size {
                 return Ok(Found::Unread);
             }
-            let Measured { bytes, digest } = read(&mut file, size, progress, interrupt)?;
+            let Measured { bytes, digest } = digest_up_to(&mut file, size, progress, interrupt)?;
             let (modified, mode) = (stamp.modified, stamp.mode);
             Found::content(Content::File { bytes, digest, modified, mode })
         }
-    })
-}
-
-/// Size and digest of a file, read now, a little past `size` bytes at most.
-pub(super) fn read(
-    file: &mut StoredFile,
-    size: u64,
-    progress: &dyn Progress,
-    interrupt: &Interrupt,
-) -> Result<Measured, CopyError> {
-    BUFFER.with_borrow_mut(|buffer| digest_up_to(file, size, buffer, progress, interrupt))
-}
-
-/// Copies `from` into `to` and says what was read.
-pub(super) fn copy(
-    from: &mut StoredFile,
-    to: &mut StoredFile,
-    bytes: u64,
-    progress: &dyn Progress,
-    interrupt: &Interrupt,
-) -> Result<Measured, CopyError> {
-    BUFFER.with_borrow_mut(|buffer| {
-        crate::disk::copy::copy_and_digest(from, to, bytes, buffer, progress, interrupt)
     })
 }
 

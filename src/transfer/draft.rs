@@ -1,6 +1,5 @@
 //! One item on its way: read on both sides, decided upon, copied into the stage.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::decide::{Over, Step};
@@ -11,7 +10,7 @@ use super::shared::{Ready, Shared};
 use super::staged::Staged;
 use super::{Ahead, TransferError, paper};
 use crate::collection::{ReadSidecar, StoredItem};
-use crate::flow::{Footprint, Lacking, Reserved, batches};
+use crate::flow::{Footprint, Lacking, Reserved, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -26,7 +25,6 @@ pub(super) struct Draft {
     /// Until its sidecar is written.
     _reserved: Reserved,
     failure: Mutex<Option<TransferError>>,
-    left: AtomicUsize,
 }
 
 impl Shared<'_> {
@@ -96,7 +94,6 @@ impl Shared<'_> {
             staged,
             _reserved: reserved,
             failure: Mutex::default(),
-            left: AtomicUsize::new(0),
         };
         match draft.route(self).make_directories(&draft.source.sidecar.files) {
             Ok(()) => Ok(Begun::Draft(Box::new(draft))),
@@ -117,22 +114,15 @@ impl Shared<'_> {
         })
     }
 
-    /// Copies the batches of a draft on as many threads as are free; the last to end hands it on.
-    fn copy<'scope>(&'scope self, mut draft: Box<Draft>, scope: &rayon::Scope<'scope>) {
+    /// Copies a draft on as many threads as are free.
+    fn copy<'scope>(&'scope self, draft: Box<Draft>, scope: &rayon::Scope<'scope>) {
         use crate::item::Content;
         let batches = batches(draft.source.sidecar.files.iter().map(|entry| match entry.content {
             Content::File { bytes, .. } => Some(bytes),
             Content::Link { .. } | Content::EmptyDirectory { .. } => None,
         }));
-        draft.left = AtomicUsize::new(batches.len().max(1));
-        let draft: Arc<Draft> = draft.into();
-        let mut batches = batches.into_iter();
-        let own = batches.next().unwrap_or(0..0);
-        for batch in batches {
-            let draft = Arc::clone(&draft);
-            scope.spawn(move |_| self.copy_batch(&draft, batch));
-        }
-        self.copy_batch(&draft, own);
+        let copy = |draft: &Draft, batch| self.copy_batch(draft, batch);
+        spread(*draft, batches, scope, copy, |draft, _| self.copied(&draft));
     }
 
     fn copy_batch(&self, draft: &Draft, batch: std::ops::Range<usize>) {
@@ -141,15 +131,15 @@ impl Shared<'_> {
         {
             draft.failure().get_or_insert(error);
         }
-        if draft.left.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
+    }
+
+    /// Hands a draft on whose files are copied.
+    fn copied(&self, draft: &Draft) {
         let failure = draft.failure().take();
         let finished = match failure {
             Some(error) => Err(error),
             None => draft.finish(self),
         };
-        // Whoever counted down to the end is the last to hold it, but for those who are just leaving.
         let (number, name) = (draft.number, draft.staged.name.clone());
         match finished {
             Ok(staged) => self.deliver(number, Ready::Staged(staged)),

@@ -78,6 +78,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
 
+pub use crate::flow::OnError;
 pub use decide::{Over, Step};
 pub use error::{Giver, JournalError, Refusal, TransferError};
 pub use lost::end_lost;
@@ -150,16 +151,6 @@ pub enum Tombstones {
     Pass,
     /// The destination of a copy learns of them.
     Bring,
-}
-
-/// What a failed item means for the ones after it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// They are transferred all the same.
-    #[default]
-    Continue,
-    /// Nothing more is started.
-    Stop,
 }
 
 /// Transfers items from one collection to another.

@@ -1,6 +1,5 @@
 //! Copying the payload of an item into the stage, each byte read once and compared on the way.
 
-use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -8,17 +7,13 @@ use std::path::{Path, PathBuf};
 use super::TransferError;
 use crate::collection::StoredItem;
 use crate::digest::Digest;
-use crate::disk::copy::{BUFFER_BYTES, Measured, copy_and_digest, digest};
+use crate::disk::copy::{Measured, copy_and_digest, digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, directories};
 use crate::layout;
 use crate::progress::Progress;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
-}
 
 /// Where a payload comes from and goes to.
 pub(super) struct Route<'a> {
@@ -112,8 +107,7 @@ impl Route<'_> {
         if stamp.kind != Kind::File || stamp.bytes != wanted.bytes {
             return Ok(false);
         }
-        let measured = BUFFER
-            .with_borrow_mut(|buffer| digest(&mut old, buffer, self.progress, self.interrupt))?;
+        let measured = digest(&mut old, self.progress, self.interrupt)?;
         if measured.digest != wanted.digest || dir.stamp(name)? != Some(stamp) {
             return Ok(false);
         }
@@ -164,9 +158,7 @@ impl Route<'_> {
         let Some(stamp) = self.stage.stamp(path)? else { return Ok(false) };
         if stamp.kind == Kind::File && stamp.bytes == wanted.bytes {
             let mut copy = self.stage.open_file(path)?;
-            let measured = BUFFER.with_borrow_mut(|buffer| {
-                digest(&mut copy, buffer, self.progress, self.interrupt)
-            })?;
+            let measured = digest(&mut copy, self.progress, self.interrupt)?;
             if measured.digest == wanted.digest && measured.bytes == wanted.bytes {
                 copy.set_attributes(&wanted.stamp(stamp))?;
                 return Ok(true);
@@ -184,12 +176,10 @@ impl Route<'_> {
         bytes: u64,
     ) -> Result<Measured, TransferError> {
         let (progress, interrupt) = (self.progress, self.interrupt);
-        BUFFER.with_borrow_mut(|buffer| {
-            if bytes > 0 && copy.share_bytes_of(source)? {
-                return Ok(digest(copy, buffer, progress, interrupt)?);
-            }
-            Ok(copy_and_digest(source, copy, bytes, buffer, progress, interrupt)?)
-        })
+        if bytes > 0 && copy.share_bytes_of(source)? {
+            return Ok(digest(copy, progress, interrupt)?);
+        }
+        Ok(copy_and_digest(source, copy, bytes, progress, interrupt)?)
     }
 
     /// Gives directories the modes and times they have at the source, now that nothing more is put

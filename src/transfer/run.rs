@@ -9,7 +9,7 @@ use super::{
 };
 use crate::collection::{Buckets, Collection, Lookup, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
-use crate::flow::{EndOnDrop, Flow, GROUP_ITEMS, StopOnDrop};
+use crate::flow::{Flow, GROUP_ITEMS};
 use crate::identity::RepositoryName;
 use crate::progress::Progress;
 use std::sync::Arc;
@@ -91,30 +91,12 @@ impl Transfer<'_> {
         if gives && self.source_writer.is_none() {
             return Err(TransferError::NoWriter(self.from.path().to_path_buf()));
         }
-        let starting = "start threads for";
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.options.jobs)
-            .build()
-            .map_err(std::io::Error::other)
-            .on(starting, self.to.path())?;
         let shared = self.shared()?;
-        std::thread::scope(|threads| {
-            let feeding = std::thread::Builder::new()
-                .spawn_scoped(threads, || {
-                    let _end = EndOnDrop(&shared.flow);
-                    pool.in_place_scope(|scope| shared.feed(feed, scope))
-                })
-                .on(starting, self.to.path())?;
-            {
-                let _stop = StopOnDrop(&shared.flow);
-                let mut ending = Ending { shared: &shared, summary, report };
-                ending.collect();
-            }
-            match feeding.join() {
-                Ok(listed) => Ok(listed?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
+        let collect = || Ending { shared: &shared, summary, report }.collect();
+        let driven =
+            shared.flow.drive(self.options.jobs, |scope| shared.feed(feed, scope), collect);
+        let (listed, ()) = driven.on("start threads for", self.to.path())?;
+        Ok(listed?)
     }
 
     fn shared(&self) -> Result<Shared<'_>, PathError> {

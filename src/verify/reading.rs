@@ -1,23 +1,18 @@
 //! The digests of one item's files, taken by as many threads as are free.
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::finding::{Finding, Findings, Place};
 use super::payload::Present;
 use super::{Code, Context, Depth};
-use crate::disk::copy::{BUFFER_BYTES, CopyError, Measured, digest};
+use crate::disk::copy::{CopyError, Measured, digest};
 use crate::disk::{Dir, Kind};
 use crate::item::{Content, Entry};
 use crate::sidecar::Files;
 
 /// Below this many bytes an item is not worth handing to another thread.
 const SHARED_BYTES: u64 = 1024 * 1024;
-
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; BUFFER_BYTES]);
-}
 
 /// The files of an item that are to be read; whoever is free takes the next one.
 #[derive(Debug)]
@@ -94,10 +89,7 @@ impl Reading {
         if context.depth == Depth::FromDisk {
             file.let_go(0, 0);
         }
-        let measured = BUFFER.with_borrow_mut(|buffer| {
-            digest(&mut file, buffer, context.progress, context.interrupt)
-        })?;
-        Ok(Ok(measured))
+        Ok(Ok(digest(&mut file, context.progress, context.interrupt)?))
     }
 
     fn findings(&self) -> MutexGuard<'_, Findings> {

@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError};
 use crate::distributor::DEFAULT_MAX_WAIT;
+use crate::flow::drive;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -92,13 +93,7 @@ fn run(
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
     let Keeping { choice, record, recording } = keeping;
-    let starting = "start threads to verify";
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs)
-        .build()
-        .map_err(std::io::Error::other)
-        .on(starting, collection.path())?;
-    let work = Work { collection, context, threads: pool.current_num_threads() };
+    let work = Work { collection, context };
     let (queue, answers) = mpsc::sync_channel(UNDER_WAY);
     let (summary, ibips) = (Summary::default(), Ibips::default());
     let mut collector = Collector { summary, context, record, ibips, shortage: None, report };
@@ -106,23 +101,24 @@ fn run(
         Scope::All(names) => Some((*names).clone()),
         Scope::Items(_) => None,
     };
-    std::thread::scope(|threads| {
-        std::thread::Builder::new()
-            .spawn_scoped(threads, || {
-                let queue = queue;
-                pool.in_place_scope(|tasks| {
-                    Feed::new(&work, tasks, &queue, choice).feed(scope, recording);
-                });
-            })
-            .on(starting, collection.path())?;
+    let collect = || {
         let _abandon = AbandonOnDrop(&context.abandoned);
         if collector.collect(answers).is_break()
             || all.is_some_and(|names| collector.compare_ibips(collection, &names).is_break())
         {
             collector.summary.interrupted = true;
         }
-        collector.shortage.map_or(Ok(collector.summary), Err)
-    })
+    };
+    let driven = drive(
+        jobs,
+        |tasks| {
+            let queue = queue;
+            Feed::new(&work, tasks, &queue, choice).feed(scope, recording);
+        },
+        collect,
+    );
+    driven.on("start threads to verify", collection.path())?;
+    collector.shortage.map_or(Ok(collector.summary), Err)
 }
 
 /// Lets the threads leave what they have begun when nobody takes the answers any more.

@@ -1,7 +1,6 @@
 //! What the threads of the pool do: an item from its ticket to its report.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +13,7 @@ use super::stray::{IN_TRASH, kind_at, stray};
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Kind, PathError};
+use crate::flow::spread;
 use crate::identity::RepositoryName;
 
 /// How often an item that changes while it is verified is looked at.
@@ -88,14 +88,6 @@ impl Ticket {
 pub(super) struct Work<'a> {
     pub collection: &'a Collection,
     pub context: &'a Context<'a>,
-    pub threads: usize,
-}
-
-/// An item whose files several threads read; the last to end reports it.
-struct Shared {
-    reading: Arc<Reading>,
-    rest: Mutex<Option<Opened>>,
-    left: AtomicUsize,
 }
 
 /// An item whose files are to be read.
@@ -200,32 +192,19 @@ impl Work<'_> {
     /// Reads the files of a large item on as many threads as are free.
     fn read<'scope>(&'scope self, (ticket, inspection): Opened, tasks: &rayon::Scope<'scope>) {
         let Some(reading) = inspection.reading.clone() else { return };
-        let threads = reading.worthy_threads(self.threads);
-        let item = Arc::new(Shared {
-            reading,
-            rest: Mutex::new(Some((ticket, inspection))),
-            left: AtomicUsize::new(threads),
+        let shares = vec![(); reading.worthy_threads(rayon::current_num_threads())];
+        // It is not for several threads; only the last one needs it.
+        let job = (reading, Mutex::new((ticket, inspection)));
+        let read = |(reading, _): &(Arc<Reading>, _), ()| reading.read_share(self.context);
+        spread(job, shares, tasks, read, |(_, opened), tasks| {
+            let (ticket, inspection) = opened.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let batch = Arc::clone(&ticket.batch);
+            let again = self.finish(ticket, inspection).and_then(|it| self.verify_small(it));
+            batch.send();
+            if let Some(large) = again {
+                self.read(large, tasks);
+            }
         });
-        for _ in 1..threads {
-            let item = Arc::clone(&item);
-            tasks.spawn(move |tasks| self.read_share(&item, tasks));
-        }
-        self.read_share(&item, tasks);
-    }
-
-    fn read_share<'scope>(&'scope self, item: &Shared, tasks: &rayon::Scope<'scope>) {
-        item.reading.read_share(self.context);
-        if item.left.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
-        let rest = item.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((ticket, inspection)) = rest else { return };
-        let batch = Arc::clone(&ticket.batch);
-        let again = self.finish(ticket, inspection).and_then(|ticket| self.verify_small(ticket));
-        batch.send();
-        if let Some(large) = again {
-            self.read(large, tasks);
-        }
     }
 
     /// Answers a ticket, unless the item has to be verified again.
