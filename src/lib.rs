@@ -20,13 +20,13 @@
 //! | [`index`] | records of items in a database, and queries | sidecar, disk |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
 //! | [`catalog`] | the index brought up to what is there, and its answers | collection |
-//! | [`adopt`] | a tree that is there already becomes a collection | collection |
+//! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
+//! | [`adopt`] | a tree that is there already becomes a collection | holdings |
 //! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
 //! | [`deposit`] | files become items | verify |
 //! | [`import`] | many sources become items, each once | deposit |
-//! | [`transfer`] | copy and migrate between collections | verify |
+//! | [`transfer`] | copy and migrate between collections | verify, holdings |
 //! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
-//! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
 //! | [`removal`] | items go, leave tombstones, and come back | verify, holdings |
 //! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify, holdings |
 //! | [`repair`] | damaged items are mended from good copies | verify |

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::holdings::OriginalError;
 use crate::sidecar::SidecarError;
 
 /// Why an item is not taken in. Nothing of it was changed.
@@ -98,6 +99,9 @@ pub enum AdoptError {
     /// An earlier failure of the whole group or run took this one with it.
     #[error("not taken in, because of the failure before it")]
     GroupFailed,
+    /// Its sidecar says Original, and it has left the collection.
+    #[error(transparent)]
+    Original(#[from] OriginalError),
     /// The collection refuses.
     #[error(transparent)]
     Collection(#[from] CollectionError),

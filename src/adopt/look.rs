@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::describe::Description;
 use super::{AdoptError, Note, Plan, Planned, bibtex};
-use crate::collection::{CollectionError, StoredItem};
+use crate::collection::{Collection, CollectionError, StoredItem};
 use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::holdings::refuse_departed;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
@@ -24,8 +25,8 @@ const MAX_REFERENCE_BYTES: u64 = 1024 * 1024;
 pub(super) enum Look {
     /// An item without a sidecar.
     New(Box<Plan>),
-    /// An item with its sidecar.
-    Adopted,
+    /// An item with its sidecar, which says this.
+    Adopted(State),
     /// No item, and why.
     NoItem(&'static str),
 }
@@ -44,8 +45,8 @@ pub(super) fn look(
         Some(_) => return Ok(Look::NoItem("it is no directory")),
     }
     let item = StoredItem::at(bare(name), root.open_dir(name.as_str())?);
-    if has_sidecar(&item)? {
-        return Ok(Look::Adopted);
+    if let Some(state) = state_of(&item)? {
+        return Ok(Look::Adopted(state));
     }
     let mut beside = Vec::new();
     let mut has_files = false;
@@ -95,6 +96,25 @@ pub(super) fn look(
     Ok(Look::New(Box::new(plan)))
 }
 
+/// Makes sure that the inventory of the collection allows what was found. Without a sidecar, an item that left
+/// would become a second Original, and one that was whole would pass for whole whatever it has lost.
+pub(super) fn check_inventory(
+    collection: Option<&Collection>,
+    name: &RepositoryName,
+    found: &Look,
+) -> Result<(), AdoptError> {
+    let Some(collection) = collection else { return Ok(()) };
+    match found {
+        Look::New(plan) => {
+            collection.check_never_held(&plan.name)?;
+            let lost = || AdoptError::SidecarLost { name: plan.name.to_string() };
+            collection.last_record(&plan.name)?.map_or(Ok(()), |_| Err(lost()))
+        }
+        Look::Adopted(State::Original) => Ok(refuse_departed(name, collection)?),
+        Look::Adopted(_) | Look::NoItem(_) => Ok(()),
+    }
+}
+
 /// The name without the trailing dot that its subdomain may have.
 fn bare(name: &RepositoryName) -> RepositoryName {
     let path = layout::item_directory(name);
@@ -107,14 +127,14 @@ fn odd_name(name: &RepositoryName) -> Vec<Note> {
     oddities.unwrap_or_default().into_iter().map(Note::OddName).collect()
 }
 
-/// Whether the item has its sidecar, whole and sealed. Anything else of that name is an error: it is
-/// not overwritten.
-pub(super) fn has_sidecar(item: &StoredItem) -> Result<bool, AdoptError> {
+/// The state in the sidecar of the item, if it has one, whole and sealed. Anything else of that name is an
+/// error: it is not overwritten.
+pub(super) fn state_of(item: &StoredItem) -> Result<Option<State>, AdoptError> {
     let other = |cause| AdoptError::OtherFile { name: item.name().to_string(), cause };
     match item.read_sidecar() {
-        Ok(read) if read.seal == Seal::Intact => Ok(true),
+        Ok(read) if read.seal == Seal::Intact => Ok(Some(read.sidecar.state)),
         Ok(_) => Err(other(None)),
-        Err(CollectionError::NoSidecar { .. }) => Ok(false),
+        Err(CollectionError::NoSidecar { .. }) => Ok(None),
         Err(CollectionError::Disk(error))
             if error.is_link() || error.kind() == std::io::ErrorKind::IsADirectory =>
         {

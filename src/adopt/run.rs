@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Ready, place};
-use super::look::{Look, look};
+use super::look::{Look, check_inventory, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
 use crate::collection::{Listed, Names, Writer, visit_tree};
@@ -176,19 +176,18 @@ impl Side<'_> {
             return self.tell(number, refused(AdoptError::Interrupted));
         }
         let looked = || look(self.root, &name, self.adopter.state);
-        let looked = match looked() {
-            Ok(Look::New(plan)) => match self.check_never_held(&plan.name) {
-                Ok(()) => Ok(Look::New(plan)),
+        let looked = looked().and_then(|found| {
+            match check_inventory(self.adopter.mode.collection(), &name, &found) {
+                Ok(()) => Ok(found),
                 // Another process may have taken it in since.
-                Err(error) => match looked() {
-                    Ok(Look::New(_)) => Err(error),
-                    again => again,
+                Err(error) => match (found, looked()) {
+                    (Look::New(_), Ok(Look::New(_))) | (Look::Adopted(_), _) => Err(error),
+                    (_, again) => again,
                 },
-            },
-            looked => looked,
-        };
+            }
+        });
         let plan = match (looked, twin) {
-            (Ok(Look::Adopted), _) => return self.tell(number, Outcome::There(name)),
+            (Ok(Look::Adopted(_)), _) => return self.tell(number, Outcome::There(name)),
             (Ok(Look::NoItem(why)), _) => {
                 let path = PathBuf::from(name.as_str());
                 return self.tell(number, Outcome::Stray { path, why });
@@ -215,15 +214,6 @@ impl Side<'_> {
                 self.flow.deliver((number, failed), 0);
             }
         }
-    }
-
-    /// Makes sure that the collection has never held what has no sidecar: it would become a second Original
-    /// of an item that left, or bytes that nothing proves would pass for those of an item that was whole.
-    fn check_never_held(&self, name: &RepositoryName) -> Result<(), AdoptError> {
-        let Some(collection) = self.adopter.mode.collection() else { return Ok(()) };
-        collection.check_never_held(name)?;
-        let lost = || AdoptError::SidecarLost { name: name.to_string() };
-        collection.last_record(name)?.map_or(Ok(()), |_| Err(lost()))
     }
 
     fn tell(&self, number: usize, outcome: Outcome) {

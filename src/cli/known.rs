@@ -98,6 +98,11 @@ impl Known {
         Ok(())
     }
 
+    /// The names of the collections that cannot be opened.
+    pub(crate) fn missing_names(&self) -> impl Iterator<Item = String> + '_ {
+        self.missing.iter().map(|missing| missing.name.clone())
+    }
+
     /// The name that `text` means: itself if it is one, else what any of the collections finds by it.
     ///
     /// That they all are asked tells an end of a name that stands for one item here and for another

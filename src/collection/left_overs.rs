@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, HeldBy, Kind, Lock, LockError, LockMode, PathError, StageLock};
+use crate::disk::{Dir, HeldBy, Holder, Kind, Lock, LockError, LockMode, PathError, StageLock};
+use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -123,7 +124,8 @@ impl Collection {
     ) -> Vec<CollectionError> {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
-        let recorded = match self.record_what_is_there(clock) {
+        let begun = first_begin(staging).and_then(|since| self.record_what_is_there(since, clock));
+        let recorded = match begun {
             // Who makes room on a full disk needs no list of what is there.
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
@@ -191,6 +193,24 @@ pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
     Ok(())
 }
 
+/// When the first of the runs with a stage began; the beginning of time where a stage does not say.
+fn first_begin(staging: &Dir) -> Result<Instant, PathError> {
+    let mut first = None;
+    for entry in staging.entries()? {
+        let begun = note_of(staging, Path::new(&entry?.name)).and_then(|it| Holder::since_in(&it));
+        let begun = begun.unwrap_or(Instant::from_nanoseconds(0));
+        first = Some(first.map_or(begun, |first: Instant| first.min(begun)));
+    }
+    Ok(first.unwrap_or(Instant::from_nanoseconds(0)))
+}
+
+/// The note in a stage that says whose it is. The stage of another user may be closed.
+fn note_of(staging: &Dir, stage: &Path) -> Option<String> {
+    let note =
+        staging.open_file(stage.join(layout::HOLDER)).and_then(|mut file| file.read_all(4096)).ok();
+    note.map(|text| String::from_utf8_lossy(&text).into_owned())
+}
+
 /// Removes every entry of `dir` that is `wanted`, whatever happens to the others.
 fn remove_each(
     dir: &Dir,
@@ -239,17 +259,9 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
     };
     for entry in staging.entries()? {
         let entry = entry?;
-        let holder = Path::new(&entry.name).join(layout::HOLDER);
-        let holder = match entry.kind {
-            // The stage of another user may be closed: then nobody knows whose it is.
-            Kind::Directory => {
-                staging.open_file(&holder).and_then(|mut file| file.read_all(4096)).ok()
-            }
-            _ => None,
-        };
         found.push(LeftOver {
             path: staging.path_of(&entry.name),
-            holder: holder.map(|text| String::from_utf8_lossy(&text).into_owned()),
+            holder: note_of(&staging, Path::new(&entry.name)),
             life: life_of_stage(&staging, Path::new(&entry.name)),
         });
     }

@@ -43,8 +43,11 @@ pub use judge::Standing;
 pub use reading::holdings;
 pub(crate) use reading::{judge_all, read};
 pub use survey::{Report, Survey};
-pub use whereabouts::OriginalError;
-pub(crate) use whereabouts::{follow, refuse_deleted, refuse_second};
+pub(crate) use whereabouts::{
+    Claim, Remains, follow, is_same, may_be_original, refuse_deleted, refuse_departed,
+    refuse_second,
+};
+pub use whereabouts::{OriginalError, Peers, UnseenRule};
 
 /// What several collections hold of one item.
 #[derive(Debug)]

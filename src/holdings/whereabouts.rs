@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{Holdings, Standing};
+use super::{Holdings, Standing, holdings};
+use crate::agent::Agent;
 use crate::collection::{
-    Certainty, Collection, CollectionError, Departure, InventoryChange, Recorded,
+    Certainty, Collection, CollectionError, Departure, InventoryChange, InventoryLine, ItemLocks,
+    Recorded, lock_items_with,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::wait::Waiter;
 
 /// Why an item does not become an Original: another collection holds it, or may hold it.
 #[derive(Debug, thiserror::Error)]
@@ -70,12 +73,159 @@ pub enum OriginalError {
         /// That collection.
         path: PathBuf,
     },
+    /// The sidecar says Original, but the inventory of the same collection says that the item left.
+    #[error("`{}` no longer holds the Original of `{name}`: by its inventory, {line}", path.display())]
+    Departed {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+        /// When it left, and where it went.
+        line: Box<InventoryLine>,
+    },
     /// A collection cannot be read.
     #[error(transparent)]
     Collection(Box<CollectionError>),
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+/// The other collections that are asked before an item becomes an Original.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Peers<'a> {
+    /// Those that may hold the item. The collection itself, and clones of it, are passed over.
+    pub collections: &'a [Collection],
+    /// The names of known collections that cannot be opened.
+    pub missing: &'a [String],
+    /// Whether the item may become an Original without an answer from all of them.
+    pub unseen: UnseenRule,
+}
+
+/// Whether an item may become an Original though a collection that may hold the Original was not looked at,
+/// or no inventory says where the Original went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnseenRule {
+    /// It stays as it is.
+    #[default]
+    Refuse,
+    /// It may: a person says that there is no other.
+    Accept,
+}
+
+/// What an Original is restored from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remains {
+    /// The collection that deleted it still has its tombstone.
+    Tombstone,
+    /// It gave way to another Original, and left nothing in its place.
+    Nothing,
+}
+
+/// An item that is about to become the Original of the collection `own`, and what is asked before.
+#[derive(Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub own: &'a Collection,
+    /// A collection that is asked besides the peers: the one that gives the bytes.
+    pub source: Option<&'a Collection>,
+    pub peers: &'a Peers<'a>,
+}
+
+impl<'a> Claim<'a> {
+    fn others(&self) -> Result<Vec<&'a Collection>, PathError> {
+        let mut others: Vec<&Collection> = Vec::new();
+        for other in self.source.into_iter().chain(self.peers.collections) {
+            let is_known = others.iter().any(|known| known.id() == other.id());
+            if !is_known && !is_same(self.own, other)? {
+                others.push(other);
+            }
+        }
+        Ok(others)
+    }
+
+    /// The other collections that hold the item.
+    fn holders(&self, name: &RepositoryName) -> Result<Vec<&'a Collection>, PathError> {
+        let others = self.others()?;
+        let found = holdings(name, &others);
+        Ok(found.all.iter().map(|holding| others[holding.collection]).collect())
+    }
+
+    /// Locks the item wherever it is held: a Copy in another collection may be promoted meanwhile.
+    pub(crate) fn lock(
+        &self,
+        name: &RepositoryName,
+        agent: &Agent,
+        waiter: &Waiter<'_>,
+    ) -> Result<ItemLocks, CollectionError> {
+        let ids = |holders: &[&Collection]| {
+            holders.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>()
+        };
+        loop {
+            let holders = self.holders(name)?;
+            let theirs = holders.iter().map(|other| (*other, name));
+            let locks = lock_items_with([(self.own, name)], theirs, agent, waiter)?;
+            if ids(&self.holders(name)?) == ids(&holders) {
+                return Ok(locks);
+            }
+        }
+    }
+
+    /// Makes sure that no other collection holds the Original of `name`, or may hold it: by its sidecar, by
+    /// its inventory, or because it was not looked at.
+    pub(crate) fn check(
+        &self,
+        name: &RepositoryName,
+        remains: Remains,
+    ) -> Result<(), OriginalError> {
+        let others = self.others()?;
+        let found = holdings(name, &others);
+        refuse_second(name, &others, &found)?;
+        if remains == Remains::Nothing {
+            refuse_deleted(name, &others, &found)?;
+        }
+        if self.peers.unseen == UnseenRule::Accept {
+            return Ok(());
+        }
+        let untraced = |collection: &Collection| {
+            let (name, path) = (name.clone(), collection.path().to_path_buf());
+            Err(OriginalError::Untraced { name, path })
+        };
+        let departures = self.own.departures(name)?;
+        if remains == Remains::Nothing && departures.is_empty() {
+            return untraced(self.own);
+        }
+        let start = departures.iter().map(|to| to.id.clone());
+        let trail = follow(name, start, self.own, &others, &found)?;
+        let unseen = trail.holders.iter().find(|id| others.iter().all(|it| it.id() != *id));
+        let unseen = unseen.map(|id| {
+            let recorded = departures.iter().find(|to| to.id == *id);
+            recorded.map_or_else(|| format!("the collection {id}"), ToString::to_string)
+        });
+        let missing = || self.peers.missing.first().map(|it| format!("the collection `{it}`"));
+        if let Some(collection) = unseen.or_else(missing) {
+            return Err(OriginalError::Unseen { name: name.clone(), collection });
+        }
+        trail.ends.first().map_or(Ok(()), |end| untraced(others[*end]))
+    }
+}
+
+/// Whether both are one collection: by id, since a directory mounted twice may have two device numbers, or
+/// by place.
+pub(crate) fn is_same(a: &Collection, b: &Collection) -> Result<bool, PathError> {
+    let place = |collection: &Collection| Ok(collection.root().own_stamp()?.identity);
+    Ok(a.id() == b.id() || place(a)? == place(b)?)
+}
+
+/// Makes sure that the inventory of `collection`, whose sidecar says that it holds the Original of `name`,
+/// does not say that the item left for another collection: then its directory was put back by hand.
+pub(crate) fn refuse_departed(
+    name: &RepositoryName,
+    collection: &Collection,
+) -> Result<(), OriginalError> {
+    collection.departure(name)?.map_or(Ok(()), |line| {
+        let (name, path) = (name.clone(), collection.path().to_path_buf());
+        Err(OriginalError::Departed { name, path, line: Box::new(line) })
+    })
 }
 
 /// Makes sure that none of `others` holds the Original of `name`, or may hold it by what it says itself:
@@ -127,7 +277,7 @@ pub(crate) fn refuse_deleted(
 }
 
 /// Whether what is recorded of an item that vanished leaves open that it was the Original, or its tombstone.
-fn may_be_original(recorded: &Recorded) -> bool {
+pub(crate) fn may_be_original(recorded: &Recorded) -> bool {
     recorded.line.state() != Some(State::Copy) || recorded.certainty == Certainty::Doubtful
 }
 

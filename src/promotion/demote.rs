@@ -10,7 +10,7 @@ use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
 };
-use crate::holdings::OriginalError;
+use crate::holdings::{OriginalError, is_same, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
@@ -54,10 +54,7 @@ impl Registrar<'_> {
         original: &'c Collection,
         rule: DifferenceRule,
     ) -> Result<Option<Decision<'c>>, PromotionError> {
-        let is_own = self.collection.id() == original.id()
-            || self.collection.root().own_stamp()?.identity
-                == original.root().own_stamp()?.identity;
-        if is_own {
+        if is_same(self.collection, original)? {
             return Err(PromotionError::SameCollection(original.path().to_path_buf()));
         }
         let (item, read) = match self.read(name) {
@@ -78,7 +75,7 @@ impl Registrar<'_> {
             return Ok(Some(Decision { item, read, step, witness: None, holders, event }));
         }
         let (their_item, theirs) = their_original(&name, original)?;
-        let (step, note) = match (is_same(&read.sidecar, &theirs.sidecar), rule) {
+        let (step, note) = match (is_same_content(&read.sidecar, &theirs.sidecar), rule) {
             (true, _) => {
                 let copy = self.demoted(&read.sidecar, &theirs.sidecar, original);
                 (Step::Replace(Box::new(copy), Change::Demoted), None)
@@ -154,13 +151,16 @@ fn their_original(
         return Err(error.into());
     }
     match read.sidecar.state {
-        State::Original => Ok((item, read)),
+        State::Original => {
+            refuse_departed(item.name(), collection)?;
+            Ok((item, read))
+        }
         State::Deleted => Err(OriginalError::Deleted { name: name.clone(), path: path() }.into()),
         State::Copy => Err(PromotionError::NoOriginalThere { name: name.clone(), path: path() }),
     }
 }
 
-fn is_same(own: &Sidecar, theirs: &Sidecar) -> bool {
+fn is_same_content(own: &Sidecar, theirs: &Sidecar) -> bool {
     manifest::content_digest(&own.files) == manifest::content_digest(&theirs.files)
         && own.description_digest() == theirs.description_digest()
 }

@@ -4,11 +4,10 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use super::plan::has_payload;
-use super::proof::is_same;
-use super::{DamageRule, RemovalError, Revival, UnseenRule};
+use super::{DamageRule, RemovalError, Revival};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
-use crate::disk::{Dir, PathError};
-use crate::holdings::{OriginalError, follow, holdings, refuse_deleted, refuse_second};
+use crate::disk::Dir;
+use crate::holdings::{Claim, Remains};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -23,15 +22,6 @@ pub(super) struct Search<'a> {
     pub(super) revival: &'a Revival<'a>,
     pub(super) progress: &'a dyn Progress,
     pub(super) interrupt: &'a Interrupt,
-}
-
-/// What an Original is brought back from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// The collection that deleted it still has its tombstone.
-    Tombstone,
-    /// It gave way to another Original, and left nothing in its place.
-    Trash,
 }
 
 /// What can be brought back.
@@ -72,7 +62,7 @@ impl<'a> Search<'a> {
                     && is_there
                     && has_payload(&item)? == trashed.is_none();
                 if is_same && state_before(&record.sidecar) == State::Original {
-                    self.refuse_second_original(name, Origin::Tombstone)?;
+                    self.claim().check(name, Remains::Tombstone)?;
                 }
                 Ok(is_same.then_some(Grave::Tombstone { item, record, trashed }))
             }
@@ -80,7 +70,7 @@ impl<'a> Search<'a> {
                 let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
                 let is_same = item.sidecar()?.0 == sidecar;
                 if is_same && sidecar.state == State::Original {
-                    self.refuse_second_original(name, Origin::Trash)?;
+                    self.claim().check(name, Remains::Nothing)?;
                 }
                 Ok(is_same.then_some(Grave::Copy { sidecar, trashed }))
             }
@@ -100,7 +90,7 @@ impl<'a> Search<'a> {
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
         if state_before(&record.sidecar) == State::Original {
-            self.refuse_second_original(name, Origin::Tombstone)?;
+            self.claim().check(name, Remains::Tombstone)?;
         }
         // An earlier run was killed when it had moved it here, or before it had moved it away.
         let trashed = if has_payload(&item)? {
@@ -122,57 +112,9 @@ impl<'a> Search<'a> {
         Ok(Grave::Tombstone { item, record, trashed })
     }
 
-    /// The other collections that hold the item.
-    pub(super) fn holders(&self, name: &RepositoryName) -> Result<Vec<&'a Collection>, PathError> {
-        let others = self.others()?;
-        let found = holdings(name, &others);
-        Ok(found.all.iter().map(|holding| others[holding.collection]).collect())
-    }
-
-    fn others(&self) -> Result<Vec<&'a Collection>, PathError> {
-        let mut others = Vec::new();
-        for other in self.revival.others {
-            if !is_same(self.collection, other)? {
-                others.push(other);
-            }
-        }
-        Ok(others)
-    }
-
-    fn refuse_second_original(
-        &self,
-        name: &RepositoryName,
-        origin: Origin,
-    ) -> Result<(), OriginalError> {
-        let others = self.others()?;
-        let found = holdings(name, &others);
-        refuse_second(name, &others, &found)?;
-        if origin == Origin::Trash {
-            refuse_deleted(name, &others, &found)?;
-        }
-        if self.revival.unseen == UnseenRule::Accept {
-            return Ok(());
-        }
-        let untraced = |collection: &Collection| {
-            let (name, path) = (name.clone(), collection.path().to_path_buf());
-            Err(OriginalError::Untraced { name, path })
-        };
-        let departures = self.collection.departures(name)?;
-        if origin == Origin::Trash && departures.is_empty() {
-            return untraced(self.collection);
-        }
-        let start = departures.iter().map(|to| to.id.clone());
-        let trail = follow(name, start, self.collection, &others, &found)?;
-        let unseen = trail.holders.iter().find(|id| others.iter().all(|it| it.id() != *id));
-        let unseen = unseen.map(|id| {
-            let recorded = departures.iter().find(|to| to.id == *id);
-            recorded.map_or_else(|| format!("the collection {id}"), ToString::to_string)
-        });
-        let missing = || self.revival.missing.first().map(|it| format!("the collection `{it}`"));
-        if let Some(collection) = unseen.or_else(missing) {
-            return Err(OriginalError::Unseen { name: name.clone(), collection });
-        }
-        trail.ends.first().map_or(Ok(()), |end| untraced(others[*end]))
+    /// What is asked before an Original comes back.
+    pub(super) fn claim(&self) -> Claim<'a> {
+        Claim { own: self.collection, source: None, peers: &self.revival.peers }
     }
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
@@ -190,7 +132,7 @@ impl<'a> Search<'a> {
             match item.sidecar() {
                 Ok((sidecar, _)) if sidecar.state == State::Original => {
                     // A Copy that came later may be in the trash as well.
-                    if let Err(error) = self.refuse_second_original(name, Origin::Trash) {
+                    if let Err(error) = self.claim().check(name, Remains::Nothing) {
                         refused.replace(Some(error));
                         return Ok(None);
                     }

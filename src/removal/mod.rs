@@ -64,7 +64,7 @@ pub use intent::{Finished, finish_pending};
 pub use plan::{DamageRule, LastRule, Order, Plan, Step, plan};
 pub use proof::{Holding, Lack, LookedAt};
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
-pub use revive::{Revival, Revived, UnseenRule, plan_revival};
+pub use revive::{Revival, Revived, plan_revival};
 
 /// Removes items of one collection, and brings them back.
 pub struct Remover<'a> {

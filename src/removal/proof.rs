@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::RemovalError;
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem};
-use crate::disk::PathError;
+use crate::holdings::is_same;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -98,13 +98,6 @@ pub(super) fn find<'a>(
         looked_at.push(LookedAt { path: other.path().to_path_buf(), lack });
     }
     Err(RemovalError::LastHolding { name: name.clone(), looked_at })
-}
-
-/// Whether both are one: by id, since a directory mounted twice may have two device numbers, or by
-/// place.
-pub(super) fn is_same(a: &Collection, b: &Collection) -> Result<bool, PathError> {
-    let place = |collection: &Collection| Ok(collection.root().own_stamp()?.identity);
-    Ok(a.id() == b.id() || place(a)? == place(b)?)
 }
 
 fn look(

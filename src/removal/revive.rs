@@ -6,8 +6,9 @@ use super::grave::{Grave, Search, state_before};
 use super::{DamageRule, RemovalError, Remover};
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem,
-    Trashed, lock_items_with,
+    Trashed, lock_items,
 };
+use crate::holdings::Peers;
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -17,25 +18,10 @@ use crate::progress::Progress;
 /// How items are brought back.
 #[derive(Clone, Copy, Debug)]
 pub struct Revival<'a> {
-    /// Other collections, which may hold the items too.
-    pub others: &'a [Collection],
-    /// The names of collections that are known and cannot be opened.
-    pub missing: &'a [String],
+    /// Asked before an Original comes back.
+    pub peers: Peers<'a>,
     /// Whether a damaged item may come back.
     pub damage: DamageRule,
-    /// Whether an Original may come back that a collection which was not looked at may hold too.
-    pub unseen: UnseenRule,
-}
-
-/// Whether an Original may come back though a collection that may hold it too was not looked at, or its
-/// inventory does not say where the Original went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnseenRule {
-    /// It stays where it is.
-    #[default]
-    Refuse,
-    /// It may: a person says that there is no other.
-    Accept,
 }
 
 /// An item that was brought back.
@@ -95,21 +81,11 @@ impl Remover<'_> {
         // Others need not wait while every byte is read; what they change meanwhile is decided on again.
         let (grave, _locks) = loop {
             let grave = search.find(name)?;
-            // Where a Copy may become the Original meanwhile.
-            let holders = || match Revived::of(&grave).state {
-                State::Original => search.holders(name),
-                _ => Ok(Vec::new()),
+            let locks = match Revived::of(&grave).state {
+                State::Original => search.claim().lock(name, self.agent, &self.waiter())?,
+                _ => lock_items([(collection, name)], self.agent, &self.waiter())?,
             };
-            let locked = holders()?;
-            let theirs = locked.iter().map(|other| (*other, name));
-            let ours = [(collection, name)];
-            let locks = lock_items_with(ours, theirs, self.agent, &self.waiter())?;
-            let ids = |holders: &[&Collection]| {
-                holders.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>()
-            };
-            if ids(&holders()?) == ids(&locked)
-                && let Some(grave) = search.unchanged(name, grave)?
-            {
+            if let Some(grave) = search.unchanged(name, grave)? {
                 break (grave, locks);
             }
         };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::sidecar::SidecarError;
 
@@ -130,6 +131,9 @@ pub enum TransferError {
     /// An earlier failure of the whole group or run took this one with it.
     #[error("not transferred, because of the failure before it")]
     GroupFailed,
+    /// Another collection holds the Original, or may hold it.
+    #[error(transparent)]
+    Original(#[from] OriginalError),
     /// The collection refuses.
     #[error(transparent)]
     Collection(Box<CollectionError>),

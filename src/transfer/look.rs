@@ -7,8 +7,9 @@ use super::reading::sealed;
 use super::shared::{Ready, Shared};
 use super::staged::Staged;
 use super::{Depth, Giver, Options, Refusal, Tombstones, TransferError, Verb};
-use crate::collection::{Certainty, CollectionError, ReadSidecar, StoredItem};
+use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::PathError;
+use crate::holdings::{OriginalError, Remains, may_be_original, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -103,6 +104,14 @@ impl Shared<'_> {
             })?,
         };
         let Some(step) = step else { return Ok(Decision::Ready(Ready::Passed)) };
+        match step {
+            Step::Revive => self.claim().check(from.name(), Remains::Tombstone)?,
+            // A Copy of it does no harm: the Original that it became is later, or the same.
+            Step::HandOver(_) | Step::Copy(Over::Tombstone) => {
+                refuse_departed(from.name(), self.from)?;
+            }
+            _ => {}
+        }
         let place = match &to {
             Some((item, _)) => split(item.name()),
             None => self.destination_items.place_of(from.name())?,
@@ -170,16 +179,12 @@ impl Shared<'_> {
         )))
     }
 
-    /// Makes sure that the destination has not lost an Original or a tombstone of this name: what comes would
-    /// hide that. A Copy that it lost may come back.
+    /// Makes sure that the destination has not lost what may be an Original or a tombstone of this name: what
+    /// comes would hide that. A Copy that it lost may come back.
     fn check_not_lost(&self, name: &RepositoryName) -> Result<(), TransferError> {
         let absence = self.to.absent(name);
         let is_lost = match &absence {
-            CollectionError::Vanished { recorded, .. } => {
-                let state = recorded.line.state();
-                recorded.certainty == Certainty::Certain
-                    && matches!(state, Some(State::Original | State::Deleted))
-            }
+            CollectionError::Vanished { recorded, .. } => may_be_original(recorded),
             absence => !absence.is_absence(),
         };
         if is_lost { Err(absence.into()) } else { Ok(()) }
@@ -194,7 +199,10 @@ impl Shared<'_> {
         locks: Locks,
     ) -> Result<Decision, TransferError> {
         let may_pass = match &error {
-            TransferError::Changed { .. } | TransferError::Damaged { .. } => true,
+            TransferError::Changed { .. }
+            | TransferError::Damaged { .. }
+            // An item that is being renamed is recorded as gone a moment before.
+            | TransferError::Original(OriginalError::Departed { .. }) => true,
             // Both say Original where it migrated between the two looks.
             TransferError::Refused { refusal, .. } => {
                 matches!(refusal, Refusal::HandoverPending | Refusal::TwoOriginals)

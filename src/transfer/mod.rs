@@ -73,6 +73,7 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, Writer};
+use crate::holdings::Peers;
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -165,6 +166,8 @@ pub struct Transfer<'a> {
     pub source_writer: Option<Writer>,
     /// How items are transferred.
     pub options: Options,
+    /// Asked, as the source is, before a deleted Original comes back ([`Rules::revive`]).
+    pub peers: Peers<'a>,
     /// Who does it.
     pub agent: &'a Agent,
     /// How long to wait for the lock of an item.

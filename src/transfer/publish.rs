@@ -13,6 +13,7 @@ use crate::collection::{
     StoredItem, lock_items,
 };
 use crate::disk::{Dir, PathError};
+use crate::holdings::Remains;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::wait::Waiter;
@@ -317,6 +318,11 @@ impl Shared<'_> {
         }
         let _locks = match locks {
             Locks::Held => None,
+            Locks::Free if staged.step == Step::Revive => {
+                let locks = self.claim().lock(&staged.name, self.agent, &self.waiter())?;
+                self.claim().check(&staged.name, Remains::Tombstone)?;
+                Some(locks)
+            }
             Locks::Free => Some(self.lock([(self.to, &staged.name)])?),
         };
         let item = self.at_destination(staged)?;
@@ -361,7 +367,11 @@ impl Shared<'_> {
         &self,
         items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
-        lock_items(items, self.agent, &Waiter::new(self.clock, self.interrupt, self.wait))
+        lock_items(items, self.agent, &self.waiter())
+    }
+
+    fn waiter(&self) -> Waiter<'_> {
+        Waiter::new(self.clock, self.interrupt, self.wait)
     }
 }
 

@@ -59,6 +59,8 @@ impl Shared<'_> {
         let left = InventoryChange::Left(Departure::Migrated(self.to.as_destination()));
         let leaving = items.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
         if let Err(error) = self.from.record(leaving, self.clock) {
+            // The lines may be there all the same.
+            let _ = self.from.record(items.iter().map(|(_, staged)| entered(staged)), self.clock);
             let items: Vec<_> = items.into_iter().cloned().collect();
             return group.all_failed(&items, error.into());
         }
@@ -73,7 +75,7 @@ impl Shared<'_> {
                 }
             }
         }
-        // Without this line the item is one that `verify` finds and records.
+        // Without this line `verify` finds that an item is here which left.
         let _ = self.from.record(stayed.into_iter().map(entered), self.clock);
         let arrived = moved.iter().map(|(_, staged)| entered(staged));
         match years.sync().and_then(|()| self.to.record(arrived, self.clock)) {

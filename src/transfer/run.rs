@@ -117,6 +117,7 @@ impl Transfer<'_> {
             writer: self.writer.as_ref(),
             source_writer: self.source_writer.as_ref(),
             options: self.options,
+            peers: &self.peers,
             agent: self.agent,
             wait: self.wait,
             clock: self.clock,

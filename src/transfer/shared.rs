@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
 use crate::disk::Wake;
 use crate::flow::{Flow, Pending, Size};
+use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress};
@@ -42,6 +43,7 @@ pub(super) struct Shared<'a> {
     pub(super) writer: Option<&'a Writer>,
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
+    pub peers: &'a Peers<'a>,
     pub agent: &'a Agent,
     pub wait: std::time::Duration,
     pub clock: &'a dyn Clock,
@@ -63,6 +65,11 @@ impl Shared<'_> {
     /// The right to write at the destination. Where it is needed there is one: a plan ends before.
     pub(super) fn writer(&self) -> &Writer {
         self.writer.expect("because whoever acts was handed a writer, which `run` makes sure of")
+    }
+
+    /// What is asked before the destination gets a deleted Original back.
+    pub(super) fn claim(&self) -> Claim<'_> {
+        Claim { own: self.to, source: Some(self.from), peers: self.peers }
     }
 
     pub(super) fn deliver(&self, number: usize, ready: Ready) {

@@ -75,6 +75,8 @@ codes! {
     Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
+    // The Original is where it went, so this one may be a second.
+    ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it left for another collection";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "something is in the payload that is not in the sidecar";

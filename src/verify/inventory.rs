@@ -39,6 +39,10 @@ impl Comparison<'_> {
             }
             // States are not compared here: the sidecars say them.
             Discrepancy::OtherState(..) => ControlFlow::Continue(()),
+            Discrepancy::Returned(name, line) => {
+                let place = Place::Tree(PathBuf::from(name.as_str()));
+                tell(Report::Tree(Finding::new(Code::ItemReturned, place, line.to_string())))
+            }
             Discrepancy::Unrecorded(names) => {
                 let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
                 let detail = match self.collection.record_found(&names, clock) {

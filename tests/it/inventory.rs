@@ -1,6 +1,7 @@
 //! The collection knows what it should hold, whatever becomes of its files.
 
 mod correcting;
+mod returned;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,7 @@ impl World {
 struct Told {
     missing: Vec<(RepositoryName, Option<State>)>,
     unrecorded: Vec<RepositoryName>,
+    returned: Vec<RepositoryName>,
     doubtful: Vec<RepositoryName>,
     rotten: u64,
     is_lost: bool,
@@ -85,6 +87,7 @@ fn told(root: &Path) -> Told {
             Discrepancy::Missing(name, _, Certainty::Doubtful) => told.doubtful.push(name),
             Discrepancy::OtherState(..) => panic!("states are not compared here"),
             Discrepancy::Unrecorded(names) => told.unrecorded.extend(names),
+            Discrepancy::Returned(name, _) => told.returned.push(name),
         }
         ControlFlow::Continue(())
     });

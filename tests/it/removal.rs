@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use urepo::collection::{Collection, CollectionError, Held, recover};
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::holdings::OriginalError;
+use urepo::holdings::{OriginalError, Peers};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
     DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
-    Revival, Revived, Step, UnseenRule, Wanted, finish_pending, plan, plan_revival, purgeable,
+    Revival, Revived, Step, Wanted, finish_pending, plan, plan_revival, purgeable,
 };
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
@@ -96,7 +96,8 @@ impl World {
     fn revive(&self, others: &[Collection], rule: DamageRule) -> Result<Revived, RemovalError> {
         let collection = self.open("archive");
         remover(&collection, &later(), |remover| {
-            remover.revive(&self.name, &Revival { others, damage: rule, ..alone() })
+            let peers = Peers { collections: others, ..Peers::default() };
+            remover.revive(&self.name, &Revival { peers, damage: rule })
         })
     }
 
@@ -172,7 +173,7 @@ fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), R
 /// Knows no other collection.
 fn alone() -> Revival<'static> {
     let damage = DamageRule::Refuse;
-    Revival { others: &[], missing: &[], damage, unseen: UnseenRule::Refuse }
+    Revival { peers: Peers::default(), damage }
 }
 
 /// Asks nobody.
@@ -584,7 +585,8 @@ mod plans {
         assert_eq!(told(&planned), told(&done.unwrap()));
         assert_eq!(planned.proven_by.unwrap().state, State::Copy);
         let (rule, interrupt) = (DamageRule::Refuse, Interrupt::default());
-        let revival = Revival { others: &others, ..alone() };
+        let peers = Peers { collections: &others, ..Peers::default() };
+        let revival = Revival { peers, ..alone() };
         let planned =
             plan_revival(&collection, &world.name, &revival, &NoProgress, &interrupt).unwrap();
         assert_eq!(world.sidecar("archive").state, State::Deleted);

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use urepo::holdings::{Concern, holdings};
+use urepo::holdings::{Concern, Peers, UnseenRule, holdings};
 use urepo::transfer::{Feed, Rules, Tombstones, Verb};
 
 use super::transfer::{OnErrorRule, Run, other};
@@ -19,8 +19,9 @@ use crate::cli::select::{Failures, Selection};
 /// is missing. A Copy can be made from a Copy. The source is only read.
 ///
 /// Deletions travel with all items (--all, --prefix, --since): where an Original was deleted, the
-/// destination gets its tombstone, and the files of a Copy of it go to the trash there. Brought back
-/// with --revive, in the collection that deleted it, a Copy's files make the Original again.
+/// destination gets its tombstone, and the files of a Copy of it go to the trash there. With --revive,
+/// the files of a Copy restore the Original in the collection that deleted it, if every collection that
+/// may hold the Original by now was looked at: those that the inventories name, and those of the settings.
 ///
 /// A Copy that is older than its Original is told and left, unless --refresh is given; what was
 /// deleted there stays so, unless --revive is. Two Originals of one name, or other content under it,
@@ -46,6 +47,14 @@ pub(crate) struct Copy {
     /// Copy what was deleted there, too
     #[arg(long)]
     revive: bool,
+    /// With --revive, another collection, by path or name, that may hold the Original by now; may be
+    /// repeated
+    #[arg(long = "with", value_name = "COLLECTION", requires = "revive")]
+    others: Vec<OsString>,
+    /// With --revive, override a rule: `missing` restores an Original though a collection that may hold
+    /// it cannot be looked at
+    #[arg(long, value_name = "RULE", requires = "revive")]
+    force: Option<Rule>,
     /// Read what is there already, and compare it with its digests
     #[arg(long)]
     checksum: bool,
@@ -57,6 +66,12 @@ pub(crate) struct Copy {
     on_error: OnErrorRule,
 }
 
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Rule {
+    /// Restore an Original though a collection that may hold it cannot be looked at
+    Missing,
+}
+
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.selection.is_empty() && !self.under_replicated {
@@ -64,6 +79,21 @@ impl Copy {
         }
         let from = context.collection()?;
         let to = other(context, &self.to)?;
+        let known = if self.revive || self.under_replicated {
+            let extra: Vec<_> = std::iter::once(&self.to).chain(&self.others).cloned().collect();
+            Some(context.known(&extra)?)
+        } else {
+            None
+        };
+        let missing: Vec<_> = known.iter().flat_map(Known::missing_names).collect();
+        let peers = known.as_ref().map_or_else(Peers::default, |known| Peers {
+            collections: &known.collections,
+            missing: &missing,
+            unseen: match self.force {
+                Some(Rule::Missing) => UnseenRule::Accept,
+                None => UnseenRule::Refuse,
+            },
+        });
         let run = Run {
             context,
             from: &from,
@@ -75,6 +105,7 @@ impl Copy {
                 leave_copy: false,
                 checksum: self.checksum,
             },
+            peers,
             state: self.selection.state,
             tombstones: match self.selection.tombstones() {
                 // What a mirror of all items is to learn of is not what lacks Copies.
@@ -87,11 +118,10 @@ impl Copy {
         };
         let failures = Failures::default();
         let feed = self.selection.of(context, &from, &failures)?.into_feed();
-        if !self.under_replicated {
-            return run.finish(feed, &failures);
+        match known.as_ref().filter(|_| self.under_replicated) {
+            Some(known) => run.finish(lacking(known, feed), &failures),
+            None => run.finish(feed, &failures),
         }
-        let known = context.known(std::slice::from_ref(&self.to))?;
-        run.finish(lacking(&known, feed), &failures)
     }
 }
 

@@ -4,9 +4,10 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::Collection;
+use urepo::holdings::{Peers, UnseenRule};
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::removal::{self, DamageRule, LastRule, Order, Remover, Revival, UnseenRule};
+use urepo::removal::{self, DamageRule, LastRule, Order, Remover, Revival};
 use urepo::verify::Depth;
 
 use super::transfer::finish_first;
@@ -155,7 +156,8 @@ impl Delete {
     fn revival<'a>(&self, others: &'a [Collection], missing: &'a [String]) -> Revival<'a> {
         let is_forced = self.force.contains(&Rule::Missing);
         let unseen = if is_forced { UnseenRule::Accept } else { UnseenRule::Refuse };
-        Revival { others, missing, damage: self.damage(), unseen }
+        let peers = Peers { collections: others, missing, unseen };
+        Revival { peers, damage: self.damage() }
     }
 
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
@@ -183,7 +185,7 @@ impl Delete {
         names: &[RepositoryName],
         mut batch: Batch<'_>,
     ) -> Done {
-        let order = self.order(context, revival.others);
+        let order = self.order(context, revival.peers.collections);
         let progress = context.progress();
         for name in names {
             let told = if self.revive {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use urepo::holdings::Peers;
 use urepo::transfer::{Rules, Verb};
 
 use super::transfer::{OnErrorRule, Run, other};
@@ -55,6 +56,7 @@ impl Migrate {
             to: &to,
             verb: Verb::Migrate,
             rules,
+            peers: Peers::default(),
             state: self.selection.state,
             tombstones: self.selection.tombstones(),
             on_error: self.on_error.into(),

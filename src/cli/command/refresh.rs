@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use urepo::collection::Collection;
-use urepo::holdings::{Concern, holdings};
+use urepo::holdings::{Concern, Peers, holdings};
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Feed, Rules, Tombstones, Verb};
 
@@ -58,6 +58,7 @@ impl Refresh {
                 to: &to,
                 verb: Verb::Refresh,
                 rules: Rules::default(),
+                peers: Peers::default(),
                 state: None,
                 tombstones: Tombstones::Pass,
                 on_error: self.on_error.into(),

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::collection::Collection;
+use urepo::holdings::Peers;
 use urepo::item::State;
 use urepo::transfer::{
     Ahead, Depth, Feed, Listing, OnError, Options, Reach, Rules, Summary, Tombstones, Transfer,
@@ -45,6 +46,8 @@ pub(super) struct Run<'a> {
     pub(super) to: &'a Collection,
     pub(super) verb: Verb,
     pub(super) rules: Rules,
+    /// Asked before a deleted Original comes back.
+    pub(super) peers: Peers<'a>,
     pub(super) state: Option<State>,
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
@@ -95,6 +98,7 @@ impl<'a> Run<'a> {
                 on_error: self.on_error,
                 resume_bytes: RESUME_BYTES,
             },
+            peers: self.peers,
             agent: &context.agent,
             wait: context.config.lock_wait.value,
             clock: &context.clock,

@@ -42,8 +42,9 @@ impl From<AdoptError> for Failure {
                 format!("check the disk, then `urepo verify {name}`")
             }
             AdoptError::Interrupted | AdoptError::GroupFailed => return Failure::of(exit, &error),
-            AdoptError::Collection(_) | AdoptError::Disk(_) => {
+            AdoptError::Original(_) | AdoptError::Collection(_) | AdoptError::Disk(_) => {
                 return match error {
+                    AdoptError::Original(error) => error.into(),
                     AdoptError::Collection(error) => error.into(),
                     AdoptError::Disk(error) => error.into(),
                     error => Failure::of(exit, &error),

@@ -57,6 +57,11 @@ fn hint_for(error: &OriginalError) -> Option<String> {
         OriginalError::Untraced { .. } => "name all collections that may hold it with `--with \
              COLLECTION`; if none does, `--force missing`"
             .to_owned(),
+        OriginalError::Departed { name, path, .. } => format!(
+            "if its directory was put back by hand, `urepo -c {0} demote {name} --to-copy-of COLLECTION`; if \
+             this is the Original, `urepo -c {0} recover --inventory` records that",
+            shell::word(path)
+        ),
         OriginalError::Collection(_) | OriginalError::Disk(_) => return None,
     })
 }

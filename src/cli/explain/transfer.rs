@@ -17,6 +17,7 @@ impl From<TransferError> for Failure {
         match error {
             TransferError::Collection(error) => (*error).into(),
             TransferError::Disk(error) => error.into(),
+            TransferError::Original(error) => error.into(),
             TransferError::Refused { refusal, .. } => refused(&error, refusal),
             TransferError::NoRoom { name, needed, unit, free, collection } => {
                 Room { path: Path::new(name.as_str()), needed, unit, free, collection: &collection }

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::year::{Known, YearInventory};
-use super::{Certainty, Collection, InventoryChange, file_of};
+use super::{Certainty, Collection, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
 use crate::collection::Held;
 use crate::collection::list::{Listing, Names, years};
 use crate::disk::{Dir, Kind, PathError};
-use crate::identity::{RepositoryName, is_suffix_leaf};
+use crate::identity::{Instant, RepositoryName, is_suffix_leaf};
 use crate::item::State;
 use crate::layout;
 
@@ -29,6 +29,9 @@ pub enum Discrepancy {
     Missing(RepositoryName, Option<State>, Certainty),
     /// Items that are there, and of which nothing is recorded, or only that they left.
     Unrecorded(Vec<RepositoryName>),
+    /// An item is there, as an Original or a tombstone, whose last line says that it left for another
+    /// collection.
+    Returned(RepositoryName, InventoryLine),
     /// An item is there in another state than the recorded one; both. To find this out, every sidecar is
     /// read: only [`Collection::inventory_corrections`] does.
     OtherState(RepositoryName, Option<State>, State),
@@ -62,16 +65,23 @@ impl Collection {
         self.discrepancies(wanted, (Writers::Perhaps, States::Ignored), visit)
     }
 
-    /// Records what a killed process had put in place. Nobody else writes.
+    /// Records what killed processes had put in place, the first of which began at `since`, and what they had
+    /// recorded as gone and did not take away. Nobody else writes.
     pub(in crate::collection) fn record_what_is_there(
         &self,
+        since: Instant,
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         let mut recorded = Ok(());
         let flow =
             self.discrepancies(&Names::default(), (Writers::None, States::Ignored), |found| {
-                if let Discrepancy::Unrecorded(names) = found {
-                    recorded = self.record_found(&names, clock);
+                match found {
+                    Discrepancy::Unrecorded(names) => recorded = self.record_found(&names, clock),
+                    // One that left before was put back by hand.
+                    Discrepancy::Returned(name, line) if line.date >= since => {
+                        recorded = self.record_found(&[name], clock);
+                    }
+                    _ => {}
                 }
                 if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -116,6 +126,20 @@ impl Collection {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// The line by which the item `name`, an Original or a tombstone, left for another collection.
+    fn returned(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
+        let Some(line) = self.departure(name)? else { return Ok(None) };
+        let found = match self.found(name) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                Some(InventoryChange::Found(None))
+            }
+            found => found?,
+        };
+        let may_be_original =
+            found.is_some_and(|it| it != InventoryChange::Found(Some(State::Copy)));
+        Ok(may_be_original.then_some(line))
     }
 
     /// Whether anything in the directory of a year has a sidecar.
@@ -226,8 +250,18 @@ impl Year<'_> {
         for found in &look.unrecorded {
             for begin in (0..found.len()).step_by(AT_A_TIME) {
                 let some = begin..found.len().min(begin + AT_A_TIME);
-                let names = some.filter_map(|at| Some(found.item(at)?.0)).collect();
-                if visit(Discrepancy::Unrecorded(names)).is_break() {
+                let mut names = Vec::with_capacity(some.len());
+                for (name, _) in some.filter_map(|at| found.item(at)) {
+                    match self.collection.returned(&name)? {
+                        None => names.push(name),
+                        Some(line) => {
+                            if visit(Discrepancy::Returned(name, line)).is_break() {
+                                return Ok(ControlFlow::Break(()));
+                            }
+                        }
+                    }
+                }
+                if !names.is_empty() && visit(Discrepancy::Unrecorded(names)).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }

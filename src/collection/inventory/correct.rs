@@ -128,6 +128,14 @@ impl Collection {
                             }
                         }
                     }
+                    Discrepancy::Returned(name, _) => match self.found(&name) {
+                        Ok(Some(found)) => add(name, None, found),
+                        Ok(None) => {}
+                        Err(error) => {
+                            failed = Some(error);
+                            return ControlFlow::Break(());
+                        }
+                    },
                     Discrepancy::OtherState(name, was, state) => {
                         add(name, was, InventoryChange::Became(state));
                     }

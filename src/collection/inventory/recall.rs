@@ -95,6 +95,18 @@ impl Collection {
         reader.last_record(&dir, name)
     }
 
+    /// The last line about the item `name`, if it says that the item left for another collection.
+    pub(crate) fn departure(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<InventoryLine>, PathError> {
+        let line = self.last_record(name)?.map(|recorded| recorded.line);
+        Ok(line.filter(|line| {
+            let change = &line.change;
+            matches!(change, InventoryChange::Left(Departure::Migrated(_) | Departure::Dropped(_)))
+        }))
+    }
+
     /// The collections that the item `name` left for since its Original was last here: in none of them it may
     /// be by now, but each knows where it went.
     pub(crate) fn departures(&self, name: &RepositoryName) -> Result<Vec<Destination>, PathError> {

@@ -83,7 +83,8 @@ fn no_copy_is_promoted_while_the_original_comes_back() {
     let watcher = Watcher::new(Arc::clone(&locked_at) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
     let others = [world.open("other")];
-    let revival = Revival { others: &others, ..alone() };
+    let peers = Peers { collections: &others, ..Peers::default() };
+    let revival = Revival { peers, ..alone() };
     remover(&collection, &later(), |remover| remover.revive(&world.name, &revival)).unwrap();
     assert!(locked_at.locked.load(Ordering::Relaxed));
 }

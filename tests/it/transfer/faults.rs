@@ -286,7 +286,7 @@ fn recovery_killed(system: System, step: usize) {
         (cut, pair)
     };
     // Every one leaves a record, and the sidecars at another stage.
-    let cuts = (60..260).step_by(12).map(cut_at);
+    let cuts = (60..290).step_by(12).map(cut_at);
     let cuts: Vec<_> = cuts.filter(|(_, pair)| pair.journals() > 0).collect();
     assert!(cuts.len() > 4, "only {} cuts", cuts.len());
     for (number, (cut, left)) in cuts.iter().enumerate() {

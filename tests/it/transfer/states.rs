@@ -1,10 +1,12 @@
 //! Every cell of the table of states [design 3]: what the source has, what the destination has, what
 //! is asked for, and what comes of it.
 
-use urepo::collection::CollectionError;
-use urepo::transfer::{Over, Refusal, Rules, Step, TransferError, Verb};
+use urepo::collection::{Certainty, Collection, CollectionError};
+use urepo::holdings::{OriginalError, Peers, UnseenRule};
+use urepo::identity::RepositoryName;
+use urepo::transfer::{Listing, Over, Refusal, Rules, Step, TransferError, Verb};
 
-use super::support::{Pair, State, copy_rules, edit, rewrite};
+use super::support::{Pair, State, copy_rules, edit, rewrite, step};
 use crate::support::{append, inventory_file, inventory_line};
 
 /// What the destination has.
@@ -166,10 +168,102 @@ fn whatever_is_done_leaves_both_sides_whole() {
     }
 }
 
+/// The collection `at` recorded that the item left for another one; its directory was put back by hand.
+fn put_back(at: &Collection, name: &RepositoryName) {
+    let line = format!("left {name} migrated 60cb73fd elsewhere");
+    append(
+        &inventory_file(at.path(), name.as_str()),
+        &inventory_line("2026-11-23T10:00:00Z", &line),
+    );
+}
+
+#[test]
+fn an_original_that_left_is_not_handed_over() {
+    for (there, verb, rules) in [
+        (There::Nothing, Verb::Migrate, Rules::default()),
+        (There::Same(State::Copy), Verb::Migrate, Rules::default()),
+        (There::Same(State::Deleted), Verb::Migrate, copy_rules(false, true)),
+        (There::Same(State::Deleted), Verb::Copy, copy_rules(false, true)),
+    ] {
+        let pair = arrange(State::Original, there);
+        let name = pair.names().remove(0);
+        put_back(&pair.from(), &name);
+        let before = pair_state(&pair);
+        for outcomes in [pair.plan(verb, rules), pair.run(verb, rules)] {
+            let Err(TransferError::Original(OriginalError::Departed { line, .. })) =
+                &outcomes[0].result
+            else {
+                panic!("{there:?} {verb:?}: {outcomes:?}")
+            };
+            assert!(line.to_string().contains("`elsewhere` (60cb73fd)"), "{line}");
+        }
+        assert_eq!(pair_state(&pair), before);
+    }
+    // A Copy does no harm.
+    let pair = arrange(State::Original, There::Nothing);
+    put_back(&pair.from(), &pair.names()[0]);
+    assert_eq!(step(&pair.run(Verb::Copy, Rules::default())[0]), Step::Copy(Over::Nothing));
+}
+
+/// The source's Copy of a deleted Original, and a collection that may hold the Original by now.
+#[test]
+fn a_deleted_original_comes_back_from_a_copy_only_if_no_other_may_exist() {
+    let setup = || {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        pair.run_between(&pair.from(), &pair.third(), Verb::Copy, Rules::default());
+        pair.run(Verb::Copy, Rules::default());
+        std::fs::remove_dir_all(pair.from().item(&name).unwrap().payload_path()).unwrap();
+        rewrite(&pair.from(), &name, |sidecar| sidecar.state = State::Deleted);
+        let line = inventory_line("2026-11-23T10:00:00Z", &format!("became {name} Deleted"));
+        append(&inventory_file(pair.from().path(), name.as_str()), &line);
+        pair.turn();
+        (pair, name)
+    };
+    let revive = |pair: &Pair, peers: Peers<'_>| {
+        let to = pair.to();
+        let all = Listing::default();
+        let mut outcomes = Vec::new();
+        let mut each = |outcome| outcomes.push(outcome);
+        let (from, rules) = (pair.from(), copy_rules(false, true));
+        pair.transfer_asking(peers, &from, &to, (Verb::Copy, rules), all.feed(&from), &mut each)
+            .unwrap();
+        outcomes.remove(0).result
+    };
+    let (pair, name) = setup();
+    let missing = ["disk".to_owned()];
+    let peers = Peers { missing: &missing, ..Peers::default() };
+    let unseen = revive(&pair, peers);
+    let Err(TransferError::Original(OriginalError::Unseen { .. })) = unseen else {
+        panic!("{unseen:?}")
+    };
+    let third = [pair.third()];
+    rewrite(&third[0], &name, |sidecar| sidecar.state = State::Original);
+    let peers = Peers { collections: &third, unseen: UnseenRule::Accept, ..Peers::default() };
+    let elsewhere = revive(&pair, peers);
+    let Err(TransferError::Original(OriginalError::Elsewhere { path, .. })) = elsewhere else {
+        panic!("{elsewhere:?}")
+    };
+    assert_eq!(path, third[0].path());
+    assert_eq!(pair.sidecar_at_destination(&name).state, State::Deleted);
+    // Nobody is missing, and the third is a Copy.
+    rewrite(&third[0], &name, |sidecar| sidecar.state = State::Copy);
+    let peers = Peers { collections: &third, ..Peers::default() };
+    assert_eq!(revive(&pair, peers).unwrap().step, Step::Revive);
+    assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+}
+
 /// What a collection should hold as an Original or a tombstone and does not is damage, which a Copy would hide.
 #[test]
 fn a_lost_original_is_not_replaced_by_a_copy() {
-    for state in [State::Original, State::Deleted, State::Copy] {
+    use Certainty::{Certain, Doubtful};
+    let cases = [
+        (State::Original, Certain),
+        (State::Deleted, Certain),
+        (State::Copy, Certain),
+        (State::Original, Doubtful),
+    ];
+    for (state, certainty) in cases {
         let pair = Pair::new();
         let name = pair.deposit_tree();
         pair.run(Verb::Copy, Rules::default());
@@ -180,6 +274,9 @@ fn a_lost_original_is_not_replaced_by_a_copy() {
         if state == State::Deleted {
             let line = inventory_line("2026-11-23T10:00:00Z", &format!("became {name} Deleted"));
             append(&inventory_file(to.path(), name.as_str()), &line);
+        }
+        if certainty == Doubtful {
+            append(&inventory_file(to.path(), name.as_str()), "2026-11-23T10:00:00Z rot\n");
         }
         std::fs::remove_dir_all(to.item(&name).unwrap().dir().path()).unwrap();
         for verb in [Verb::Copy, Verb::Migrate] {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use urepo::collection::{Collection, Names, Subsystem};
 use urepo::disk::{Watch, Watcher};
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 pub(super) use urepo::item::State;
@@ -132,6 +133,17 @@ impl Pair {
         self.turned.fetch_xor(true, Ordering::Relaxed);
     }
 
+    /// The items at the source.
+    pub(super) fn names(&self) -> Vec<RepositoryName> {
+        let mut names = Vec::new();
+        let visited = self.from().visit_names(&Names::default(), |name| {
+            names.push(name);
+            Ok::<_, urepo::disk::PathError>(ControlFlow::Continue(()))
+        });
+        visited.unwrap();
+        names
+    }
+
     /// Deposits a directory with everything that is kept.
     pub(super) fn deposit_tree(&self) -> RepositoryName {
         let requests = vec![request(self.sources.join("dir"))];
@@ -220,6 +232,19 @@ impl Pair {
         feed: Box<Feed<'_>>,
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
+        self.transfer_asking(Peers::default(), from, to, (verb, rules), feed, each)
+    }
+
+    /// The same; `peers` are asked before a deleted Original comes back.
+    pub(super) fn transfer_asking(
+        &self,
+        peers: Peers<'_>,
+        from: &Collection,
+        to: &Collection,
+        (verb, rules): (Verb, Rules),
+        feed: Box<Feed<'_>>,
+        each: &mut impl FnMut(Outcome),
+    ) -> Result<Summary, TransferError> {
         let (agent, interrupt) = (agent(), Interrupt::default());
         let plans = self.plans.load(Ordering::Relaxed);
         let writer = |collection: &Collection, needed: bool| {
@@ -245,6 +270,7 @@ impl Pair {
                 },
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
+            peers,
             agent: &agent,
             wait: PATIENCE,
             clock: &self.clock,
