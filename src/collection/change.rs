@@ -2,11 +2,13 @@
 //!
 //! Whoever calls these holds the lock of the item ([`super::lock_items`]).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
-use super::{Collection, CollectionError, StoredItem, Writer};
+use super::{Collection, CollectionError, InventoryChange, StoredItem, Writer};
+use crate::clock::Clock;
 use crate::disk::{Dir, Kind, PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -86,6 +88,22 @@ impl Writer {
             self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))?;
         }
         self.stage().sync_dirs(texts.iter().map(|(item, _)| item.dir()))
+    }
+
+    /// Makes items durable that were moved from their places in the stage to `year`, and records them as
+    /// `changes` say. The directories that they come from are synced as well, so that no item is found in two.
+    pub(crate) fn confirm<'a>(
+        &self,
+        collection: &Collection,
+        year: &Dir,
+        staged: impl IntoIterator<Item = &'a Path>,
+        changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        year.sync()?;
+        let left: BTreeSet<_> = staged.into_iter().filter_map(Path::parent).collect();
+        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
+        collection.record(changes, clock)
     }
 
     /// Puts a staged and synced item in place of the one of the same name. The old one is then at

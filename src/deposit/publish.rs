@@ -1,7 +1,7 @@
 //! Publishing a group that is on the disk: put in place item by item, and the directories synced that got
 //! them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use super::removal::{KeptError, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Changing, Collection, Event, EventKind, InventoryChange, Label, Lookup, Writer,
-    items_at_a_time, lock_items,
+    Changing, Collection, Event, EventKind, InventoryChange, Lookup, Writer, items_at_a_time,
+    lock_items,
 };
 use crate::disk::{Dir, PathError};
 use crate::interrupt::Interrupt;
@@ -149,19 +149,6 @@ impl Publisher<'_> {
         Ok(layout::item_directory(name).parent().map(Path::to_path_buf).unwrap_or_default())
     }
 
-    /// Syncs the directories that items were moved out of, so that none is found in both places.
-    fn sync_buckets(&self, placed: &[Named]) -> Result<(), PathError> {
-        let buckets: BTreeSet<_> = placed.iter().filter_map(|it| it.staged.item.parent()).collect();
-        buckets.iter().try_for_each(|bucket| self.writer.stage().open_dir(bucket)?.sync())
-    }
-
-    /// Enters items that are durable in their place into the inventory.
-    fn record(&self, placed: &[Named]) -> Result<(), PathError> {
-        let entered = InventoryChange::Entered(State::Original);
-        let changes = placed.iter().map(|it| (it.label.name.clone(), entered.clone()));
-        self.collection.record(changes, self.clock)
-    }
-
     fn place_in(
         &self,
         year: &Dir,
@@ -203,8 +190,10 @@ impl Publisher<'_> {
                 Err(error) => outcomes.push(named.staged.fails(error)),
             }
         }
-        let recorded =
-            year.sync().and_then(|()| self.sync_buckets(&here)).and_then(|()| self.record(&here));
+        let staged = here.iter().map(|it| it.staged.item.as_path());
+        let entered = InventoryChange::Entered(State::Original);
+        let changes = here.iter().map(|it| (it.label.name.clone(), entered.clone()));
+        let recorded = self.writer.confirm(self.collection, year, staged, changes, self.clock);
         match recorded {
             Ok(()) => {
                 placed.append(&mut here);
@@ -212,8 +201,8 @@ impl Publisher<'_> {
             }
             Err(error) => {
                 let doubtful = |it: Named| {
-                    let cause = not_durable(&it.label, &error);
-                    it.staged.fails(cause)
+                    let (name, source) = (it.label.name.to_string(), error.repeated("sync"));
+                    it.staged.fails(DepositError::NotDurable { name, source })
                 };
                 outcomes.extend(here.into_iter().map(doubtful));
                 Some(error.into())
@@ -227,12 +216,4 @@ impl Publisher<'_> {
 fn at_a_time(items: &[Named]) -> usize {
     let is_brought = |it: &Named| it.staged.given.label.is_some();
     if items.iter().any(is_brought) { items_at_a_time() } else { usize::MAX }
-}
-
-fn not_durable(label: &Label, error: &PathError) -> DepositError {
-    let source = std::io::Error::new(error.kind(), error.to_string());
-    DepositError::NotDurable {
-        name: label.name.to_string(),
-        source: PathError::new("sync", error.path(), source),
-    }
 }

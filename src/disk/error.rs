@@ -18,6 +18,12 @@ impl PathError {
         PathError { action, path: path.into(), source }
     }
 
+    /// The same error of `action` on the same path: one failure of a sync is reported for many items.
+    pub(crate) fn repeated(&self, action: &'static str) -> PathError {
+        let source = io::Error::new(self.kind(), self.to_string());
+        PathError::new(action, &self.path, source)
+    }
+
     /// What the operation was about.
     pub fn path(&self) -> &Path {
         &self.path

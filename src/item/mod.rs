@@ -16,7 +16,7 @@ pub mod twins;
 use crate::digest::Digest;
 use crate::identity::Instant;
 
-pub(crate) use directories::directories;
+pub(crate) use directories::{directories, empty_directory};
 pub use path::{PathTextError, PayloadPath};
 pub(crate) use path::{escape, unescape};
 pub use shape::{Shape, content};

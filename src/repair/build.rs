@@ -1,6 +1,5 @@
 //! The mended item, made in the stage: what is good by a second name, what is not from donors.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use crate::collection::{StoredItem, Writer};
 use crate::disk::copy::{Measured, copy_and_digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath, State};
+use crate::item::{Content, Entry, PayloadPath, State, directories, empty_directory};
 use crate::layout;
 use crate::progress::Progress;
 
@@ -45,6 +44,7 @@ impl Build<'_> {
     fn payload(&self) -> Result<(), RepairError> {
         let entries = wanted(&self.plan.sidecar);
         let directories = directories(entries);
+        self.stage().make_dir(self.staged_path(Path::new("")))?;
         for path in &directories {
             self.stage().make_dir(self.staged_path(path))?;
         }
@@ -58,21 +58,22 @@ impl Build<'_> {
         }
         // Deepest first, now that nothing more is put into them.
         for path in directories.iter().rev() {
-            self.keep_attributes(path)?;
+            match empty_directory(entries, path) {
+                Some((modified, mode)) => {
+                    let dir = self.stage().open_dir(self.staged_path(path))?;
+                    dir.set_attributes(&Stamp { modified, mode, ..dir.own_stamp()? })?;
+                }
+                None => self.keep_attributes(path)?,
+            }
         }
-        Ok(())
+        Ok(self.keep_attributes(Path::new(""))?)
     }
 
     /// Makes an entry from `source`, or as it is in the item.
     fn entry(&self, entry: &Entry, source: Option<Source>) -> Result<(), RepairError> {
         let staged = self.staged_path(entry.path.as_path());
         match (&entry.content, source) {
-            (Content::EmptyDirectory { modified, mode }, _) => {
-                self.stage().make_dir(&staged)?;
-                let dir = self.stage().open_dir(&staged)?;
-                let stamp = Stamp { modified: *modified, mode: *mode, ..dir.own_stamp()? };
-                Ok(dir.set_attributes(&stamp)?)
-            }
+            (Content::EmptyDirectory { .. }, _) => Ok(()),
             (Content::Link { target }, source) => {
                 if source.is_some() || !self.link(&entry.path, &staged)? {
                     self.stage().make_link(OsStr::from_bytes(target), &staged)?;
@@ -168,13 +169,4 @@ impl Build<'_> {
     fn staged_path(&self, path: &Path) -> PathBuf {
         self.staged.join(layout::PAYLOAD).join(path)
     }
-}
-
-/// The directories that have entries below them, `doc` itself first and each before what is in it.
-fn directories(entries: &[Entry]) -> BTreeSet<PathBuf> {
-    let mut directories = BTreeSet::from([PathBuf::new()]);
-    for entry in entries {
-        directories.extend(entry.path.parents().map(Path::to_path_buf));
-    }
-    directories
 }

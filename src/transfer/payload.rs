@@ -11,7 +11,7 @@ use crate::disk::copy::{Measured, copy_and_digest, digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath, directories};
+use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
 use crate::layout;
 use crate::progress::Progress;
 
@@ -187,12 +187,7 @@ impl Route<'_> {
     pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), TransferError> {
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
-            let bytes = directory.as_os_str().as_bytes();
-            let at = entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes));
-            let said = match at.map(|at| &entries[at].content) {
-                Ok(Content::EmptyDirectory { modified, mode }) => Some((*modified, *mode)),
-                _ => None,
-            };
+            let said = empty_directory(entries, directory);
             self.finish_directory(&Path::new(layout::PAYLOAD).join(directory), said)?;
         }
         self.finish_directory(Path::new(layout::PAYLOAD), None)

@@ -1,6 +1,6 @@
 //! Publishing a group: one sync, then every item in one step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::look::Locks;
@@ -278,10 +278,9 @@ impl Shared<'_> {
                 Err(error) => self.missed(at, &staged, error, locks, group),
             }
         }
-        let recorded = year
-            .sync()
-            .and_then(|()| self.sync_buckets(&placed))
-            .and_then(|()| self.record_arrivals(&placed));
+        let staged = placed.iter().map(|(_, staged)| staged.item.as_path());
+        let arrivals = placed.iter().filter_map(arrival);
+        let recorded = self.writer().confirm(self.to, year, staged, arrivals, self.clock);
         match recorded {
             Ok(()) => placed,
             Err(error) => {
@@ -292,22 +291,6 @@ impl Shared<'_> {
                 Items::new()
             }
         }
-    }
-
-    /// Enters what has come to the destination into its inventory.
-    fn record_arrivals(&self, placed: &Items) -> Result<(), PathError> {
-        let entered = placed.iter().filter_map(|(_, staged)| {
-            let state = match staged.step {
-                // It was a Copy before.
-                Step::Copy(Over::Copy) | Step::HandOver(Over::Copy) | Step::Skip => return None,
-                Step::Revive => State::Original,
-                Step::Bury(_) => State::Deleted,
-                // What is handed over is a Copy until the hand-over is settled.
-                Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
-            };
-            Some((staged.name.clone(), InventoryChange::Entered(state)))
-        });
-        self.to.record(entered, self.clock)
     }
 
     /// Puts one item in place.
@@ -357,12 +340,6 @@ impl Shared<'_> {
         if item.has_sidecar(&staged.source)? { Ok(item) } else { Err(changed()) }
     }
 
-    /// Syncs the directories that items were moved out of, so that none is found in both places.
-    fn sync_buckets(&self, placed: &Items) -> Result<(), PathError> {
-        let buckets: BTreeSet<_> = placed.iter().filter_map(|(_, it)| it.item.parent()).collect();
-        buckets.iter().try_for_each(|bucket| self.writer().stage().open_dir(bucket)?.sync())
-    }
-
     pub(super) fn lock<'a>(
         &self,
         items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
@@ -375,12 +352,21 @@ impl Shared<'_> {
     }
 }
 
+/// The inventory's line of an item that has come to the destination.
+fn arrival((_, staged): &(usize, Staged)) -> Option<(RepositoryName, InventoryChange)> {
+    let state = match staged.step {
+        // It was a Copy before.
+        Step::Copy(Over::Copy) | Step::HandOver(Over::Copy) | Step::Skip => return None,
+        Step::Revive => State::Original,
+        Step::Bury(_) => State::Deleted,
+        // An item that is handed over is a Copy until the hand-over is settled.
+        Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
+    };
+    Some((staged.name.clone(), InventoryChange::Entered(state)))
+}
+
 pub(super) fn not_durable(name: &RepositoryName, error: &PathError) -> TransferError {
-    let source = std::io::Error::new(error.kind(), error.to_string());
-    TransferError::NotDurable {
-        name: name.clone(),
-        source: PathError::new("sync", error.path(), source),
-    }
+    TransferError::NotDurable { name: name.clone(), source: error.repeated("sync") }
 }
 
 impl Transferred {
