@@ -48,7 +48,7 @@ impl Adopter<'_> {
         let flow = Flow::new(UNDER_WAY);
         let writing = Writing { adopter: self, writer: Mutex::new(Right::NotNeeded) };
         let side = Side { adopter: self, root: self.root(), flow: &flow, writing: &writing };
-        let mut ending = Ending { side: &side, summary: &mut summary, report: &mut report };
+        let mut ending = Reporter { side: &side, summary: &mut summary, report: &mut report };
         let driven = flow.drive(self.jobs, |scope| side.feed(scope), || ending.collect());
         if let Err(error) = driven.on("start threads for", "jobs") {
             summary.fatal.get_or_insert(error.into());
@@ -245,13 +245,13 @@ impl Side<'_> {
 }
 
 /// The side that places and tells.
-struct Ending<'a, R> {
+struct Reporter<'a, R> {
     side: &'a Side<'a>,
     summary: &'a mut Summary,
     report: &'a mut R,
 }
 
-impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Ending<'_, R> {
+impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Reporter<'_, R> {
     fn collect(&mut self) {
         let flow = self.side.flow;
         for group in flow.groups(size) {

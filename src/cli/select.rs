@@ -12,7 +12,7 @@ use urepo::disk::PathError;
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::transfer::{Feed, Listing, Tombstones};
+use urepo::transfer::{NameFeed, NameFilter, Tombstones};
 
 use super::command::list::parse_time;
 use super::context::Context;
@@ -52,7 +52,7 @@ pub(crate) struct Selection {
 pub(crate) struct Selected<'a> {
     selection: &'a Selection,
     collection: &'a Collection,
-    listing: Listing,
+    listing: NameFilter,
     /// Where else an item may be that the collection has not.
     elsewhere: Option<&'a Collection>,
     list: Option<(Box<dyn BufRead + Send>, u8)>,
@@ -74,10 +74,10 @@ pub(crate) struct Meaningless {
 
 impl Selection {
     /// The listing that is meant, if it is not single items: its size can be told beforehand.
-    pub(crate) fn listing(&self) -> Option<Listing> {
+    pub(crate) fn listing(&self) -> Option<NameFilter> {
         let names = Names { prefix: self.prefix.clone() };
         (self.items.is_empty() && self.list().is_none() && self.state.is_none())
-            .then_some(Listing { names, since: self.since })
+            .then_some(NameFilter { names, since: self.since })
     }
 
     /// Whether something is meant at all.
@@ -120,7 +120,7 @@ impl Selection {
         let open = |(path, end)| Ok::<_, Failure>((context.lines_of(path)?, end));
         let list = self.list().map(open).transpose()?;
         let names = Names { prefix: self.prefix.clone() };
-        let listing = Listing { names, since: self.since };
+        let listing = NameFilter { names, since: self.since };
         let interrupt = &context.interrupt;
         Ok(Selected {
             selection: self,
@@ -236,7 +236,7 @@ impl<'a> Selected<'a> {
     }
 
     /// The same for the library.
-    pub(crate) fn into_feed(self) -> Box<Feed<'a>> {
+    pub(crate) fn into_feed(self) -> Box<NameFeed<'a>> {
         Box::new(|take| self.feed(take))
     }
 }

@@ -11,7 +11,7 @@ use crate::item::PayloadPath;
 
 /// An item that is the same as what was to be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Same {
+pub struct Existing {
     /// The item.
     pub name: RepositoryName,
     /// Where it has gone, if it has left.
@@ -201,7 +201,7 @@ pub enum DepositError {
     },
     /// The collection has it: nothing is to be done.
     #[error("`{}` is the same", .0.name)]
-    Held(Box<Same>),
+    Held(Box<Existing>),
     /// A stop was asked for.
     #[error("interrupted before it was deposited")]
     Interrupted,

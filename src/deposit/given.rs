@@ -13,7 +13,7 @@ use crate::item::PayloadPath;
 
 /// What is known of an item before it is made.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct Preset {
     /// The name that it has already; a new one is taken unless given.
     pub label: Option<Label>,
     /// The identifiers of other items, by kind of relation.
@@ -85,7 +85,7 @@ pub(crate) fn check_ibip(collection: &Collection, label: &Label) -> Result<(), D
 
 /// Whether the collection has what is about to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Holding {
+pub enum Duplicate {
     /// It has not.
     None,
     /// This item is the same.
@@ -97,8 +97,8 @@ pub enum Holding {
 }
 
 /// Knows what the collection holds, and is asked, in order, of everything that is about to be published.
-pub trait Known: Send + Sync {
+pub trait DuplicateIndex: Send + Sync {
     /// Whether the collection has what the request of this number is going to be, which has this
     /// [`content`](crate::item::content).
-    fn holding(&self, number: usize, content: &Digest) -> Result<Holding, DepositError>;
+    fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError>;
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use super::plan::Sources;
-use super::stage::Done;
-use super::{DepositError, Deposited, Given, Metadata, Outcome, PayloadPath};
+use super::stage::StagedPayload;
+use super::{DepositError, Deposited, Metadata, Outcome, PayloadPath, Preset};
 use crate::collection::Label;
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
-use crate::flow::{Reserved, Size};
+use crate::flow::{Reservation, Size};
 use crate::index::Record;
 use crate::item::{Shape, Totals, content};
 
@@ -23,13 +23,13 @@ pub(super) struct Staged {
     pub origin: Option<PathBuf>,
     pub target: Option<PayloadPath>,
     pub metadata: Metadata,
-    pub given: Given,
+    pub given: Preset,
     /// Where its files come from, if they are to be removed there.
     pub sources: Option<Sources>,
-    pub done: Done,
+    pub done: StagedPayload,
     pub payload: Totals,
     /// Room for what is not yet written of it.
-    pub reserved: Option<Reserved>,
+    pub reserved: Option<Reservation>,
 }
 
 impl Staged {
@@ -54,12 +54,12 @@ pub(super) fn size(prepared: &Prepared) -> Size {
 }
 
 /// A staged item with its name.
-pub(super) struct Named {
+pub(super) struct LabeledItem {
     pub staged: Staged,
     pub label: Label,
 }
 
-impl Named {
+impl LabeledItem {
     pub(super) fn deposited(&self) -> Deposited {
         Deposited {
             label: self.label.clone(),
@@ -73,8 +73,8 @@ impl Named {
 }
 
 /// A staged item that lacks nothing but a sync and its place.
-pub(super) struct Ready {
-    pub named: Named,
+pub(super) struct Publishable {
+    pub named: LabeledItem,
     /// What the index is told of it, if there is one.
     pub record: Option<Record>,
 }
@@ -84,7 +84,7 @@ pub(super) struct Ready {
 pub(super) struct Group {
     /// How many requests they are.
     pub count: usize,
-    pub ready: Vec<Ready>,
+    pub ready: Vec<Publishable>,
     /// Those that make no item.
     pub ended: Vec<Outcome>,
     /// Those that are the same as another request.
@@ -92,7 +92,7 @@ pub(super) struct Group {
     /// What was odd about the memories.
     pub notices: Vec<Notice>,
     /// Room for what is written of them until they are reported.
-    pub reserved: Vec<Reserved>,
+    pub reserved: Vec<Reservation>,
     /// What later groups would meet as well.
     pub fatal: Option<DepositError>,
     /// Why it is not on the disk.

@@ -2,9 +2,9 @@
 //!
 //! [`Plan::of`] looks at one request and refuses what cannot be kept, before a byte is copied; a dry
 //! run prints it. [`Depositor::run`] carries out many, in four steps that work at the same time on
-//! different requests: `side` and `stage` copy the files of plans into the stage, several at a time, reading
+//! different requests: `stager` and `stage` copy the files of plans into the stage, several at a time, reading
 //! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars; one
-//! sync forces the group to the disk; `publish` puts every item in place in one step, and only then `ending`
+//! sync forces the group to the disk; `publish` puts every item in place in one step, and only then `report`
 //! reports it. `crate::flow` lies between the first two. Creating files keeps the processor busy and syncs
 //! the disk: a group waits for the disk while the next ones are made.
 //! `removal` takes the sources away, once the items are proven to be whole.
@@ -15,7 +15,7 @@
 //! Nothing is in place before that sync, so the promises are the same; a sync that fails then leaves
 //! holes among the labels, which are allowed.
 
-mod ending;
+mod duplicates;
 mod error;
 mod given;
 mod group;
@@ -25,11 +25,11 @@ mod plan;
 mod prepare;
 mod publish;
 pub(crate) mod removal;
+mod report;
 mod root;
-mod side;
 mod sidecars;
 mod stage;
-mod withheld;
+mod stager;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -41,13 +41,13 @@ use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
 pub use crate::flow::OnError;
-pub use ending::Summary;
-pub use error::{DepositError, Same};
+pub use error::{DepositError, Existing};
 pub(crate) use given::check_ibip;
-pub use given::{Beneath, Checks, Given, Holding, Known};
+pub use given::{Beneath, Checks, Duplicate, DuplicateIndex, Preset};
 pub use pipeline::Depositor;
-pub use place::Place;
+pub use place::DepositTarget;
 pub use plan::{Plan, Planned, PlannedKind};
+pub use report::Summary;
 
 /// One item to be made.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub struct Request {
     /// The description.
     pub metadata: Metadata,
     /// What is known of it beforehand.
-    pub given: Given,
+    pub given: Preset,
 }
 
 /// What an item is made of.
@@ -104,7 +104,7 @@ impl Source {
 
 /// What happens to names that some file systems take for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TwinRule {
+pub enum CollisionRule {
     /// The item is refused.
     #[default]
     Refuse,
@@ -128,7 +128,7 @@ pub struct Options {
     /// What is done with symbolic links.
     pub links: Links,
     /// What is done with names that some file systems take for one.
-    pub twins: TwinRule,
+    pub twins: CollisionRule,
     /// What is done with the source.
     pub sources: SourceRule,
     /// How many files are copied at a time.
@@ -149,14 +149,14 @@ pub struct Deposited {
     /// What tells it from other content, whatever that is called.
     pub content: Digest,
     /// What was not kept of the source.
-    pub lost: Lost,
+    pub lost: Dropped,
     /// Why the source, or a part of it, was not removed though that was asked for.
     pub left: Vec<String>,
 }
 
 /// What is not kept of files: counted, to be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct Dropped {
     /// Files whose set-user-ID, set-group-ID or sticky bit was dropped.
     pub special_modes: u64,
     /// Files with extended attributes or access control lists.

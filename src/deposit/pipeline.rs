@@ -4,15 +4,15 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 
-use super::ending::{Ending, Summary};
+use super::duplicates::Names;
 use super::group::Group;
 use super::prepare::Preparer;
 use super::publish::Publisher;
 use super::removal::SourceRemover;
-use super::side::StagingSide;
+use super::report::{Reporter, Summary};
 use super::stage::Staging;
-use super::withheld::Names;
-use super::{DepositError, Known, Options, Outcome, Place, Request, SourceRule};
+use super::stager::Stager;
+use super::{DepositError, DepositTarget, DuplicateIndex, Options, Outcome, Request, SourceRule};
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
 use crate::disk::{Dir, PathError, Wake};
@@ -35,7 +35,7 @@ pub struct Depositor<'a> {
     /// How items are made.
     pub options: Options,
     /// Knows what the collection has already; it is not asked unless given.
-    pub known: Option<&'a dyn Known>,
+    pub known: Option<&'a dyn DuplicateIndex>,
     /// The clock.
     pub clock: &'a dyn Clock,
     /// Hears how far it has come.
@@ -54,7 +54,7 @@ impl Depositor<'_> {
         mut report: impl FnMut(Vec<Outcome>) -> Result<(), DepositError>,
     ) -> Summary {
         let mut summary = Summary::default();
-        let place = match Place::new(self.collection, self.clock) {
+        let place = match DepositTarget::new(self.collection, self.clock) {
             Ok(place) => place,
             Err(error) => {
                 summary.fatal = Some(error.into());
@@ -66,7 +66,7 @@ impl Depositor<'_> {
         let lookup = Lookup::new(self.collection);
         let is_over = AtomicBool::new(false);
         let wait = self.issuer.lock_wait();
-        let side = StagingSide {
+        let side = Stager {
             staging: Staging {
                 stage: self.writer.stage(),
                 buckets: &buckets,
@@ -103,7 +103,7 @@ impl Depositor<'_> {
             wait,
             interrupt: self.interrupt,
         };
-        let mut ending = Ending {
+        let mut ending = Reporter {
             summary: &mut summary,
             report: &mut report,
             progress: self.progress,

@@ -7,13 +7,13 @@ use super::DepositError;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Label};
 use crate::disk::{Links, PathError, resolved};
-use crate::flow::{Footprint, Lacking, Pending};
+use crate::flow::{Footprint, Lacking, Reservations};
 use crate::identity::{RepositoryName, SECOND};
 use crate::layout;
 
 /// The collection that is deposited into, and where it really is.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct DepositTarget<'a> {
     pub(super) collection: &'a Collection,
     root: PathBuf,
     /// Where new items would go now, one a subsystem.
@@ -21,15 +21,15 @@ pub struct Place<'a> {
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
     /// Room that is kept on its file system.
-    pub(super) pending: Arc<Pending>,
+    pub(super) pending: Arc<Reservations>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> DepositTarget<'a> {
     /// The place that `collection` is.
     pub fn new(
         collection: &'a Collection,
         clock: &dyn Clock,
-    ) -> Result<Place<'a>, CollectionError> {
+    ) -> Result<DepositTarget<'a>, CollectionError> {
         let root = resolved(collection.path())?;
         let now = clock.now().floor(SECOND);
         let mut news = Vec::new();
@@ -39,7 +39,13 @@ impl<'a> Place<'a> {
                 news.push(layout::item_directory(&name));
             }
         }
-        Ok(Place { collection, root, news, last: Mutex::default(), pending: Arc::default() })
+        Ok(DepositTarget {
+            collection,
+            root,
+            news,
+            last: Mutex::default(),
+            pending: Arc::default(),
+        })
     }
 
     /// The collection.

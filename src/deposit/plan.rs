@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::place::Place;
-use super::root::{Named, Root, RootKind};
-use super::{Checks, DepositError, Options, Request, Source, TwinRule};
+use super::place::DepositTarget;
+use super::root::{NamedSource, RootKind, SourceRoot};
+use super::{Checks, CollisionRule, DepositError, Options, Request, Source};
 use crate::disk::{Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
@@ -20,13 +20,13 @@ pub struct Plan {
     pub entries: Vec<Planned>,
     /// Bytes of all files.
     pub bytes: u64,
-    pub(super) roots: Vec<Root>,
+    pub(super) roots: Vec<SourceRoot>,
 }
 
 /// Where the files of an item come from, for when they are to be removed there.
 #[derive(Debug)]
 pub(super) struct Sources {
-    pub roots: Vec<Root>,
+    pub roots: Vec<SourceRoot>,
     /// Whether it is one directory, for which `doc` itself stands.
     pub is_one_directory: bool,
 }
@@ -76,7 +76,7 @@ impl Plan {
     pub fn of_request(
         request: &Request,
         options: &Options,
-        place: &Place<'_>,
+        place: &DepositTarget<'_>,
     ) -> Result<Plan, DepositError> {
         place.check_reach(request.given.label.as_ref())?;
         let plan = Plan::of(&request.source, request.target.as_ref(), options, place)?;
@@ -104,10 +104,10 @@ impl Plan {
         source: &Source,
         target: Option<&PayloadPath>,
         options: &Options,
-        place: &Place<'_>,
+        place: &DepositTarget<'_>,
     ) -> Result<Plan, DepositError> {
         let mut plan = Plan { entries: Vec::new(), bytes: 0, roots: Vec::new() };
-        let by_path = |path| Named { path, beneath: None };
+        let by_path = |path| NamedSource { path, beneath: None };
         let beneath_path;
         let described = match source {
             Source::Stream { .. } => return Ok(plan),
@@ -117,7 +117,7 @@ impl Plan {
             }
             Source::Beneath(beneath) => {
                 beneath_path = beneath.path();
-                let named = Named { path: &beneath_path, beneath: Some(beneath) };
+                let named = NamedSource { path: &beneath_path, beneath: Some(beneath) };
                 plan.add(named, None, options, place)?;
                 &beneath_path
             }
@@ -147,10 +147,10 @@ impl Plan {
     /// Adds a file or directory: under `name`, or a directory's content right below `doc/`.
     fn add(
         &mut self,
-        source: Named<'_>,
+        source: NamedSource<'_>,
         name: Option<&OsStr>,
         options: &Options,
-        place: &Place<'_>,
+        place: &DepositTarget<'_>,
     ) -> Result<(), DepositError> {
         let path = source.path;
         place.check_apart(path, options.links)?;
@@ -262,8 +262,8 @@ impl Plan {
         if fits { Ok(()) } else { Err(DepositError::TooManyFiles { path: source.to_path_buf() }) }
     }
 
-    fn check_twins(&self, source: &Path, rule: TwinRule) -> Result<(), DepositError> {
-        if rule == TwinRule::Keep || self.entries.len() < 2 {
+    fn check_twins(&self, source: &Path, rule: CollisionRule) -> Result<(), DepositError> {
+        if rule == CollisionRule::Keep || self.entries.len() < 2 {
             return Ok(());
         }
         let paths = self.entries.iter().map(|planned| &planned.path);
@@ -292,7 +292,7 @@ impl Plan {
 
     /// Whether the source is one directory, for which `doc` itself stands.
     pub(super) fn is_one_directory(&self) -> bool {
-        matches!(self.roots.as_slice(), [Root { kind: RootKind::Directory, .. }])
+        matches!(self.roots.as_slice(), [SourceRoot { kind: RootKind::Directory, .. }])
             && !self.entries.iter().any(|entry| entry.relative().as_os_str().is_empty())
     }
 

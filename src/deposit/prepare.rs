@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use super::group::{Group, Named, Prepared, Ready, Staged, size};
+use super::group::{Group, LabeledItem, Prepared, Publishable, Staged, size};
 use super::sidecars::SidecarWriter;
-use super::{DepositError, Known, Outcome, withheld};
+use super::{DepositError, DuplicateIndex, Outcome, duplicates};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Issuer, Writer};
-use crate::flow::{Flow, Reserved};
+use crate::flow::{Flow, Reservation};
 use crate::interrupt::Interrupt;
 
 /// Makes groups of what is staged, in the order of the requests.
@@ -19,7 +19,7 @@ pub(super) struct Preparer<'a, 'b> {
     pub issuer: &'a mut Issuer<'b>,
     pub clock: &'a dyn Clock,
     /// Knows what the collection has already.
-    pub known: Option<&'a dyn Known>,
+    pub known: Option<&'a dyn DuplicateIndex>,
     /// How many sidecars are written at a time.
     pub jobs: usize,
     pub interrupt: &'a Interrupt,
@@ -69,7 +69,7 @@ impl Preparer<'_, '_> {
         }
         self.next += group.count;
         if let Some(known) = self.known {
-            staged = withheld::take_out(staged, known, self.writer, &mut group);
+            staged = duplicates::take_out(staged, known, self.writer, &mut group);
         }
         let named = self.name(staged, &mut group);
         self.write_sidecars(named, &mut group);
@@ -80,12 +80,12 @@ impl Preparer<'_, '_> {
     }
 
     /// Takes labels for all items; where that fails, the items without one fail too.
-    fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<Named> {
+    fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<LabeledItem> {
         let mut named = Vec::with_capacity(staged.len());
         let mut waiting = Vec::new();
         for staged in staged {
             match staged.given.label.clone() {
-                Some(label) => named.push(Named { staged, label }),
+                Some(label) => named.push(LabeledItem { staged, label }),
                 None => waiting.push(staged),
             }
         }
@@ -95,7 +95,7 @@ impl Preparer<'_, '_> {
                 Ok((labels, told)) => {
                     group.notices.extend(told);
                     let pairs = labels.into_iter().zip(&mut waiting);
-                    named.extend(pairs.map(|(label, staged)| Named { staged, label }));
+                    named.extend(pairs.map(|(label, staged)| LabeledItem { staged, label }));
                 }
                 Err(CollectionError::Distributor(_)) if self.interrupt.requested() => {
                     let left = waiting.map(|staged| staged.fails(DepositError::Interrupted));
@@ -113,7 +113,7 @@ impl Preparer<'_, '_> {
         named
     }
 
-    fn write_sidecars(&self, named: Vec<Named>, group: &mut Group) {
+    fn write_sidecars(&self, named: Vec<LabeledItem>, group: &mut Group) {
         let writing = SidecarWriter {
             stage: self.writer.stage(),
             now: self.clock.now(),
@@ -121,10 +121,10 @@ impl Preparer<'_, '_> {
             is_indexed: self.collection.tells_index(),
         };
         let written = writing.write_all(&named);
-        group.reserved.iter_mut().for_each(Reserved::has_sidecar);
+        group.reserved.iter_mut().for_each(Reservation::has_sidecar);
         for (named, written) in named.into_iter().zip(written) {
             match written {
-                Ok(record) => group.ready.push(Ready { named, record }),
+                Ok(record) => group.ready.push(Publishable { named, record }),
                 Err(error) => group.ended.push(named.staged.fails(error)),
             }
         }

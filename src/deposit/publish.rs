@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::given::check_label;
-use super::group::{Named, Ready};
-use super::removal::{KeptError, SourceRemover};
+use super::group::{LabeledItem, Publishable};
+use super::removal::{SourceKept, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
@@ -40,7 +40,7 @@ impl Publisher<'_> {
     /// The error is one that later groups would meet as well.
     pub(super) fn publish(
         &self,
-        mut ready: Vec<Ready>,
+        mut ready: Vec<Publishable>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
         self.take_out_broken_streams(&mut ready, outcomes);
@@ -49,7 +49,7 @@ impl Publisher<'_> {
         }
         let mut changing = self.announce(&ready);
         let mut named = Vec::with_capacity(ready.len());
-        for Ready { named: one, record } in ready {
+        for Publishable { named: one, record } in ready {
             if let Some(record) = record {
                 changing.will_be(&one.label.name, record);
             }
@@ -69,7 +69,7 @@ impl Publisher<'_> {
     /// reason looks like any other. It is looked at here, last, as the request may be heard later than the
     /// end of the stream: the thread that called [`run`](super::Depositor::run), which is this one, is the
     /// one that handles signals.
-    fn take_out_broken_streams(&self, ready: &mut Vec<Ready>, outcomes: &mut Vec<Outcome>) {
+    fn take_out_broken_streams(&self, ready: &mut Vec<Publishable>, outcomes: &mut Vec<Outcome>) {
         if self.interrupt.requested() {
             let broken = ready.extract_if(.., |it| it.named.staged.is_stream);
             outcomes.extend(broken.map(|it| it.named.staged.fails(DepositError::Interrupted)));
@@ -77,15 +77,15 @@ impl Publisher<'_> {
     }
 
     /// Tells the index, if there is one.
-    fn announce(&self, ready: &[Ready]) -> Changing<'_> {
+    fn announce(&self, ready: &[Publishable]) -> Changing<'_> {
         let names = ready.iter().map(|it| it.named.label.name.clone()).collect();
         self.writer.adding(self.collection, names)
     }
 
     /// Notes the new items in the event log.
-    fn note(&self, placed: &[Named]) {
+    fn note(&self, placed: &[LabeledItem]) {
         let now = self.clock.now();
-        let of = |it: &Named| {
+        let of = |it: &LabeledItem| {
             Event::new(EventKind::Ingestion, &it.label.name, now, self.writer.agent())
                 .with_digest(it.staged.payload.digest)
         };
@@ -93,12 +93,12 @@ impl Publisher<'_> {
     }
 
     /// Ends with an item, whose source is no longer needed.
-    fn finish(&self, named: Named) -> Outcome {
+    fn finish(&self, named: LabeledItem) -> Outcome {
         let mut deposited = named.deposited();
-        let Named { staged, label } = named;
+        let LabeledItem { staged, label } = named;
         if let Some(remover) = &self.remover {
             let kept = remover.remove_all(&staged, &label.name);
-            deposited.left = kept.iter().map(KeptError::in_words).collect();
+            deposited.left = kept.iter().map(SourceKept::in_words).collect();
         }
         Outcome { number: staged.number, source: staged.source, result: Ok(deposited) }
     }
@@ -106,11 +106,11 @@ impl Publisher<'_> {
     /// Puts synced items in place and syncs the directories that got them.
     fn place_all(
         &self,
-        named: Vec<Named>,
-        placed: &mut Vec<Named>,
+        named: Vec<LabeledItem>,
+        placed: &mut Vec<LabeledItem>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
-        let mut by_year: BTreeMap<PathBuf, Vec<Named>> = BTreeMap::new();
+        let mut by_year: BTreeMap<PathBuf, Vec<LabeledItem>> = BTreeMap::new();
         for named in named {
             match self.year_of(&named) {
                 Ok(year) => by_year.entry(year).or_default().push(named),
@@ -141,7 +141,7 @@ impl Publisher<'_> {
 
     /// The directory that an item goes into: one with a name of elsewhere where its prefix is, however
     /// that is spelt.
-    fn year_of(&self, named: &Named) -> Result<PathBuf, PathError> {
+    fn year_of(&self, named: &LabeledItem) -> Result<PathBuf, PathError> {
         let name = &named.label.name;
         if named.staged.given.label.is_some() {
             return Ok(self.lookup.place_of(name)?.0);
@@ -152,8 +152,8 @@ impl Publisher<'_> {
     fn place_in(
         &self,
         year: &Dir,
-        items: Vec<Named>,
-        placed: &mut Vec<Named>,
+        items: Vec<LabeledItem>,
+        placed: &mut Vec<LabeledItem>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
         // A name of elsewhere may have come here since it was looked for, and have left again; one that was
@@ -200,7 +200,7 @@ impl Publisher<'_> {
                 None
             }
             Err(error) => {
-                let doubtful = |it: Named| {
+                let doubtful = |it: LabeledItem| {
                     let (name, source) = (it.label.name.to_string(), error.repeated("sync"));
                     it.staged.fails(DepositError::NotDurable { name, source })
                 };
@@ -213,7 +213,7 @@ impl Publisher<'_> {
 
 /// How many of `items` are put in place together: where some bring names that have to be locked, as many as
 /// locks are held at a time.
-fn at_a_time(items: &[Named]) -> usize {
-    let is_brought = |it: &Named| it.staged.given.label.is_some();
+fn at_a_time(items: &[LabeledItem]) -> usize {
+    let is_brought = |it: &LabeledItem| it.staged.given.label.is_some();
     if items.iter().any(is_brought) { items_at_a_time() } else { usize::MAX }
 }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::group::Staged;
 use super::plan::Sources;
-use super::root::{Root, RootKind};
+use super::root::{RootKind, SourceRoot};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::copy::{CopyError, digest_up_to};
 use crate::disk::{Dir, Kind, PathError};
@@ -27,7 +27,7 @@ const ASIDE: &str = ".urepo-removing-";
 
 /// Why a source was not removed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeptError {
+pub(crate) enum SourceKept {
     #[error("the sidecar of the item does not read back as it was written")]
     NotProven,
     #[error("`{}` has changed since it was deposited, or is new", .0.display())]
@@ -50,7 +50,7 @@ pub(crate) enum KeptError {
     Disk(#[from] PathError),
 }
 
-impl KeptError {
+impl SourceKept {
     /// The error with all of its causes.
     pub(crate) fn in_words(&self) -> String {
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
@@ -95,36 +95,36 @@ impl<'a> SourceRemover<'a> {
     }
 
     /// Reads the item back from the disk and returns its entries.
-    pub(crate) fn prove(&self, item: &RepositoryName) -> Result<Files, KeptError> {
+    pub(crate) fn prove(&self, item: &RepositoryName) -> Result<Files, SourceKept> {
         let item = self.collection.named_item(item)?;
         let (sidecar, seal) = item.sidecar()?;
         if seal != Seal::Intact {
-            return Err(KeptError::NotProven);
+            return Err(SourceKept::NotProven);
         }
         prove(&item, Depth::FromDisk, &NoProgress, self.interrupt)?;
         Ok(sidecar.files)
     }
 
     /// Removes all that a staged item was made of, and says what was left and why.
-    pub(super) fn remove_all(&self, staged: &Staged, item: &RepositoryName) -> Vec<KeptError> {
+    pub(super) fn remove_all(&self, staged: &Staged, item: &RepositoryName) -> Vec<SourceKept> {
         let entries = match self.prove(item) {
             Ok(entries) => entries,
             Err(error) => return vec![error],
         };
         let Some(sources) = &staged.sources else { return Vec::new() };
-        let remove = |root: &Root| self.remove_root(root, sources, item, &entries);
+        let remove = |root: &SourceRoot| self.remove_root(root, sources, item, &entries);
         sources.roots.iter().filter_map(|root| remove(root).err()).collect()
     }
 
     fn remove_root(
         &self,
-        root: &Root,
+        root: &SourceRoot,
         sources: &Sources,
         item: &RepositoryName,
         entries: &[Entry],
-    ) -> Result<(), KeptError> {
+    ) -> Result<(), SourceKept> {
         let Some(own) = root.path.file_name().map(Path::new) else {
-            return Err(KeptError::NoName(root.path.clone()));
+            return Err(SourceKept::NoName(root.path.clone()));
         };
         let parent = root.parent(&self.collection.root().watcher())?;
         let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
@@ -141,7 +141,7 @@ impl<'a> SourceRemover<'a> {
         (parent, own): (&Dir, &Path),
         item: &RepositoryName,
         (entries, within): (&[Entry], &Path),
-    ) -> Result<(), KeptError> {
+    ) -> Result<(), SourceKept> {
         self.clear(parent)?;
         let path = parent.path_of(own);
         match parent.stamp(own)?.map(|stamp| stamp.kind) {
@@ -150,8 +150,8 @@ impl<'a> SourceRemover<'a> {
                 self.compare_file((parent, own), entries, own, Closeness::Bytes)?;
                 return Ok(parent.remove_file(own)?);
             }
-            Some(Kind::Link) => return Err(KeptError::Followed(path)),
-            Some(Kind::Special(_)) | None => return Err(KeptError::Changed(path)),
+            Some(Kind::Link) => return Err(SourceKept::Followed(path)),
+            Some(Kind::Special(_)) | None => return Err(SourceKept::Changed(path)),
         }
         let within = (entries, within);
         // Somebody may still be working in it: then it stays where it is.
@@ -159,7 +159,7 @@ impl<'a> SourceRemover<'a> {
         let aside = aside_of(item);
         parent.rename_new(own, parent, &aside)?;
         // Before anything in it goes: after a power cut the rename must not be undone alone.
-        let proven = parent.sync().map_err(KeptError::from).and_then(|()| {
+        let proven = parent.sync().map_err(SourceKept::from).and_then(|()| {
             let dir = parent.open_dir(&aside)?;
             self.compare_tree(&dir, within, Closeness::Bytes)?;
             self.compare_tree(&dir, within, Closeness::Stamps)
@@ -172,7 +172,7 @@ impl<'a> SourceRemover<'a> {
     }
 
     /// Removes what killed runs left of sources in `parent`, once for sources that lie side by side.
-    fn clear(&self, parent: &Dir) -> Result<(), KeptError> {
+    fn clear(&self, parent: &Dir) -> Result<(), SourceKept> {
         let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
         if *cleared == parent.path() {
             return Ok(());
@@ -188,11 +188,13 @@ impl<'a> SourceRemover<'a> {
     }
 
     /// Removes what a killed run left under the hidden name `aside`, and returns which item it became.
-    pub(crate) fn finish(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, KeptError> {
-        let foreign = || KeptError::Foreign(parent.path_of(aside));
+    pub(crate) fn finish(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
+        let foreign = || SourceKept::Foreign(parent.path_of(aside));
         let item = item_of(aside).ok_or_else(foreign)?;
         let entries = match self.prove(&item) {
-            Err(KeptError::Collection(CollectionError::NoSuchItem { .. })) => return Err(foreign()),
+            Err(SourceKept::Collection(CollectionError::NoSuchItem { .. })) => {
+                return Err(foreign());
+            }
             outcome => outcome?,
         };
         let dir = parent.open_dir(aside)?;
@@ -200,7 +202,7 @@ impl<'a> SourceRemover<'a> {
         let compared = is_held(Path::new(""));
         // Of one of several sources of the item only its name in the item is different.
         let is_one_of_several = || tops(&entries).into_iter().any(|top| is_held(top).is_ok());
-        if !matches!(compared, Err(KeptError::Changed(_))) || !is_one_of_several() {
+        if !matches!(compared, Err(SourceKept::Changed(_))) || !is_one_of_several() {
             compared?;
         }
         parent.remove_tree(aside)?;
@@ -213,7 +215,7 @@ impl<'a> SourceRemover<'a> {
         top: &Dir,
         (entries, within): (&[Entry], &Path),
         closeness: Closeness,
-    ) -> Result<(), KeptError> {
+    ) -> Result<(), SourceKept> {
         let mut pending = vec![PathBuf::new()];
         while let Some(relative) = pending.pop() {
             let dir = top.open_dir(&relative)?;
@@ -222,7 +224,7 @@ impl<'a> SourceRemover<'a> {
                 let entry = entry?;
                 is_empty = false;
                 let (name, below) = (Path::new(&entry.name), relative.join(&entry.name));
-                let changed = || KeptError::Changed(dir.path_of(name));
+                let changed = || SourceKept::Changed(dir.path_of(name));
                 let held = within.join(&below);
                 match entry.kind {
                     Kind::Directory => pending.push(below),
@@ -231,7 +233,7 @@ impl<'a> SourceRemover<'a> {
                         Some(Content::Link { target })
                             if dir.read_link(name)?.as_bytes() == target => {}
                         Some(Content::File { .. }) => {
-                            return Err(KeptError::Followed(dir.path_of(name)));
+                            return Err(SourceKept::Followed(dir.path_of(name)));
                         }
                         _ => return Err(changed()),
                     },
@@ -240,7 +242,7 @@ impl<'a> SourceRemover<'a> {
             }
             let held = within.components().chain(relative.components()).collect::<PathBuf>();
             if is_empty && !holds_directory(entries, &held) {
-                return Err(KeptError::Changed(top.path_of(&relative)));
+                return Err(SourceKept::Changed(top.path_of(&relative)));
             }
         }
         Ok(())
@@ -253,8 +255,8 @@ impl<'a> SourceRemover<'a> {
         entries: &[Entry],
         held: &Path,
         closeness: Closeness,
-    ) -> Result<(), KeptError> {
-        let changed = || KeptError::Changed(dir.path_of(name));
+    ) -> Result<(), SourceKept> {
+        let changed = || SourceKept::Changed(dir.path_of(name));
         let Some(Content::File { bytes, digest, modified, .. }) = content_of(entries, held) else {
             return Err(changed());
         };

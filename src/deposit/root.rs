@@ -8,7 +8,7 @@ use crate::disk::{size_of_tree, split, stamp_of};
 
 /// A source as it was named. It is opened only while it is used: many plans wait at a time.
 #[derive(Clone, Debug)]
-pub(super) struct Root {
+pub(super) struct SourceRoot {
     pub path: PathBuf,
     pub links: Links,
     pub kind: RootKind,
@@ -18,12 +18,12 @@ pub(super) struct Root {
 
 /// A source that is named, not yet looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Named<'a> {
+pub(super) struct NamedSource<'a> {
     pub path: &'a Path,
     pub beneath: Option<&'a Beneath>,
 }
 
-impl Named<'_> {
+impl NamedSource<'_> {
     /// What it is.
     pub(super) fn stamp(&self, links: Links) -> Result<Stamp, PathError> {
         let Some(Beneath { root, relative }) = self.beneath else {
@@ -56,8 +56,8 @@ impl Named<'_> {
         }
     }
 
-    pub(super) fn root(&self, links: Links, kind: RootKind) -> Root {
-        Root { path: self.path.to_path_buf(), links, kind, beneath: self.beneath.cloned() }
+    pub(super) fn root(&self, links: Links, kind: RootKind) -> SourceRoot {
+        SourceRoot { path: self.path.to_path_buf(), links, kind, beneath: self.beneath.cloned() }
     }
 }
 
@@ -71,11 +71,11 @@ pub(super) enum RootKind {
 /// A source, open.
 #[derive(Debug)]
 pub(super) enum OpenRoot {
-    File { root: Root, watcher: Watcher },
+    File { root: SourceRoot, watcher: Watcher },
     Directory(SourceWalk),
 }
 
-impl Root {
+impl SourceRoot {
     pub(super) fn open(&self, watcher: Watcher) -> Result<OpenRoot, PathError> {
         Ok(match self.kind {
             RootKind::File => OpenRoot::File { root: self.clone(), watcher },
@@ -83,8 +83,8 @@ impl Root {
         })
     }
 
-    fn named(&self) -> Named<'_> {
-        Named { path: &self.path, beneath: self.beneath.as_ref() }
+    fn named(&self) -> NamedSource<'_> {
+        NamedSource { path: &self.path, beneath: self.beneath.as_ref() }
     }
 
     /// Opens the directory that the source is in, to remove it from there.
@@ -102,7 +102,7 @@ impl OpenRoot {
     pub(super) fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
         match self {
             OpenRoot::Directory(walk) => walk.open_file(relative),
-            OpenRoot::File { root: Root { beneath: Some(beneath), .. }, .. } => {
+            OpenRoot::File { root: SourceRoot { beneath: Some(beneath), .. }, .. } => {
                 beneath.root.open_file(&beneath.relative)
             }
             OpenRoot::File { root, watcher } => match root.links {

@@ -1,6 +1,6 @@
 //! Writing the sidecars of staged items.
 
-use super::group::{Named, Staged};
+use super::group::{LabeledItem, Staged};
 use super::{DepositError, PayloadPath};
 use crate::disk::Dir;
 use crate::identity::{Instant, SECOND};
@@ -21,10 +21,13 @@ pub(super) struct SidecarWriter<'a> {
 
 impl SidecarWriter<'_> {
     /// Writes all sidecars and gives, in the same order, what the index is told.
-    pub(super) fn write_all(&self, named: &[Named]) -> Vec<Result<Option<Record>, DepositError>> {
+    pub(super) fn write_all(
+        &self,
+        named: &[LabeledItem],
+    ) -> Vec<Result<Option<Record>, DepositError>> {
         let share = named.len().div_ceil(self.jobs).max(LEAST_SHARE);
         let write =
-            |share: &[Named]| share.iter().map(|named| self.write(named)).collect::<Vec<_>>();
+            |share: &[LabeledItem]| share.iter().map(|named| self.write(named)).collect::<Vec<_>>();
         if named.len() <= share {
             return write(named);
         }
@@ -35,8 +38,8 @@ impl SidecarWriter<'_> {
         })
     }
 
-    fn write(&self, named: &Named) -> Result<Option<Record>, DepositError> {
-        let Named { staged, label } = named;
+    fn write(&self, named: &LabeledItem) -> Result<Option<Record>, DepositError> {
+        let LabeledItem { staged, label } = named;
         let path = staged.item.join(layout::SIDECAR);
         let sidecar = Sidecar {
             state: State::Original,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Planned, PlannedKind};
 use super::root::OpenRoot;
-use super::{Checks, DepositError, Lost};
+use super::{Checks, DepositError, Dropped};
 use crate::collection::Buckets;
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
@@ -39,14 +39,14 @@ pub(super) struct Draft {
     /// The source, where there is only one. Several are opened one after another: there may be more of them than
     /// files may be open.
     only_root: Option<OpenRoot>,
-    done: Mutex<Done>,
+    done: Mutex<StagedPayload>,
 }
 
 /// What has been copied of a draft.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct StagedPayload {
     pub entries: Vec<Entry>,
-    pub lost: Lost,
+    pub lost: Dropped,
     pub failure: Option<DepositError>,
 }
 
@@ -65,11 +65,11 @@ impl Draft {
         Ok(Draft { plan, item, checks, only_root, done: Mutex::default() })
     }
 
-    fn roots<'a>(&'a self, staging: &Staging<'_>) -> Roots<'a> {
-        Roots { draft: self, watcher: staging.stage.watcher(), last: None }
+    fn roots<'a>(&'a self, staging: &Staging<'_>) -> OpenRoots<'a> {
+        OpenRoots { draft: self, watcher: staging.stage.watcher(), last: None }
     }
 
-    fn done(&self) -> std::sync::MutexGuard<'_, Done> {
+    fn done(&self) -> std::sync::MutexGuard<'_, StagedPayload> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -112,7 +112,7 @@ impl Draft {
     fn copy_entry(
         &self,
         staging: &Staging<'_>,
-        roots: &mut Roots<'_>,
+        roots: &mut OpenRoots<'_>,
         planned: &Planned,
     ) -> Result<(), DepositError> {
         match &planned.kind {
@@ -160,7 +160,7 @@ impl Draft {
 
     /// Gives directories their modes and times, now that nothing more is put into them, and hands
     /// over what was copied, sorted.
-    pub(super) fn finish(&self, staging: &Staging<'_>) -> Done {
+    pub(super) fn finish(&self, staging: &Staging<'_>) -> StagedPayload {
         if self.done().failure.is_none()
             && let Err(error) = self.finish_directories(staging)
         {
@@ -208,13 +208,13 @@ impl Draft {
 
 /// The sources of a draft, of which one is open at a time: entries are sorted, so those of a source lie side
 /// by side.
-struct Roots<'a> {
+struct OpenRoots<'a> {
     draft: &'a Draft,
     watcher: Watcher,
     last: Option<(usize, OpenRoot)>,
 }
 
-impl Roots<'_> {
+impl OpenRoots<'_> {
     fn open(&mut self, at: usize) -> Result<&OpenRoot, PathError> {
         if let Some(only) = &self.draft.only_root {
             return Ok(only);
@@ -296,7 +296,7 @@ pub(super) fn stage_stream(
     reader: &mut dyn std::io::Read,
     staging: &Staging<'_>,
     now: Instant,
-) -> Result<(PathBuf, Done), DepositError> {
+) -> Result<(PathBuf, StagedPayload), DepositError> {
     let item = staging.buckets.make_item(staging.stage)?;
     let payload = item.join(layout::PAYLOAD);
     let parents: Vec<_> = name.parents().map(Path::to_path_buf).collect();
@@ -309,7 +309,7 @@ pub(super) fn stage_stream(
     let stamp = Stamp { modified: now, mode: copy.stamp()?.mode, ..copy.stamp()? };
     copy.set_attributes(&stamp)?;
     let entries = vec![file_entry(name.clone(), &stamp, measured)];
-    Ok((item, Done { entries, ..Done::default() }))
+    Ok((item, StagedPayload { entries, ..StagedPayload::default() }))
 }
 
 fn copy_stream(

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::collection::Lookup;
 use crate::disk::PathError;
-use crate::flow::{Gathered, Size};
+use crate::flow::{ReorderBuffer, Size};
 use crate::identity::RepositoryName;
 
 /// Directories and files of ours that a described item or a bag takes at most, in inodes.
@@ -45,7 +45,7 @@ impl Exporter<'_> {
             destination,
             items: Lookup::new(self.collection),
             place: None,
-            gathered: Gathered::default(),
+            gathered: ReorderBuffer::default(),
             begun: 0,
             report,
             summary: Summary::default(),
@@ -64,7 +64,7 @@ struct IntoDirectory<'a, 'r> {
     items: Lookup<'a>,
     /// Made when it is needed: a run that has nothing to put there leaves nothing.
     place: Option<Place>,
-    gathered: Gathered<Ready>,
+    gathered: ReorderBuffer<Ready>,
     begun: usize,
     report: &'a mut Report<'r>,
     summary: Summary,

@@ -18,7 +18,7 @@ pub(crate) struct Size {
 
 /// Results put in order, and cut into groups.
 #[derive(Debug)]
-pub(crate) struct Gathered<R> {
+pub(crate) struct ReorderBuffer<R> {
     /// Arrived, not yet next in order.
     early: BTreeMap<usize, R>,
     next: usize,
@@ -29,9 +29,9 @@ pub(crate) struct Gathered<R> {
     size: Size,
 }
 
-impl<R> Default for Gathered<R> {
-    fn default() -> Gathered<R> {
-        Gathered {
+impl<R> Default for ReorderBuffer<R> {
+    fn default() -> ReorderBuffer<R> {
+        ReorderBuffer {
             early: BTreeMap::new(),
             next: 0,
             complete: VecDeque::new(),
@@ -41,7 +41,7 @@ impl<R> Default for Gathered<R> {
     }
 }
 
-impl<R> Gathered<R> {
+impl<R> ReorderBuffer<R> {
     /// Takes a result in; `size` says how much it is.
     pub(crate) fn add(&mut self, (number, result): Message<R>, size: impl Fn(&R) -> Size) {
         self.early.insert(number, result);
@@ -78,7 +78,7 @@ impl<R> Gathered<R> {
 /// The groups that come out of a flow, until nothing more is staged.
 pub(crate) struct Groups<'a, R> {
     flow: &'a Flow<R>,
-    gathered: Gathered<R>,
+    gathered: ReorderBuffer<R>,
     size: fn(&R) -> Size,
     /// What was taken need not wait for more.
     idle: bool,
@@ -87,7 +87,7 @@ pub(crate) struct Groups<'a, R> {
 impl<R> Flow<R> {
     /// Takes what is staged, in groups; `size` says how much a result is.
     pub(crate) fn groups(&self, size: fn(&R) -> Size) -> Groups<'_, R> {
-        Groups { flow: self, gathered: Gathered::default(), size, idle: false }
+        Groups { flow: self, gathered: ReorderBuffer::default(), size, idle: false }
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn results_come_in_order_and_in_groups() {
-        let mut gathered = Gathered::default();
+        let mut gathered = ReorderBuffer::default();
         for number in [2, 0, 1, 4] {
             gathered.add((number, number), |_| Size { files: GROUP_FILES / 3 + 1, bytes: 0 });
         }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn no_group_is_larger_than_it_may_be() {
-        let mut gathered = Gathered::default();
+        let mut gathered = ReorderBuffer::default();
         for number in (0..=2 * GROUP_ITEMS).rev() {
             gathered.add((number, ()), |()| Size::default());
         }

@@ -1,8 +1,8 @@
 //! Many small jobs in two stages: threads work on them in any order, one side takes what they made in
 //! the order of the jobs, in groups. What lies between the two is bounded in jobs, files and bytes.
 //!
-//! [`Flow`] passes results on, [`Gathered`] puts them in order and cuts them into groups, [`batches`]
-//! cuts one large job into shares; [`Pending`] knows what jobs under way will still take on the disk.
+//! [`Flow`] passes results on, [`ReorderBuffer`] puts them in order and cuts them into groups, [`batches`]
+//! cuts one large job into shares; [`Reservations`] knows what jobs under way will still take on the disk.
 
 mod batch;
 mod drive;
@@ -14,8 +14,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use batch::batches;
 pub(crate) use drive::{drive, spread};
-pub(crate) use gather::{GROUP_ITEMS, Gathered, Size};
-pub(crate) use room::{Footprint, Lacking, Pending, Reserved};
+pub(crate) use gather::{GROUP_ITEMS, ReorderBuffer, Size};
+pub(crate) use room::{Footprint, Lacking, Reservation, Reservations};
 
 /// The number of a job, from 0, and what became of it.
 type Message<R> = (usize, R);

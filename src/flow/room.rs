@@ -23,15 +23,15 @@ pub(crate) struct Footprint {
 
 /// Room that is kept for what items under way have not written yet.
 #[derive(Debug, Default)]
-pub(crate) struct Pending {
+pub(crate) struct Reservations {
     bytes: AtomicU64,
     inodes: AtomicU64,
 }
 
 /// Room that is kept for an item until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Reserved {
-    pending: Arc<Pending>,
+pub(crate) struct Reservation {
+    pending: Arc<Reservations>,
     /// Bytes of the sidecar, until it is written.
     sidecar: Option<u64>,
 }
@@ -63,7 +63,7 @@ impl Footprint {
     }
 }
 
-impl Pending {
+impl Reservations {
     /// What the file system of `dir` lacks for `footprint` beside all that is reserved.
     pub(crate) fn lacking(
         &self,
@@ -83,15 +83,15 @@ impl Pending {
 
     /// Keeps room for what an item of `entries` takes beside its files, which are written first: else
     /// these would fill the disk up to where no item can be ended.
-    pub(crate) fn reserve(self: &Arc<Pending>, entries: usize) -> Reserved {
+    pub(crate) fn reserve(self: &Arc<Reservations>, entries: usize) -> Reservation {
         let sidecar = bytes_of_sidecar(entries);
         self.bytes.fetch_add(sidecar + BYTES_OF_LINES, Ordering::Relaxed);
         self.inodes.fetch_add(1, Ordering::Relaxed);
-        Reserved { pending: Arc::clone(self), sidecar: Some(sidecar) }
+        Reservation { pending: Arc::clone(self), sidecar: Some(sidecar) }
     }
 }
 
-impl Reserved {
+impl Reservation {
     /// The sidecar is written: only lines about the item are still to come.
     pub(crate) fn has_sidecar(&mut self) {
         if let Some(bytes) = self.sidecar.take() {
@@ -101,7 +101,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.has_sidecar();
         self.pending.bytes.fetch_sub(BYTES_OF_LINES, Ordering::Relaxed);
@@ -122,7 +122,7 @@ mod tests {
     fn what_is_under_way_counts() {
         let scratch = tempfile::tempdir().unwrap();
         let dir = Dir::open(scratch.path(), Watcher::default()).unwrap();
-        let pending = Arc::new(Pending::default());
+        let pending = Arc::new(Reservations::default());
         let lacking = |footprint| pending.lacking(&dir, footprint).unwrap();
         let item = Footprint::of_item(1, 1);
         assert!(lacking(item).is_none());

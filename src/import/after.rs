@@ -3,26 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use super::After;
-use super::candidate::Place;
-use super::look::Looker;
-use crate::deposit::removal::{KeptError, SourceRemover};
+use super::candidate::SourcePlace;
+use super::look::Scanner;
+use crate::deposit::removal::{SourceKept, SourceRemover};
 use crate::disk::{Dir, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 use crate::item::Shape;
 
 /// A directory that takes the sources that are done with.
 #[derive(Debug)]
-pub struct DoneDirectory {
+pub struct ArchiveDirectory {
     dir: Dir,
 }
 
 /// Sources of one name are numbered up to here.
 const MOST_OF_A_NAME: usize = 100_000;
 
-impl DoneDirectory {
+impl ArchiveDirectory {
     /// Opens the directory.
-    pub fn open(path: &Path, watcher: &Watcher) -> Result<DoneDirectory, PathError> {
-        Ok(DoneDirectory { dir: Dir::open(&resolved(path)?, watcher.clone())? })
+    pub fn open(path: &Path, watcher: &Watcher) -> Result<ArchiveDirectory, PathError> {
+        Ok(ArchiveDirectory { dir: Dir::open(&resolved(path)?, watcher.clone())? })
     }
 
     /// Where it is.
@@ -32,9 +32,9 @@ impl DoneDirectory {
 
     /// Moves what is called `name` in `from` here, below the same directories as in its source; what has
     /// the name already stays.
-    fn take(&self, place: &Place, from: &Dir, name: &Path) -> Result<(), PathError> {
+    fn take(&self, place: &SourcePlace, from: &Dir, name: &Path) -> Result<(), PathError> {
         let mut to = self.dir.try_clone()?;
-        if let Place::Beneath(beneath) = place {
+        if let SourcePlace::Beneath(beneath) = place {
             for level in beneath.relative.parent().into_iter().flatten() {
                 match to.make_dir(level) {
                     Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
@@ -65,8 +65,8 @@ pub(super) fn release(
     after: &After,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload): (&Place, &Place),
-    looker: &Looker,
+    (place, payload): (&SourcePlace, &SourcePlace),
+    looker: &Scanner,
 ) -> Vec<String> {
     let released = match after {
         After::Keep => Ok(()),
@@ -77,15 +77,15 @@ pub(super) fn release(
 }
 
 fn move_to(
-    done: &DoneDirectory,
+    done: &ArchiveDirectory,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload): (&Place, &Place),
-    looker: &Looker,
-) -> Result<(), KeptError> {
+    (place, payload): (&SourcePlace, &SourcePlace),
+    looker: &Scanner,
+) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
     if looker.look(payload)?.shape != Shape::of(&entries) {
-        return Err(KeptError::Changed(payload.path()));
+        return Err(SourceKept::Changed(payload.path()));
     }
     let (from, own) = looker.parent(place)?;
     Ok(done.take(place, &from, &own)?)
@@ -94,11 +94,11 @@ fn move_to(
 fn remove(
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload): (&Place, &Place),
-    looker: &Looker,
-) -> Result<(), KeptError> {
+    (place, payload): (&SourcePlace, &SourcePlace),
+    looker: &Scanner,
+) -> Result<(), SourceKept> {
     if place.path() != payload.path() {
-        return Err(KeptError::Bag);
+        return Err(SourceKept::Bag);
     }
     let entries = remover.prove(name)?;
     let (parent, own) = looker.parent(place)?;

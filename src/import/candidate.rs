@@ -14,7 +14,7 @@ use crate::sidecar::Metadata;
 #[derive(Debug)]
 pub struct Candidate {
     /// Where it is.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The row of the manifest that names it.
     pub row: Option<RowText>,
     /// The description.
@@ -31,7 +31,7 @@ pub struct Candidate {
 
 /// Where a candidate is.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum SourcePlace {
     /// At a path that a person named.
     Path(PathBuf),
     /// Beneath a directory that is held open.
@@ -61,11 +61,11 @@ pub struct Refused {
 }
 
 /// What a source gives: something to be imported, or why it is not.
-pub type Found = Result<Candidate, Box<Refused>>;
+pub type FoundCandidate = Result<Candidate, Box<Refused>>;
 
 impl Candidate {
     /// The candidate at `place`, of which nothing else is known.
-    pub fn new(place: Place) -> Candidate {
+    pub fn new(place: SourcePlace) -> Candidate {
         Candidate {
             place,
             row: None,
@@ -78,29 +78,29 @@ impl Candidate {
     }
 }
 
-impl Place {
+impl SourcePlace {
     /// Its path.
     pub fn path(&self) -> PathBuf {
         match self {
-            Place::Path(path) => path.clone(),
-            Place::Beneath(beneath) => beneath.path(),
+            SourcePlace::Path(path) => path.clone(),
+            SourcePlace::Beneath(beneath) => beneath.path(),
         }
     }
 
     /// The same place as a deposit knows it.
     pub(super) fn source(&self) -> Source {
         match self {
-            Place::Path(path) => Source::Path(path.clone()),
-            Place::Beneath(beneath) => Source::Beneath(beneath.clone()),
+            SourcePlace::Path(path) => Source::Path(path.clone()),
+            SourcePlace::Beneath(beneath) => Source::Beneath(beneath.clone()),
         }
     }
 
     /// What is below it.
-    pub(super) fn join(&self, name: &str) -> Place {
+    pub(super) fn join(&self, name: &str) -> SourcePlace {
         match self {
-            Place::Path(path) => Place::Path(path.join(name)),
-            Place::Beneath(Beneath { root, relative }) => {
-                Place::Beneath(Beneath { root: root.clone(), relative: relative.join(name) })
+            SourcePlace::Path(path) => SourcePlace::Path(path.join(name)),
+            SourcePlace::Beneath(Beneath { root, relative }) => {
+                SourcePlace::Beneath(Beneath { root: root.clone(), relative: relative.join(name) })
             }
         }
     }
@@ -114,11 +114,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) fn of(&mut self, place: &Place) -> Result<Vec<u8>, PathError> {
+    pub(super) fn of(&mut self, place: &SourcePlace) -> Result<Vec<u8>, PathError> {
         let path = match place {
             // The directory was resolved when it was opened, and no link is passed beneath it.
-            Place::Beneath(beneath) => beneath.path(),
-            Place::Path(path) => self.resolved(path)?,
+            SourcePlace::Beneath(beneath) => beneath.path(),
+            SourcePlace::Path(path) => self.resolved(path)?,
         };
         Ok(path.into_os_string().into_vec())
     }

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bag::{self, Bag};
-use super::candidate::{Candidate, Keys, Place, path_of_key};
+use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
-use super::ledger::{Entry, Imported, Kind as LineKind, Standing};
-use super::look::{Look, Looker};
+use super::ledger::{Entry, Imported, ItemPresence, Kind as LineKind};
+use super::look::{Scanner, SourceScan};
 use super::{Bags, Dedupe, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
 use crate::deposit::check_ibip;
 use crate::deposit::removal::is_aside;
-use crate::deposit::{self, Checks, Given, Place as Target, Plan, Request};
+use crate::deposit::{self, Checks, DepositTarget, Plan, Preset, Request};
 use crate::digest::{Algorithm, Checksum};
 use crate::disk::{Kind, PathError};
 use crate::identity::{Instant, RepositoryName};
@@ -26,7 +26,7 @@ use crate::sidecar::{Metadata, brought};
 #[derive(Debug)]
 pub(super) enum Decision {
     /// It becomes an item.
-    Deposit(Box<Wanted>),
+    Deposit(Box<PlannedItem>),
     /// It is this item already. The line is one that the ledger lacks.
     There(RepositoryName, Option<Entry>),
     /// It became an item that has left since.
@@ -43,19 +43,19 @@ pub(super) enum Decision {
 
 /// What is to become an item.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct PlannedItem {
     pub request: Request,
     /// Where its files come from: of a bag its payload.
-    pub payload: Place,
+    pub payload: SourcePlace,
     pub files: u64,
     pub bytes: u64,
 }
 
 /// Decides what is done with candidates.
-pub(super) struct Judge<'a> {
+pub(super) struct Planner<'a> {
     clock: &'a dyn Clock,
     lookup: Lookup<'a>,
-    target: Target<'a>,
+    target: DepositTarget<'a>,
     keys: Keys,
     /// The prefixes that this collection gives names of.
     own: HashSet<String>,
@@ -70,7 +70,7 @@ pub(super) type OfSource<'a> =
 
 /// What decides.
 pub(super) struct Rules {
-    pub looker: Looker,
+    pub looker: Scanner,
     pub deposit: deposit::Options,
     pub dedupe: Dedupe,
     pub bags: Bags,
@@ -82,20 +82,20 @@ pub(super) struct Rules {
     pub metadata: Metadata,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Planner<'a> {
     pub(super) fn new(
         collection: &'a Collection,
         clock: &'a dyn Clock,
         rules: Rules,
-    ) -> Result<Judge<'a>, ImportError> {
+    ) -> Result<Planner<'a>, ImportError> {
         let mut own = HashSet::new();
         for subsystem in &collection.settings().subsystems {
             own.insert(subsystem.prefix().map_err(CollectionError::from)?.folded());
         }
-        Ok(Judge {
+        Ok(Planner {
             clock,
             lookup: Lookup::new(collection),
-            target: Target::new(collection, clock)?,
+            target: DepositTarget::new(collection, clock)?,
             keys: Keys::default(),
             own,
             begun: clock.now(),
@@ -163,19 +163,19 @@ impl<'a> Judge<'a> {
         };
         metadata.override_with(self.rules.metadata.clone());
         metadata.override_with(candidate.metadata.clone());
-        let given = Given {
+        let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
             origin,
             checks: Arc::new(checks),
         };
         let request = Request { source: place.source(), target: None, metadata, given };
-        let Look { files, bytes, .. } = look;
-        Ok(Decision::Deposit(Box::new(Wanted { request, payload: place, files, bytes })))
+        let SourceScan { files, bytes, .. } = look;
+        Ok(Decision::Deposit(Box::new(PlannedItem { request, payload: place, files, bytes })))
     }
 
     /// Finds out what else would be refused, without doing it.
-    pub(super) fn rehearse(&self, wanted: &Wanted) -> Result<(), ImportError> {
+    pub(super) fn rehearse(&self, wanted: &PlannedItem) -> Result<(), ImportError> {
         Plan::of_request(&wanted.request, &self.rules.deposit, &self.target)?;
         Ok(())
     }
@@ -188,7 +188,7 @@ impl<'a> Judge<'a> {
         }
         if done.starts_with(path) {
             let reason = "it lies in what is to be imported";
-            return Err(ImportError::DoneDirectory { path: done.clone(), reason });
+            return Err(ImportError::ArchiveDirectory { path: done.clone(), reason });
         }
         Ok(false)
     }
@@ -225,14 +225,14 @@ impl<'a> Judge<'a> {
         match of_source(key, &is_it)? {
             None => Ok(None),
             Some(Imported { entry, standing }) => match standing {
-                Standing::Here => Ok(Some(Decision::Taken(entry.name))),
-                Standing::Left(line) => Ok(Some(Decision::Left(line))),
-                Standing::Vanished(error) => Err((*error).into()),
+                ItemPresence::Here => Ok(Some(Decision::Taken(entry.name))),
+                ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
+                ItemPresence::Vanished(error) => Err((*error).into()),
             },
         }
     }
 
-    fn is_unsettled(&self, look: &Look) -> bool {
+    fn is_unsettled(&self, look: &SourceScan) -> bool {
         let Some(settle) = self.rules.settle else { return false };
         match self.clock.now().duration_since(look.changed) {
             Some(age) => age < settle,
@@ -249,7 +249,7 @@ impl<'a> Judge<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        look: &Look,
+        look: &SourceScan,
         of_source: &OfSource<'_>,
     ) -> Result<Option<Decision>, ImportError> {
         let label = candidate.label.as_ref();
@@ -259,9 +259,9 @@ impl<'a> Judge<'a> {
             };
             if let Some(Imported { entry, standing }) = of_source(key, &is_it)? {
                 return match standing {
-                    Standing::Here => Ok(Some(Decision::There(entry.name, None))),
-                    Standing::Left(line) => Ok(Some(Decision::Left(line))),
-                    Standing::Vanished(error) => Err((*error).into()),
+                    ItemPresence::Here => Ok(Some(Decision::There(entry.name, None))),
+                    ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
+                    ItemPresence::Vanished(error) => Err((*error).into()),
                 };
             }
         }
@@ -283,7 +283,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Where the files of what is at `place` are: of a bag in its payload.
-    pub(super) fn payload(&self, place: &Place) -> Result<Place, PathError> {
+    pub(super) fn payload(&self, place: &SourcePlace) -> Result<SourcePlace, PathError> {
         let looker = &self.rules.looker;
         let is_directory = looker.kind(place)? == Kind::Directory;
         let is_bag = is_directory && bag::is_bag(&looker.dir(place)?)?;
@@ -296,7 +296,7 @@ fn wrong_bag(candidate: &Candidate, cause: bag::BagError) -> ImportError {
 }
 
 /// What the bytes of a candidate are to be, where its row says it.
-fn checks(candidate: &Candidate, look: &Look) -> Checks {
+fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
     let Some(sha256) = candidate.sha256 else { return Checks::default() };
     if look.kind == Kind::Directory {
         return Checks { files: None, payload: Some(sha256) };

@@ -95,7 +95,7 @@ pub enum ImportError {
     },
     /// What is done cannot be moved where it is to go.
     #[error("`{}` can not take what was imported: {reason}", path.display())]
-    DoneDirectory {
+    ArchiveDirectory {
         /// The directory.
         path: PathBuf,
         /// Why.

@@ -4,11 +4,11 @@ use std::io::BufRead;
 use std::path::PathBuf;
 
 use super::ImportError;
-use super::candidate::{Candidate, Found, Place, Refused};
+use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
 use crate::disk::{NoPath, Paths};
 
 /// A list as it is read.
-pub struct List {
+pub struct SourceList {
     /// None when it has come to its end.
     paths: Option<Paths>,
     name: String,
@@ -16,19 +16,19 @@ pub struct List {
     base: PathBuf,
 }
 
-impl List {
+impl SourceList {
     /// The list that `reader` gives, called `name` in messages.
-    pub fn new(reader: Box<dyn BufRead + Send>, name: String, base: PathBuf) -> List {
-        List { paths: Some(Paths::new(reader)), name, base }
+    pub fn new(reader: Box<dyn BufRead + Send>, name: String, base: PathBuf) -> SourceList {
+        SourceList { paths: Some(Paths::new(reader)), name, base }
     }
 }
 
-impl Iterator for List {
-    type Item = Found;
+impl Iterator for SourceList {
+    type Item = FoundCandidate;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<FoundCandidate> {
         let failure = match self.paths.as_mut()?.read() {
-            Ok(path) => return Some(Ok(Candidate::new(Place::Path(self.base.join(path?))))),
+            Ok(path) => return Some(Ok(Candidate::new(SourcePlace::Path(self.base.join(path?))))),
             Err(failure) => failure,
         };
         let name = self.name.clone();

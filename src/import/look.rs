@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::candidate::Place;
+use super::candidate::SourcePlace;
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, Links, PathError, SourceWalk, Stamp, StoredFile, Watcher};
 use crate::identity::Instant;
@@ -11,7 +11,7 @@ use crate::item::{PayloadPath, Shape};
 
 /// What is seen of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct SourceScan {
     pub kind: Kind,
     pub files: u64,
     pub bytes: u64,
@@ -22,32 +22,32 @@ pub(super) struct Look {
 
 /// How sources are looked at.
 #[derive(Clone, Debug)]
-pub(super) struct Looker {
+pub(super) struct Scanner {
     pub links: Links,
     pub watcher: Watcher,
 }
 
-impl Looker {
+impl Scanner {
     /// Opens the directory at `place`.
-    pub(super) fn dir(&self, place: &Place) -> Result<Dir, PathError> {
+    pub(super) fn dir(&self, place: &SourcePlace) -> Result<Dir, PathError> {
         match place {
-            Place::Beneath(beneath) => beneath.root.open_dir(&beneath.relative),
-            Place::Path(path) if self.links == Links::Follow => {
+            SourcePlace::Beneath(beneath) => beneath.root.open_dir(&beneath.relative),
+            SourcePlace::Path(path) if self.links == Links::Follow => {
                 Dir::open(path, self.watcher.clone())
             }
-            Place::Path(path) => Dir::open_no_follow(path, self.watcher.clone()),
+            SourcePlace::Path(path) => Dir::open_no_follow(path, self.watcher.clone()),
         }
     }
 
     /// Opens the directory that `place` is in, and says what it is called there.
-    pub(super) fn parent(&self, place: &Place) -> Result<(Dir, PathBuf), PathError> {
+    pub(super) fn parent(&self, place: &SourcePlace) -> Result<(Dir, PathBuf), PathError> {
         let path = place.path();
         let name = PathBuf::from(path.file_name().unwrap_or_default());
         let dir = match place {
-            Place::Beneath(beneath) => {
+            SourcePlace::Beneath(beneath) => {
                 beneath.root.open_dir(beneath.relative.parent().unwrap_or(Path::new("")))?
             }
-            Place::Path(path) => {
+            SourcePlace::Path(path) => {
                 let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
                 Dir::open(parent.unwrap_or(Path::new(".")), self.watcher.clone())?
             }
@@ -55,13 +55,13 @@ impl Looker {
         Ok((dir, name))
     }
 
-    fn stamp(&self, place: &Place) -> Result<Stamp, PathError> {
+    fn stamp(&self, place: &SourcePlace) -> Result<Stamp, PathError> {
         let stamp = match place {
-            Place::Beneath(beneath) => beneath.root.stamp(&beneath.relative)?,
-            Place::Path(path) if self.links == Links::Follow => {
+            SourcePlace::Beneath(beneath) => beneath.root.stamp(&beneath.relative)?,
+            SourcePlace::Path(path) if self.links == Links::Follow => {
                 Some(StoredFile::open(path, self.watcher.clone())?.stamp()?)
             }
-            Place::Path(_) => {
+            SourcePlace::Path(_) => {
                 let (dir, name) = self.parent(place)?;
                 dir.stamp(&name)?
             }
@@ -76,30 +76,32 @@ impl Looker {
     }
 
     /// What kind of thing is at `place`.
-    pub(super) fn kind(&self, place: &Place) -> Result<Kind, PathError> {
+    pub(super) fn kind(&self, place: &SourcePlace) -> Result<Kind, PathError> {
         Ok(self.stamp(place)?.kind)
     }
 
     /// Looks at everything at `place`.
-    pub(super) fn look(&self, place: &Place) -> Result<Look, PathError> {
+    pub(super) fn look(&self, place: &SourcePlace) -> Result<SourceScan, PathError> {
         let stamp = self.stamp(place)?;
         let mut shape = Shape::default();
         let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed.max(stamp.modified));
         match stamp.kind {
             Kind::Directory => {
                 let walk = match place {
-                    Place::Beneath(_) => SourceWalk::at(self.dir(place)?, Links::Keep),
-                    Place::Path(path) => SourceWalk::open(path, self.links, self.watcher.clone())?,
+                    SourcePlace::Beneath(_) => SourceWalk::at(self.dir(place)?, Links::Keep),
+                    SourcePlace::Path(path) => {
+                        SourceWalk::open(path, self.links, self.watcher.clone())?
+                    }
                 };
                 for seen in entries(&walk)? {
                     match seen.what {
-                        What::File { bytes: size, modified, changed: file_changed } => {
+                        ScannedContent::File { bytes: size, modified, changed: file_changed } => {
                             (files, bytes) = (files + 1, bytes + size);
                             changed = changed.max(modified).max(file_changed);
                             shape.add_file(&seen.path, size, modified);
                         }
-                        What::Link(target) => shape.add_link(&seen.path, &target),
-                        What::Empty => shape.add_empty_directory(&seen.path),
+                        ScannedContent::Link(target) => shape.add_link(&seen.path, &target),
+                        ScannedContent::Empty => shape.add_empty_directory(&seen.path),
                     }
                 }
             }
@@ -114,23 +116,23 @@ impl Looker {
             // A deposit refuses it, and says so.
             Kind::Link | Kind::Special(_) => {}
         }
-        Ok(Look { kind: stamp.kind, files, bytes, shape: shape.finish(), changed })
+        Ok(SourceScan { kind: stamp.kind, files, bytes, shape: shape.finish(), changed })
     }
 }
 
-struct Seen {
+struct ScannedEntry {
     path: PayloadPath,
-    what: What,
+    what: ScannedContent,
 }
 
-enum What {
+enum ScannedContent {
     File { bytes: u64, modified: Instant, changed: Instant },
     Link(Vec<u8>),
     Empty,
 }
 
 /// What an item made of the directory would have entries of, sorted by path.
-fn entries(walk: &SourceWalk) -> Result<Vec<Seen>, PathError> {
+fn entries(walk: &SourceWalk) -> Result<Vec<ScannedEntry>, PathError> {
     use std::os::unix::ffi::OsStringExt;
     let (mut found, mut directories, mut filled) = (Vec::new(), Vec::new(), HashSet::new());
     for entry in walk.entries() {
@@ -142,19 +144,19 @@ fn entries(walk: &SourceWalk) -> Result<Vec<Seen>, PathError> {
         }
         let what = match (entry.kind, entry.modified, entry.changed) {
             (Kind::File, Some(modified), Some(changed)) => {
-                What::File { bytes: entry.bytes, modified, changed }
+                ScannedContent::File { bytes: entry.bytes, modified, changed }
             }
             (Kind::Directory, ..) => {
                 directories.push(path);
                 continue;
             }
-            (Kind::Link, ..) => What::Link(walk.read_link(&entry.relative)?.into_vec()),
+            (Kind::Link, ..) => ScannedContent::Link(walk.read_link(&entry.relative)?.into_vec()),
             _ => continue,
         };
-        found.push(Seen { path, what });
+        found.push(ScannedEntry { path, what });
     }
     let empty = directories.into_iter().filter(|path| !filled.contains(path.as_path()));
-    found.extend(empty.map(|path| Seen { path, what: What::Empty }));
+    found.extend(empty.map(|path| ScannedEntry { path, what: ScannedContent::Empty }));
     found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }

@@ -1,6 +1,6 @@
 //! Importing: many sources become items, each once, however often the import is run or killed.
 //!
-//! [`Tree`], [`List`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
+//! [`Tree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
 //! each, by a look at it (`look`) and at the [`Ledger`]: that is the plan, which [`plan`] tells. An
 //! [`Importer`] carries it out: a [`Depositor`](crate::deposit::Depositor) makes the items in groups, and
 //! when a group is durable, its lines are written into the ledger, and then it is told. `after` moves or
@@ -31,14 +31,14 @@ use crate::deposit::{self, Deposited};
 use crate::identity::RepositoryName;
 use crate::sidecar::Metadata;
 
-pub use after::DoneDirectory;
+pub use after::ArchiveDirectory;
 pub use bag::BagError;
-pub use candidate::{Candidate, Found, Place, Refused, RowText};
+pub use candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
 pub use error::ImportError;
 pub use estimate::waiting;
 pub use failed::FailedFile;
 pub use ledger::Ledger;
-pub use list::List;
+pub use list::SourceList;
 pub use manifest::{Columns, Format, Manifest, MapError, Reading, RowError, RowFault};
 pub use relate::relate;
 pub use run::{Importer, plan};
@@ -76,7 +76,7 @@ pub enum After {
     /// They are removed, once the item was read back from the disk.
     Remove,
     /// They are moved, once the item was read back from the disk.
-    Move(DoneDirectory),
+    Move(ArchiveDirectory),
 }
 
 /// How an import is done.

@@ -8,8 +8,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::candidate::{Candidate, Found, Keys};
-use super::ledger::{Entry, Standing};
+use super::candidate::{Candidate, FoundCandidate, Keys};
+use super::ledger::{Entry, ItemPresence};
 use super::manifest::set_relation;
 use super::{Became, Event, ImportError, Ledger, Tell};
 use crate::agent::Agent;
@@ -23,7 +23,7 @@ use crate::wait::Waiter;
 /// been told before, and are passed over. Returns how many could not be related, each of which is told.
 pub fn relate(
     ledger: &Ledger<'_>,
-    rows: impl Iterator<Item = Found>,
+    rows: impl Iterator<Item = FoundCandidate>,
     (agent, waiter): (&Agent, &Waiter<'_>),
     tell: &mut dyn Tell,
 ) -> Result<u64, ImportError> {
@@ -61,7 +61,7 @@ fn named(
     let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
     let imported = ledger.of_source(&key, &is_it)?;
     // What left has taken its relations along; that one vanished has been told.
-    let imported = imported.filter(|it| matches!(it.standing, Standing::Here));
+    let imported = imported.filter(|it| matches!(it.standing, ItemPresence::Here));
     Ok(imported.map(|it| it.entry.name))
 }
 

@@ -7,10 +7,10 @@ mod report;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::candidate::{Candidate, Found, Place, Refused, RowText};
-use super::decide::{Decision, Judge, Rules};
+use super::candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
+use super::decide::{Decision, Planner, Rules};
 use super::ledger::Kind as LineKind;
-use super::look::Looker;
+use super::look::Scanner;
 use super::{After, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
@@ -19,7 +19,7 @@ use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use feed::Feed;
+use feed::RequestFeed;
 
 /// Imports into a collection.
 pub struct Importer<'a, 'l> {
@@ -43,18 +43,18 @@ pub struct Importer<'a, 'l> {
 struct Begun {
     key: Vec<u8>,
     kind: LineKind,
-    place: Place,
+    place: SourcePlace,
     /// Where the files of the item come from: of a bag its payload.
-    payload: Place,
+    payload: SourcePlace,
     row: Option<RowText>,
 }
 
 /// What the two sides of a run share.
-struct Shared<'a, 'l, 't> {
+struct RunState<'a, 'l, 't> {
     ledger: Mutex<Ledger<'l>>,
-    under_way: Mutex<UnderWay>,
+    under_way: Mutex<InFlight>,
     output: Mutex<Output<'t>>,
-    looker: Looker,
+    looker: Scanner,
     after: After,
     remover: SourceRemover<'a>,
     dedupe: super::Dedupe,
@@ -63,7 +63,7 @@ struct Shared<'a, 'l, 't> {
 
 /// Sources that are becoming items, by the numbers of their requests.
 #[derive(Default)]
-struct UnderWay {
+struct InFlight {
     next: usize,
     begun: BTreeMap<usize, Begun>,
     keys: HashSet<Vec<u8>>,
@@ -97,7 +97,7 @@ impl<'l> Importer<'_, 'l> {
     /// it is durable, and in the ledger, which is given back.
     pub fn run(
         self,
-        candidates: impl Iterator<Item = Found> + Send,
+        candidates: impl Iterator<Item = FoundCandidate> + Send,
         tell: &mut dyn Tell,
     ) -> (Summary, Ledger<'l>) {
         let Importer { ledger, issuer, writer, mut options, clock, progress, interrupt } = self;
@@ -108,11 +108,11 @@ impl<'l> Importer<'_, 'l> {
         let deadline = deadline(clock, options.time_limit);
         let (rules, after) = rules(collection, options);
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
-        let judge = match Judge::new(collection, clock, rules) {
+        let judge = match Planner::new(collection, clock, rules) {
             Ok(judge) => judge,
             Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, ledger),
         };
-        let shared = Shared {
+        let shared = RunState {
             ledger: Mutex::new(ledger),
             under_way: Mutex::default(),
             output: Mutex::new(Output { tell, summary: Summary::default() }),
@@ -122,7 +122,7 @@ impl<'l> Importer<'_, 'l> {
             dedupe,
             interrupt,
         };
-        let feed = Feed { shared: &shared, judge, candidates, clock, deadline };
+        let feed = RequestFeed { shared: &shared, judge, candidates, clock, deadline };
         let depositor = Depositor {
             collection,
             issuer,
@@ -134,7 +134,7 @@ impl<'l> Importer<'_, 'l> {
             interrupt,
         };
         let ended = depositor.run(feed, |outcomes| shared.report(outcomes));
-        let Shared { ledger, output, .. } = shared;
+        let RunState { ledger, output, .. } = shared;
         let mut summary = output.into_inner().unwrap_or_else(PoisonError::into_inner).summary;
         summary.notices = ended.notices;
         if let Some(error) = ended.fatal {
@@ -149,13 +149,13 @@ pub fn plan(
     ledger: &Ledger<'_>,
     options: Options,
     clock: &dyn Clock,
-    candidates: impl Iterator<Item = Found>,
+    candidates: impl Iterator<Item = FoundCandidate>,
     tell: &mut dyn Tell,
     interrupt: &Interrupt,
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
     let (rules, _) = rules(ledger.collection(), options);
-    let mut judge = match Judge::new(ledger.collection(), clock, rules) {
+    let mut judge = match Planner::new(ledger.collection(), clock, rules) {
         Ok(judge) => judge,
         Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
     };
@@ -208,7 +208,7 @@ fn deadline(
 
 fn rules(collection: &Collection, options: Options) -> (Rules, After) {
     let Options { deposit, dedupe, bags, settle, after, metadata, .. } = options;
-    let looker = Looker { links: deposit.links, watcher: collection.root().watcher() };
+    let looker = Scanner { links: deposit.links, watcher: collection.root().watcher() };
     let (done, takes_sources) = match &after {
         After::Move(done) => (Some(done.path().to_path_buf()), true),
         After::Remove => (None, true),

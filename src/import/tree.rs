@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidate::{Candidate, Found, Place, Refused};
+use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
 use crate::deposit::removal::is_aside;
@@ -87,9 +87,9 @@ impl Tree {
 }
 
 impl Iterator for Tree {
-    type Item = Found;
+    type Item = FoundCandidate;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<FoundCandidate> {
         if let Some(alone) = self.alone.take() {
             return Some(Ok(alone));
         }
@@ -118,9 +118,9 @@ impl Iterator for Tree {
 }
 
 /// Where links are followed, a path may lead anywhere.
-pub(super) fn place(beneath: Beneath, links: Links) -> Place {
+pub(super) fn place(beneath: Beneath, links: Links) -> SourcePlace {
     match links {
-        Links::Follow => Place::Path(beneath.path()),
-        Links::Keep | Links::Refuse => Place::Beneath(beneath),
+        Links::Follow => SourcePlace::Path(beneath.path()),
+        Links::Keep | Links::Refuse => SourcePlace::Beneath(beneath),
     }
 }

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Plan, Source, wanted};
-use super::{RepairError, inventory};
+use super::plan::{EntrySource, Plan, wanted};
+use super::{RepairError, scan};
 use crate::collection::{StoredItem, Writer};
 use crate::disk::copy::{Measured, copy_and_digest};
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
@@ -70,7 +70,7 @@ impl Build<'_> {
     }
 
     /// Makes an entry from `source`, or as it is in the item.
-    fn entry(&self, entry: &Entry, source: Option<Source>) -> Result<(), RepairError> {
+    fn entry(&self, entry: &Entry, source: Option<EntrySource>) -> Result<(), RepairError> {
         let staged = self.staged_path(entry.path.as_path());
         match (&entry.content, source) {
             (Content::EmptyDirectory { .. }, _) => Ok(()),
@@ -80,10 +80,10 @@ impl Build<'_> {
                 }
                 Ok(())
             }
-            (Content::File { .. }, Some(Source::Donor(donor))) => {
+            (Content::File { .. }, Some(EntrySource::Donor(donor))) => {
                 self.copy(self.donors[donor].open(&entry.path)?, entry, &staged)
             }
-            (Content::File { modified, mode, .. }, None | Some(Source::OwnAttributes)) => {
+            (Content::File { modified, mode, .. }, None | Some(EntrySource::OwnAttributes)) => {
                 let Some(item) = self.item else { return Ok(()) };
                 if !self.link(&entry.path, &staged)? {
                     return self.copy(item.open(&entry.path)?, entry, &staged);
@@ -96,7 +96,7 @@ impl Build<'_> {
                 }
                 Ok(())
             }
-            (Content::File { .. }, Some(Source::Lost | Source::Sidecar)) => {
+            (Content::File { .. }, Some(EntrySource::Lost | EntrySource::Sidecar)) => {
                 self.keep_damaged(&entry.path, &staged)
             }
         }
@@ -127,7 +127,7 @@ impl Build<'_> {
         let below = Path::new(layout::PAYLOAD).join(path.as_path());
         // It need not be opened for a second name.
         let is_file = match item.dir().stamp(&below) {
-            Err(error) if inventory::is_no_directory(&error) => false,
+            Err(error) if scan::is_no_directory(&error) => false,
             found => found?.is_some_and(|stamp| stamp.kind == Kind::File),
         };
         if is_file && !self.link(path, staged)? {

@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::facts::{DonorFacts, Facts, Record, Written, has_target};
+use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RepairError, Unsealed, proof, recorded};
 use crate::collection::Recorded;
@@ -16,13 +16,13 @@ pub(super) fn decide(
     options: Options,
 ) -> Result<Decision, RepairError> {
     match &facts.record {
-        Record::Sealed(own) => {
+        SidecarStatus::Sealed(own) => {
             let text = own.sidecar.unchanged(&own.text);
             let text =
                 text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
             Ok(Decision { sidecar: own.sidecar.clone(), text, action: SidecarAction::Keep })
         }
-        Record::Doubtful(own) => {
+        SidecarStatus::Doubtful(own) => {
             // Whoever seals it as it is does not want back what it was.
             if options.unsealed == Unsealed::Refuse
                 && let Some((from, sidecar, text)) = proof::as_sealed(own, donors)
@@ -39,7 +39,7 @@ pub(super) fn decide(
                 None => rebuilt(facts, donors, options),
             }
         }
-        Record::Lost(_) => rebuilt(facts, donors, options),
+        SidecarStatus::Lost(_) => rebuilt(facts, donors, options),
     }
 }
 
@@ -82,7 +82,7 @@ fn confirmed(
             return Err(RepairError::Unproven { name, root, differs });
         }
         SidecarAction::Reseal { confirmed_by: Some(at), differs }
-    } else if sidecar.state != State::Deleted && facts.inventory.bears_out(&sidecar.files) {
+    } else if sidecar.state != State::Deleted && facts.inventory.matches_all(&sidecar.files) {
         if options.unsealed == Unsealed::Refuse {
             return Err(RepairError::Unconfirmed { name: facts.name.clone() });
         }
@@ -202,7 +202,7 @@ fn chosen<'a>(
         let records = donors.iter().enumerate();
         records.filter_map(|(at, donor)| Some((at, donor.record.as_ref()?)))
     };
-    let fits = |record: &Written| facts.inventory.bears_out(&record.sidecar.files);
+    let fits = |record: &Written| facts.inventory.matches_all(&record.sidecar.files);
     let is_original = |record: &Written| record.sidecar.state == State::Original;
     let authority = sealed()
         .find(|(_, record)| is_original(record) && fits(record))
@@ -213,7 +213,7 @@ fn chosen<'a>(
     }
     let Some(first) = sealed().next() else {
         let reason = match &facts.record {
-            Record::Lost(reason) => reason.clone(),
+            SidecarStatus::Lost(reason) => reason.clone(),
             _ => "it is not as it was sealed".to_owned(),
         };
         return Err(RepairError::NoRecord { name: facts.name.clone(), reason });
@@ -298,7 +298,11 @@ fn evident_state(
 }
 
 /// Whether the item was deleted here by the inventory. A person who says what it was says that it was not.
-pub(super) fn is_deleted(record: &Record, recorded: Option<&Recorded>, options: Options) -> bool {
+pub(super) fn is_deleted(
+    record: &SidecarStatus,
+    recorded: Option<&Recorded>,
+    options: Options,
+) -> bool {
     let own = record.written().map(|own| own.sidecar.state);
     options.state.is_none()
         && own != Some(State::Deleted)

@@ -1,6 +1,6 @@
 //! Which donor has the bytes that are asked for, proven by reading them.
 
-use super::inventory::{Inventory, Standing};
+use super::scan::{EntryStatus, PayloadScan};
 use crate::collection::StoredItem;
 use crate::disk::Kind;
 use crate::disk::copy::{CopyError, Measured, digest_up_to};
@@ -11,16 +11,18 @@ use crate::progress::Progress;
 /// For each entry, the first donor that has its bytes; none is looked for where nothing is amiss.
 pub(super) fn sources(
     entries: &[Entry],
-    inventory: &Inventory,
+    inventory: &PayloadScan,
     donors: &[StoredItem],
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Vec<Option<usize>>, CopyError> {
     let mut sources = Vec::with_capacity(entries.len());
     for entry in entries {
-        let source = match inventory.standing(entry) {
-            Standing::Good | Standing::Attributes => None,
-            Standing::Damaged | Standing::Missing => source_of(entry, donors, progress, interrupt)?,
+        let source = match inventory.status(entry) {
+            EntryStatus::Good | EntryStatus::Attributes => None,
+            EntryStatus::Damaged | EntryStatus::Missing => {
+                source_of(entry, donors, progress, interrupt)?
+            }
         };
         sources.push(source);
     }

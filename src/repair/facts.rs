@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::RepairError;
-use super::inventory::{Inventory, is_of_the_item};
+use super::scan::{PayloadScan, is_of_the_item};
 use crate::collection::{
     Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
 };
@@ -23,7 +23,7 @@ pub(super) struct Written {
 
 /// What the sidecar in an item's directory is worth.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Record {
+pub(super) enum SidecarStatus {
     /// Its seal is intact and it agrees with itself.
     Sealed(Box<Written>),
     /// It can be read and is about this item; its seal is broken or missing, or it contradicts itself.
@@ -46,10 +46,10 @@ pub(super) struct Facts {
     pub name: RepositoryName,
     /// The id of its collection.
     pub collection: String,
-    pub record: Record,
+    pub record: SidecarStatus,
     /// What the inventory of the collection says of it, where its own sidecar is not sealed.
     pub recorded: Option<Recorded>,
-    pub inventory: Inventory,
+    pub inventory: PayloadScan,
     /// What else lies in its directory.
     pub strays: Vec<PathBuf>,
 }
@@ -69,40 +69,40 @@ pub(super) struct DonorFacts {
     pub may_be_original: bool,
 }
 
-impl Record {
+impl SidecarStatus {
     /// The sidecar of the item `name` in `dir`.
-    pub(super) fn read(name: &RepositoryName, dir: &Dir) -> Result<Record, RepairError> {
-        Record::of(name, read(dir))
+    pub(super) fn read(name: &RepositoryName, dir: &Dir) -> Result<SidecarStatus, RepairError> {
+        SidecarStatus::of(name, read(dir))
     }
 
     fn of(
         name: &RepositoryName,
         read: Result<Option<ReadFile>, SidecarFileError>,
-    ) -> Result<Record, RepairError> {
+    ) -> Result<SidecarStatus, RepairError> {
         let (sidecar, seal, text) = match read {
             Ok(Some((sidecar, seal, text, _))) => (sidecar, seal, text),
-            Ok(None) => return Ok(Record::Lost("it is missing".to_owned())),
+            Ok(None) => return Ok(SidecarStatus::Lost("it is missing".to_owned())),
             Err(SidecarFileError::Disk(error)) if !is_of_the_item(&error) => {
                 return Err(error.into());
             }
             Err(SidecarFileError::Sidecar(cause @ SidecarError::NewerFormat { .. })) => {
                 return Err(RepairError::LaterFormat { name: name.clone(), cause });
             }
-            Err(error) => return Ok(Record::Lost(error.to_string())),
+            Err(error) => return Ok(SidecarStatus::Lost(error.to_string())),
         };
         if sidecar.repository != *name {
-            return Ok(Record::Lost(format!("it names `{}`", sidecar.repository)));
+            return Ok(SidecarStatus::Lost(format!("it names `{}`", sidecar.repository)));
         }
         let believed = seal == Seal::Intact && agrees_with_itself(&sidecar);
         let written = Box::new(Written { sidecar, seal, text });
-        Ok(if believed { Record::Sealed(written) } else { Record::Doubtful(written) })
+        Ok(if believed { SidecarStatus::Sealed(written) } else { SidecarStatus::Doubtful(written) })
     }
 
     /// What it says, if it can be read.
     pub(super) fn written(&self) -> Option<&Written> {
         match self {
-            Record::Sealed(written) | Record::Doubtful(written) => Some(written),
-            Record::Lost(_) => None,
+            SidecarStatus::Sealed(written) | SidecarStatus::Doubtful(written) => Some(written),
+            SidecarStatus::Lost(_) => None,
         }
     }
 }
@@ -148,10 +148,10 @@ impl Facts {
 }
 
 /// A sidecar as it was when it was looked at: the identity of its directory, and its own stamp.
-pub(super) type Seen = ((u64, u64), Option<Stamp>);
+pub(super) type SidecarVersion = ((u64, u64), Option<Stamp>);
 
 /// What stands for the sidecar of `item`: equal later if nobody has changed it.
-pub(super) fn seen(item: &StoredItem) -> Result<Seen, PathError> {
+pub(super) fn seen(item: &StoredItem) -> Result<SidecarVersion, PathError> {
     Ok((item.dir().own_stamp()?.identity, item.dir().stamp(layout::SIDECAR)?))
 }
 
@@ -168,13 +168,13 @@ pub(super) fn find(
     };
     let (record, may_be_original) = match read(item.dir()) {
         Err(SidecarFileError::Disk(error)) => return Err(error.into()),
-        outcome => match Record::of(name, outcome)? {
-            Record::Sealed(written) => (Some(*written), false),
-            Record::Doubtful(written) => {
+        outcome => match SidecarStatus::of(name, outcome)? {
+            SidecarStatus::Sealed(written) => (Some(*written), false),
+            SidecarStatus::Doubtful(written) => {
                 let sidecar = &written.sidecar;
                 (None, sidecar.state == State::Original || sidecar.handover.is_some())
             }
-            Record::Lost(_) => (None, true),
+            SidecarStatus::Lost(_) => (None, true),
         },
     };
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());

@@ -10,14 +10,14 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `facts`, `inventory` | what is there: sidecars as they are, files as they are read now |
+//! | `facts`, `scan` | what is there: sidecars as they are, files as they are read now |
 //! | `decide` | which sidecar the item shall have; pure |
 //! | `recorded` | which state the inventory vouches for; pure |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the bytes that are asked for |
 //! | `build` | the mended item, made in the stage |
-//! | `mend` | from a look at the item to the mended one in its place |
+//! | `run` | from a look at the item to the mended one in its place |
 //!
 //! # What is never done
 //!
@@ -32,11 +32,11 @@ mod decide;
 mod donor;
 mod error;
 mod facts;
-mod inventory;
-mod mend;
 mod plan;
 mod proof;
 mod recorded;
+mod run;
+mod scan;
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ use crate::progress::Progress;
 use crate::wait::Waiter;
 
 pub use error::RepairError;
-pub use plan::{Damage, Plan, SidecarAction, Source, Step};
+pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
 
 /// Mends items of one collection from others.
 pub struct Repairer<'a> {
@@ -81,7 +81,7 @@ impl<'a> Repairer<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// What is done with an item of which something cannot be mended.
-    pub remainder: Remainder,
+    pub remainder: PartialRepair,
     /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
     pub unsealed: Unsealed,
     /// The state that the item had, where its sidecar is lost or not sealed and nothing else tells.
@@ -90,7 +90,7 @@ pub struct Options {
 
 /// What is done with an item of which something cannot be mended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Remainder {
+pub enum PartialRepair {
     /// It is left as it is.
     #[default]
     Refuse,
@@ -114,5 +114,5 @@ pub enum Outcome {
     /// Nothing was wrong.
     Sound,
     /// The plan was carried out; what it could not mend is in [`Plan::lost`].
-    Mended(Box<Plan>),
+    Repaired(Box<Plan>),
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::facts::Facts;
-use super::inventory::Standing;
+use super::scan::EntryStatus;
 use crate::identity::RepositoryName;
 use crate::item::{Content, PayloadPath, State};
 use crate::layout;
@@ -20,7 +20,7 @@ pub struct Plan {
     /// What becomes of its sidecar.
     pub action: SidecarAction,
     /// One step for each entry of the sidecar that does not stay as it is, in the same order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<EntryStep>,
     /// What is taken out of the item and kept in the trash, relative to its directory.
     pub dropped: Vec<PathBuf>,
     /// The collections that steps count.
@@ -76,16 +76,16 @@ pub(super) struct Decision {
 
 /// How an entry that does not stay as it is comes into the mended item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct EntryStep {
     /// The entry.
     pub path: PayloadPath,
     /// Where it comes from.
-    pub source: Source,
+    pub source: EntrySource,
 }
 
 /// Where an entry comes from. Donors are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum EntrySource {
     /// The item's own is kept and gets its mode and time back.
     OwnAttributes,
     /// Its bytes come from a donor.
@@ -110,14 +110,18 @@ impl Plan {
         let wanted = wanted(&sidecar);
         let step = |(entry, donor): (&crate::item::Entry, &Option<usize>)| {
             let is_file = matches!(entry.content, Content::File { .. });
-            let source = match (facts.inventory.standing(entry), donor) {
-                (Standing::Good, _) => return None,
-                (Standing::Attributes, _) => Source::OwnAttributes,
-                (Standing::Damaged | Standing::Missing, _) if !is_file => Source::Sidecar,
-                (Standing::Damaged | Standing::Missing, Some(donor)) => Source::Donor(*donor),
-                (Standing::Damaged | Standing::Missing, None) => Source::Lost,
+            let source = match (facts.inventory.status(entry), donor) {
+                (EntryStatus::Good, _) => return None,
+                (EntryStatus::Attributes, _) => EntrySource::OwnAttributes,
+                (EntryStatus::Damaged | EntryStatus::Missing, _) if !is_file => {
+                    EntrySource::Sidecar
+                }
+                (EntryStatus::Damaged | EntryStatus::Missing, Some(donor)) => {
+                    EntrySource::Donor(*donor)
+                }
+                (EntryStatus::Damaged | EntryStatus::Missing, None) => EntrySource::Lost,
             };
-            Some(Step { path: entry.path.clone(), source })
+            Some(EntryStep { path: entry.path.clone(), source })
         };
         let steps = wanted.iter().zip(sources).filter_map(step).collect();
         let added = facts.inventory.added(wanted);
@@ -137,18 +141,18 @@ impl Plan {
 
     /// Whether everything stays, the good and what has no good copy.
     pub fn changes_nothing(&self) -> bool {
-        let kept = self.steps.iter().all(|step| step.source == Source::Lost);
+        let kept = self.steps.iter().all(|step| step.source == EntrySource::Lost);
         self.action == SidecarAction::Keep && kept && self.dropped.is_empty()
     }
 
     /// The files of which there is no good copy.
     pub fn lost(&self) -> impl Iterator<Item = &PayloadPath> {
-        let steps = self.steps.iter().filter(|step| step.source == Source::Lost);
+        let steps = self.steps.iter().filter(|step| step.source == EntrySource::Lost);
         steps.map(|step| &step.path)
     }
 
     /// How many entries come from `source`.
-    pub fn count(&self, source: Source) -> u64 {
+    pub fn count(&self, source: EntrySource) -> u64 {
         self.steps.iter().filter(|step| step.source == source).count() as u64
     }
 }
@@ -182,12 +186,12 @@ impl fmt::Display for Plan {
                 writeln!(f, "build item.toml from {} as {state}", root(*from))?;
             }
         }
-        for Step { path, source } in &self.steps {
+        for EntryStep { path, source } in &self.steps {
             match source {
-                Source::OwnAttributes => writeln!(f, "set mode and time of doc/{path}")?,
-                Source::Donor(donor) => writeln!(f, "take doc/{path} from {}", root(*donor))?,
-                Source::Sidecar => writeln!(f, "make doc/{path}")?,
-                Source::Lost => writeln!(f, "no good copy of doc/{path}")?,
+                EntrySource::OwnAttributes => writeln!(f, "set mode and time of doc/{path}")?,
+                EntrySource::Donor(donor) => writeln!(f, "take doc/{path} from {}", root(*donor))?,
+                EntrySource::Sidecar => writeln!(f, "make doc/{path}")?,
+                EntrySource::Lost => writeln!(f, "no good copy of doc/{path}")?,
             }
         }
         for path in &self.dropped {

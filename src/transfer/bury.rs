@@ -7,7 +7,7 @@ use super::publish::{Group, Items};
 use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
-use super::{TransferError, paper};
+use super::{TransferError, sidecars};
 use crate::collection::{InventoryChange, ReadSidecar};
 use crate::item::State;
 use crate::layout;
@@ -22,8 +22,8 @@ impl Shared<'_> {
         let stage = self.writer().stage();
         staged.item = self.buckets.make_item(stage)?;
         stage.remove_dir(&staged.item.join(layout::PAYLOAD))?;
-        let brought = paper::brought(&source.sidecar, self.from);
-        let text = paper::text(&staged.name, source, &brought)?;
+        let brought = sidecars::brought(&source.sidecar, self.from);
+        let text = sidecars::text(&staged.name, source, &brought)?;
         let mut file = stage.create_file(staged.item.join(layout::SIDECAR))?;
         text.write(|piece| file.write_all(piece))?;
         Ok(staged)
@@ -47,8 +47,8 @@ impl Shared<'_> {
         let item = self.at_destination(staged)?;
         let read = sealed(&item, item.read_sidecar(), self.to.path())?;
         if read.sidecar.state != State::Deleted {
-            let buried = paper::buried(&read.sidecar, &source);
-            let text = paper::text(item.name(), &read, &buried)?;
+            let buried = sidecars::buried(&read.sidecar, &source);
+            let text = sidecars::text(item.name(), &read, &buried)?;
             self.writer().replace_sidecar(&item, &text)?;
         }
         // A run that was cut short may not have come to that.

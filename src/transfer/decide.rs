@@ -12,9 +12,9 @@ pub enum Step {
     /// The destination has it already, the same: nothing is done.
     Skip,
     /// The destination gets a Copy.
-    Copy(Over),
+    Copy(Replaces),
     /// The Original is handed over.
-    HandOver(Over),
+    HandOver(Replaces),
     /// The Copy goes to the destination, which has none.
     MoveCopy,
     /// The destination has the same Copy: once that is proven, this one goes.
@@ -22,23 +22,23 @@ pub enum Step {
     /// The destination deleted the Original, and gets it back with the bytes of its Copy.
     Revive,
     /// The destination learns that the Original was deleted; the payload of its Copy goes to the trash.
-    Bury(Over),
+    Bury(Replaces),
 }
 
 impl Step {
     /// What the staged item takes the place of.
-    pub(super) fn over(self) -> Over {
+    pub(super) fn over(self) -> Replaces {
         match self {
             Step::Copy(over) | Step::HandOver(over) => over,
-            Step::Revive => Over::Tombstone,
-            Step::Skip | Step::MoveCopy | Step::DropCopy | Step::Bury(_) => Over::Nothing,
+            Step::Revive => Replaces::Tombstone,
+            Step::Skip | Step::MoveCopy | Step::DropCopy | Step::Bury(_) => Replaces::Nothing,
         }
     }
 }
 
 /// What the new item at the destination takes the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum Replaces {
     /// Nothing.
     Nothing,
     /// A Copy, of the same content or older.
@@ -67,9 +67,9 @@ pub(super) fn decide(
         return Err(Refusal::NotTransferable);
     }
     let over = match to {
-        None => Over::Nothing,
+        None => Replaces::Nothing,
         Some(to) => match (state, to.state) {
-            (State::Original, State::Deleted) if rules.revive => Over::Tombstone,
+            (State::Original, State::Deleted) if rules.revive => Replaces::Tombstone,
             (_, State::Deleted) if rules.revive && verb == Verb::Copy => {
                 return from_copy(from, (to, destination));
             }
@@ -105,7 +105,7 @@ pub(super) fn decide_deleted(
     (tombstone, source): (&Sidecar, &str),
     to: Option<&Sidecar>,
 ) -> Result<Option<Step>, Refusal> {
-    let Some(to) = to else { return Ok(Some(Step::Bury(Over::Nothing))) };
+    let Some(to) = to else { return Ok(Some(Step::Bury(Replaces::Nothing))) };
     if to.handover.is_some() {
         return Err(Refusal::HandoverPending);
     }
@@ -114,10 +114,10 @@ pub(super) fn decide_deleted(
         State::Deleted => Some(Step::Skip),
         State::Copy if to.timestamp > tombstone.timestamp => None,
         State::Copy if has_travelled && tombstone.made_of() == to.made_of() => {
-            Some(Step::Bury(Over::Copy))
+            Some(Step::Bury(Replaces::Copy))
         }
         State::Copy if !has_travelled && is_copy_of(to, tombstone, source) => {
-            Some(Step::Bury(Over::Copy))
+            Some(Step::Bury(Replaces::Copy))
         }
         State::Copy | State::Original => None,
     })
@@ -138,10 +138,10 @@ fn over_copy(
         _ => {}
     }
     match verb {
-        Verb::Migrate => Ok(Step::HandOver(Over::Copy)),
+        Verb::Migrate => Ok(Step::HandOver(Replaces::Copy)),
         Verb::Copy | Verb::Refresh if !behind => Ok(Step::Skip),
-        Verb::Refresh => Ok(Step::Copy(Over::Copy)),
-        Verb::Copy if rules.refresh => Ok(Step::Copy(Over::Copy)),
+        Verb::Refresh => Ok(Step::Copy(Replaces::Copy)),
+        Verb::Copy if rules.refresh => Ok(Step::Copy(Replaces::Copy)),
         Verb::Copy => Err(Refusal::Stale),
     }
 }

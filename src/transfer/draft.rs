@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::decide::{Over, Step};
+use super::decide::{Replaces, Step};
 use super::look::{Chosen, Decision, Locks};
-use super::payload::{Old, Route};
-use super::resume::Partial;
-use super::shared::{Ready, Shared};
+use super::payload::{Base, PayloadCopy};
+use super::resume::ResumableStage;
+use super::shared::{Prepared, Shared};
 use super::staged::Staged;
-use super::{Ahead, TransferError, paper};
+use super::{ProgressTotals, TransferError, sidecars};
 use crate::collection::{ReadSidecar, StoredItem};
-use crate::flow::{Footprint, Lacking, Reserved, batches, spread};
+use crate::flow::{Footprint, Lacking, Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -23,7 +23,7 @@ pub(super) struct Draft {
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
     /// Until its sidecar is written.
-    _reserved: Reserved,
+    _reserved: Reservation,
     failure: Mutex<Option<TransferError>>,
 }
 
@@ -36,51 +36,51 @@ impl Shared<'_> {
         scope: &rayon::Scope<'scope>,
     ) {
         if self.interrupt.requested() || self.flow.stopped() {
-            self.deliver(number, Ready::Failed(name, TransferError::Interrupted));
+            self.deliver(number, Prepared::Failed(name, TransferError::Interrupted));
             return;
         }
         match self.begin(number, &name) {
-            Ok(Begun::Ready(ready)) => self.deliver(number, ready),
-            Ok(Begun::Draft(draft)) => self.copy(draft, scope),
-            Err(error) => self.deliver(number, Ready::Failed(name, error)),
+            Ok(StageStart::Prepared(ready)) => self.deliver(number, ready),
+            Ok(StageStart::Draft(draft)) => self.copy(draft, scope),
+            Err(error) => self.deliver(number, Prepared::Failed(name, error)),
         }
     }
 
-    fn begin(&self, number: usize, name: &RepositoryName) -> Result<Begun, TransferError> {
+    fn begin(&self, number: usize, name: &RepositoryName) -> Result<StageStart, TransferError> {
         match self.decide_on(name).or_else(|error| self.decide_again(name, error, Locks::Free))? {
-            Decision::Ready(ready) => Ok(Begun::Ready(ready)),
+            Decision::Prepared(ready) => Ok(StageStart::Prepared(ready)),
             Decision::Step(chosen) => self.start(number, *chosen),
         }
     }
 
     /// Begins what was decided.
-    fn start(&self, number: usize, chosen: Chosen) -> Result<Begun, TransferError> {
+    fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart, TransferError> {
         let Chosen { from, source, to, mut staged } = chosen;
         match staged.step {
             Step::Skip => {
                 if let (true, Some((item, _))) = (self.options.rules.checksum, &to) {
                     self.prove(item)?;
                 }
-                return Ok(Begun::Ready(Ready::Planned(staged)));
+                return Ok(StageStart::Prepared(Prepared::Planned(staged)));
             }
-            Step::DropCopy => return Ok(Begun::Ready(Ready::Drop(staged))),
-            Step::Bury(Over::Nothing) => {
+            Step::DropCopy => return Ok(StageStart::Prepared(Prepared::Drop(staged))),
+            Step::Bury(Replaces::Nothing) => {
                 let staged = self.stage_tombstone(&source, staged)?;
-                return Ok(Begun::Ready(Ready::Staged(staged)));
+                return Ok(StageStart::Prepared(Prepared::Staged(staged)));
             }
-            Step::Bury(_) => return Ok(Begun::Ready(Ready::Bury(staged))),
-            step if self.renames(step) => return Ok(Begun::Ready(Ready::Move(staged))),
+            Step::Bury(_) => return Ok(StageStart::Prepared(Prepared::Bury(staged))),
+            step if self.renames(step) => return Ok(StageStart::Prepared(Prepared::Move(staged))),
             Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::Revive => {}
         }
         let entries = source.sidecar.files.len();
         self.check_room(&staged, entries)?;
         let reserved = self.pending.reserve(entries);
-        if self.ahead == Ahead::Unknown {
+        if self.ahead == ProgressTotals::Unknown {
             self.progress.expect(1, staged.bytes);
         }
         let partial = match staged.bytes {
             bytes if bytes >= self.options.resume_bytes => {
-                Partial::open(self.to, &staged.name, &source)?.map(Arc::new)
+                ResumableStage::open(self.to, &staged.name, &source)?.map(Arc::new)
             }
             _ => None,
         };
@@ -96,7 +96,7 @@ impl Shared<'_> {
             failure: Mutex::default(),
         };
         match draft.route(self).make_directories(&draft.source.sidecar.files) {
-            Ok(()) => Ok(Begun::Draft(Box::new(draft))),
+            Ok(()) => Ok(StageStart::Draft(Box::new(draft))),
             Err(error) => {
                 draft.give_up(self, false);
                 Err(error.into())
@@ -142,7 +142,7 @@ impl Shared<'_> {
         };
         let (number, name) = (draft.number, draft.staged.name.clone());
         match finished {
-            Ok(staged) => self.deliver(number, Ready::Staged(staged)),
+            Ok(staged) => self.deliver(number, Prepared::Staged(staged)),
             Err(error) => {
                 // What goes away while it is read looks damaged as well.
                 let error = match self.at_source(&draft.staged) {
@@ -152,15 +152,15 @@ impl Shared<'_> {
                 // What is damaged at the source will not become whole by another attempt.
                 draft.give_up(self, matches!(error, TransferError::Damaged { .. }));
                 let ready = self.done_by_others(&name, error, Locks::Free);
-                self.deliver(number, ready.unwrap_or_else(|error| Ready::Failed(name, error)));
+                self.deliver(number, ready.unwrap_or_else(|error| Prepared::Failed(name, error)));
             }
         }
     }
 }
 
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
-enum Begun {
-    Ready(Ready),
+enum StageStart {
+    Prepared(Prepared),
     Draft(Box<Draft>),
 }
 
@@ -169,15 +169,15 @@ impl Draft {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn route<'a>(&'a self, shared: &'a Shared<'_>) -> Route<'a> {
+    fn route<'a>(&'a self, shared: &'a Shared<'_>) -> PayloadCopy<'a> {
         let old = match &self.to {
             Some((item, read)) if read.sidecar.state != State::Deleted => {
-                Some(Old { item, entries: &read.sidecar.files })
+                Some(Base { item, entries: &read.sidecar.files })
             }
             _ => None,
         };
         let (stage, item) = self.staged.made_in(shared.writer().stage());
-        Route {
+        PayloadCopy {
             from: &self.from,
             root: shared.from.path(),
             old,
@@ -205,19 +205,19 @@ impl Draft {
     fn finish(&self, shared: &Shared<'_>) -> Result<Staged, TransferError> {
         self.route(shared).finish_directories(&self.source.sidecar.files)?;
         let now = shared.clock.now();
-        let mut copy = paper::copy(&self.source.sidecar, shared.from, now);
+        let mut copy = sidecars::copy(&self.source.sidecar, shared.from, now);
         if let Some((_, read)) = &self.to {
-            paper::remember_removal(&mut copy, &read.sidecar);
+            sidecars::remember_removal(&mut copy, &read.sidecar);
         }
         if let Step::HandOver(_) = self.staged.step {
-            copy = paper::received(copy, &shared.token, shared.from);
+            copy = sidecars::received(copy, &shared.token, shared.from);
         }
         let text = match (self.staged.step, &self.to) {
             (Step::Revive, Some((_, tombstone))) => {
-                let revived = paper::revived(&tombstone.sidecar, &self.source.sidecar);
-                paper::text(&self.staged.name, tombstone, &revived)?
+                let revived = sidecars::revived(&tombstone.sidecar, &self.source.sidecar);
+                sidecars::text(&self.staged.name, tombstone, &revived)?
             }
-            _ => paper::text(&self.staged.name, &self.source, &copy)?,
+            _ => sidecars::text(&self.staged.name, &self.source, &copy)?,
         };
         let (stage, item) = self.staged.made_in(shared.writer().stage());
         let mut file = stage.create_file(item.join(layout::SIDECAR))?;

@@ -12,14 +12,14 @@
 //! after a crash: [`settle`] does it in both cases. A crash before 5 leaves the
 //! Originals where they were. While the locks are held, no payload is read.
 
-use super::journal::{self, Record};
+use super::journal::{self, JournalRecord};
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::settle::{Settled, Sides, settle};
+use super::settle::{HandoverEnd, Peers, settle};
 use super::shared::Shared;
 use super::staged::Staged;
-use super::{TransferError, paper};
+use super::{TransferError, sidecars};
 use crate::collection::{CollectionError, StoredItem, Writer, items_at_a_time};
 use crate::disk::PathError;
 
@@ -73,7 +73,7 @@ impl Shared<'_> {
         if items.is_empty() {
             return;
         }
-        let record = Record {
+        let record = JournalRecord {
             token: self.token.clone(),
             to: self.to.id().to_owned(),
             to_path: self.to.path().to_path_buf(),
@@ -98,7 +98,7 @@ impl Shared<'_> {
             group.fatal.get_or_insert(error.into());
             return;
         }
-        let sides = Sides {
+        let sides = Peers {
             from: self.from,
             to: self.to,
             giver,
@@ -109,8 +109,8 @@ impl Shared<'_> {
         let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
             match outcome {
-                Ok(Settled::HandedOver) => group.done(*at, staged, self.to.path()),
-                Ok(Settled::Withdrawn) => group.failed_unless_told(*at, staged),
+                Ok(HandoverEnd::HandedOver) => group.done(*at, staged, self.to.path()),
+                Ok(HandoverEnd::Withdrawn) => group.failed_unless_told(*at, staged),
                 Err(error) => {
                     let (name, source) = (staged.name.clone(), Box::new(error));
                     group.failed(*at, staged, TransferError::Unfinished { name, source });
@@ -182,8 +182,8 @@ impl Shared<'_> {
         for (at, staged) in items {
             let text = self.at_source(staged).and_then(|item| {
                 let before = item.read_sidecar()?;
-                let given = paper::given(&before.sidecar, &self.token, self.to, now);
-                Ok((item, paper::text(&staged.name, &before, &given)?))
+                let given = sidecars::given(&before.sidecar, &self.token, self.to, now);
+                Ok((item, sidecars::text(&staged.name, &before, &given)?))
             });
             match text {
                 Ok(text) => texts.push(text),

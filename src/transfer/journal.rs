@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Items that are being handed over together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct JournalRecord {
     /// What the marks in the sidecars have in common with this.
     pub token: String,
     /// The id of the receiver.
@@ -52,7 +52,7 @@ pub(super) fn token(place: &Path) -> Result<String, PathError> {
     random_hex::<16>().on("draw a random token for", place)
 }
 
-impl Record {
+impl JournalRecord {
     /// Puts the record on the disk of the giver and returns its name there.
     pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
         let journal = giver.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
@@ -93,7 +93,7 @@ impl Record {
         table.to_string()
     }
 
-    fn read(text: &str) -> Result<Record, String> {
+    fn read(text: &str) -> Result<JournalRecord, String> {
         use std::os::unix::ffi::OsStringExt;
         let raw: Raw = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         if raw.format != 1 {
@@ -104,7 +104,7 @@ impl Record {
             let read = RepositoryName::parse_as_found(name);
             read.map(|(name, _)| name).map_err(|error| error.to_string())
         });
-        Ok(Record {
+        Ok(JournalRecord {
             token: raw.token,
             to: raw.to,
             to_path: std::ffi::OsString::from_vec(path).into(),
@@ -141,14 +141,13 @@ pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
 }
 
 /// The record `name`, unless it has been taken away since.
-pub(super) fn read(giver: &Collection, name: &str) -> Result<Option<Record>, TransferError> {
+pub(super) fn read(giver: &Collection, name: &str) -> Result<Option<JournalRecord>, TransferError> {
     let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
     let Some(mut file) = journal.open_file_if_there(name)? else { return Ok(None) };
     let bytes = file.read_all(MAX_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|error| error.to_string());
-    text.and_then(|text| Record::read(&text)).map(Some).map_err(|cause| TransferError::Journal {
-        path: file.path().to_path_buf(),
-        cause: JournalError(cause),
+    text.and_then(|text| JournalRecord::read(&text)).map(Some).map_err(|cause| {
+        TransferError::Journal { path: file.path().to_path_buf(), cause: JournalError(cause) }
     })
 }
 
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let record = Record {
+        let record = JournalRecord {
             token: "0123".into(),
             to: "ab".into(),
             to_path: Path::new("/mnt/with \"quotes\"").into(),
@@ -166,7 +165,7 @@ mod tests {
             is_lost: true,
             items: vec!["example.org/a/2026/11.21.02.13".parse().unwrap()],
         };
-        assert_eq!(Record::read(&record.to_text()).unwrap(), record);
-        assert!(Record::read("format = 2").is_err());
+        assert_eq!(JournalRecord::read(&record.to_text()).unwrap(), record);
+        assert!(JournalRecord::read("format = 2").is_err());
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::decide::{Over, Step, decide, decide_deleted};
+use super::decide::{Replaces, Step, decide, decide_deleted};
 use super::reading::sealed;
-use super::shared::{Ready, Shared};
+use super::shared::{Prepared, Shared};
 use super::staged::Staged;
-use super::{Depth, Giver, Options, Refusal, Tombstones, TransferError, Verb};
+use super::{Giver, Options, Refusal, RunMode, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::PathError;
 use crate::holdings::{OriginalError, Remains, may_be_original, refuse_departed};
@@ -19,7 +19,7 @@ use crate::sidecar::Party;
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
 pub(super) enum Decision {
     /// Nothing has to be read for it.
-    Ready(Ready),
+    Prepared(Prepared),
     /// A step of the table.
     Step(Box<Chosen>),
 }
@@ -44,11 +44,11 @@ impl Shared<'_> {
     pub(super) fn decide_on(&self, name: &RepositoryName) -> Result<Decision, TransferError> {
         let Some(from) = self.source_items.item(name)? else {
             match (self.options.verb, self.destination_items.item(name)?) {
-                (Verb::Refresh, _) => return Ok(Decision::Ready(Ready::Passed)),
+                (Verb::Refresh, _) => return Ok(Decision::Prepared(Prepared::Passed)),
                 // An earlier run took it there.
                 (Verb::Migrate, Some(item)) => {
                     if let Some(staged) = self.arrived(&item)? {
-                        return Ok(Decision::Ready(Ready::Planned(staged)));
+                        return Ok(Decision::Prepared(Prepared::Planned(staged)));
                     }
                 }
                 (Verb::Copy | Verb::Migrate, _) => {}
@@ -63,7 +63,7 @@ impl Shared<'_> {
             && self.options.tombstones == Tombstones::Bring
             && self.options.verb == Verb::Copy;
         if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
-            return Ok(Decision::Ready(Ready::Passed));
+            return Ok(Decision::Prepared(Prepared::Passed));
         }
         let to = match self.destination_items.item(name)? {
             None => {
@@ -76,7 +76,7 @@ impl Shared<'_> {
             }
         };
         if self.options.verb == Verb::Refresh && !is_copy_of(&source, to.as_ref()) {
-            return Ok(Decision::Ready(Ready::Passed));
+            return Ok(Decision::Prepared(Prepared::Passed));
         }
         let own = (&source.sidecar, self.from.id());
         let there = to.as_ref().map(|(_, read)| &read.sidecar);
@@ -103,11 +103,11 @@ impl Shared<'_> {
                 giver: self.giver(&source, to.as_ref().map(|(_, read)| read)),
             })?,
         };
-        let Some(step) = step else { return Ok(Decision::Ready(Ready::Passed)) };
+        let Some(step) = step else { return Ok(Decision::Prepared(Prepared::Passed)) };
         match step {
             Step::Revive => self.claim().check(from.name(), Remains::Tombstone)?,
             // A Copy of it does no harm: the Original that it became is later, or the same.
-            Step::HandOver(_) | Step::Copy(Over::Tombstone) => {
+            Step::HandOver(_) | Step::Copy(Replaces::Tombstone) => {
                 refuse_departed(from.name(), self.from)?;
             }
             _ => {}
@@ -118,7 +118,7 @@ impl Shared<'_> {
         };
         self.check_reach(step, &place, from.name())?;
         let (files, bytes) = match step {
-            Step::Bury(Over::Nothing) => (0, 0),
+            Step::Bury(Replaces::Nothing) => (0, 0),
             _ => (source.sidecar.payload.files, source.sidecar.payload.bytes),
         };
         let unlisted = self.unlisted(step, (&from, &source), to.as_ref())?;
@@ -135,8 +135,8 @@ impl Shared<'_> {
             unlisted,
             partial: None,
         };
-        if self.options.depth == Depth::Plan {
-            return Ok(Decision::Ready(Ready::Planned(staged)));
+        if self.options.depth == RunMode::Plan {
+            return Ok(Decision::Prepared(Prepared::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
     }
@@ -216,7 +216,7 @@ impl Shared<'_> {
         if !may_pass {
             return Err(error);
         }
-        if self.options.depth == Depth::Plan {
+        if self.options.depth == RunMode::Plan {
             return self.decide_on(name);
         }
         // A copy only reads its source, so it does not lock it either.
@@ -235,17 +235,17 @@ impl Shared<'_> {
         name: &RepositoryName,
         error: TransferError,
         locks: Locks,
-    ) -> Result<Ready, TransferError> {
+    ) -> Result<Prepared, TransferError> {
         if !matches!(error, TransferError::Changed { .. }) {
             return Err(error);
         }
         match self.decide_again(name, error, locks)? {
-            Decision::Ready(ready @ Ready::Planned(_)) => Ok(ready),
+            Decision::Prepared(ready @ Prepared::Planned(_)) => Ok(ready),
             Decision::Step(chosen) if chosen.staged.step == Step::Skip => {
-                Ok(Ready::Planned(chosen.staged))
+                Ok(Prepared::Planned(chosen.staged))
             }
             Decision::Step(chosen) if chosen.staged.step == Step::DropCopy => {
-                Ok(Ready::Drop(chosen.staged))
+                Ok(Prepared::Drop(chosen.staged))
             }
             _ => Err(TransferError::Changed { name: name.clone() }),
         }
@@ -273,8 +273,10 @@ fn burial(to: Option<&(StoredItem, ReadSidecar)>) -> Result<Burial, PathError> {
 /// brought here by a run that was killed gets its payload buried.
 fn check_burial(step: Step, burial: Burial) -> Result<Step, Refusal> {
     match step {
-        Step::Skip if burial == Burial::Open => Ok(Step::Bury(Over::Tombstone)),
-        step if step.over() == Over::Tombstone && burial == Burial::Open => Err(Refusal::Unburied),
+        Step::Skip if burial == Burial::Open => Ok(Step::Bury(Replaces::Tombstone)),
+        step if step.over() == Replaces::Tombstone && burial == Burial::Open => {
+            Err(Refusal::Unburied)
+        }
         step => Ok(step),
     }
 }

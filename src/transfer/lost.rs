@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::TransferError;
-use super::journal::{self, Record};
+use super::journal::{self, JournalRecord};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, lock_items};
@@ -46,7 +46,7 @@ pub fn end_lost(
         }
         if !is_open {
             let writer = giver.writer(agent, waiter)?;
-            Record { is_lost: true, ..record }.replace(giver, &name)?;
+            JournalRecord { is_lost: true, ..record }.replace(giver, &name)?;
             writer.finish()?;
         }
     }

@@ -9,11 +9,11 @@
 //! | `look` | one item: both sidecars are read, and the step is decided; once more if another process was faster |
 //! | `staged`, `shared` | an item in the stage; what the threads of a run share |
 //! | `draft` | an item on its way: copied into the stage by several threads |
-//! | `there` | an item that the destination has already |
+//! | `arrived` | an item that the destination has already |
 //! | `reading` | its sidecars, if they can be relied on |
 //! | `payload` | its files: read once, compared with the source's sidecar on the way |
 //! | `resume` | a large item that is taken up again where a run was cut short |
-//! | `paper` | its sidecars: what a Copy says, what an Original says that was handed over |
+//! | `sidecars` | its sidecars: what a Copy says, what an Original says that was handed over |
 //! | `run` | many items: threads stage them, one side publishes them in groups, in order |
 //! | `publish` | a group of Copies: one sync, then each in one step |
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
@@ -45,6 +45,7 @@
 //!
 //! [`lock_items`]: crate::collection::lock_items
 
+mod arrived;
 mod bury;
 mod decide;
 mod draft;
@@ -53,7 +54,6 @@ mod handover;
 mod journal;
 mod look;
 mod lost;
-mod paper;
 mod payload;
 mod publish;
 mod reading;
@@ -63,8 +63,8 @@ mod retire;
 mod run;
 mod settle;
 mod shared;
+mod sidecars;
 mod staged;
-mod there;
 mod unlisted;
 
 use std::path::PathBuf;
@@ -80,12 +80,12 @@ use crate::item::State;
 use crate::progress::Progress;
 
 pub use crate::flow::OnError;
-pub use decide::{Over, Step};
+pub use decide::{Replaces, Step};
 pub use error::{Giver, JournalError, Refusal, TransferError};
 pub use lost::end_lost;
-pub use recovery::{Finished, Reach, finish_pending, has_pending, pending};
-pub use run::Feed;
-pub use settle::Settled;
+pub use recovery::{Finished, PeerLookup, finish_pending, has_pending, pending};
+pub use run::NameFeed;
+pub use settle::HandoverEnd;
 
 /// What is done with items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub struct Rules {
 
 /// How far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum RunMode {
     /// Only decides.
     Plan,
     /// Does it.
@@ -129,7 +129,7 @@ pub struct Options {
     /// What is allowed.
     pub rules: Rules,
     /// How far it goes.
-    pub depth: Depth,
+    pub depth: RunMode,
     /// Only items that the source has in this state.
     pub state: Option<State>,
     /// What is done about items that are deleted at the source.
@@ -177,20 +177,20 @@ pub struct Transfer<'a> {
     /// Hears how far it has come.
     pub progress: &'a dyn Progress,
     /// Whether it has been told what lies ahead.
-    pub ahead: Ahead,
+    pub ahead: ProgressTotals,
     /// Asks for a stop.
     pub interrupt: &'a Interrupt,
 }
 
 /// What progress knows of the run as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ahead {
+pub enum ProgressTotals {
     /// What is begun is told as it is.
     #[default]
     Unknown,
-    /// Everything is told by somebody else, as [`Listing::measure`] does it; so what need not be copied
+    /// Everything is told by somebody else, as [`NameFilter::measure`] does it; so what need not be copied
     /// counts as well.
-    Told,
+    Announced,
 }
 
 /// An item that was looked at, and what was done, or would be.
@@ -238,7 +238,7 @@ pub struct Summary {
 
 /// Which items are wanted of a listing.
 #[derive(Clone, Debug, Default)]
-pub struct Listing {
+pub struct NameFilter {
     /// Only those of this prefix.
     pub names: crate::collection::Names,
     /// Only those named since then.

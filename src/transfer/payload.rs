@@ -16,12 +16,12 @@ use crate::layout;
 use crate::progress::Progress;
 
 /// Where a payload comes from and goes to.
-pub(super) struct Route<'a> {
+pub(super) struct PayloadCopy<'a> {
     pub from: &'a StoredItem,
     /// The root of the source, for messages.
     pub root: &'a Path,
     /// What the destination has of it already.
-    pub old: Option<Old<'a>>,
+    pub old: Option<Base<'a>>,
     pub stage: &'a Dir,
     /// The new item in the stage; it has its payload directory.
     pub item: &'a Path,
@@ -34,13 +34,13 @@ pub(super) struct Route<'a> {
 
 /// An older state of the item at the destination, whose unchanged files are taken over.
 #[derive(Clone, Copy)]
-pub(super) struct Old<'a> {
+pub(super) struct Base<'a> {
     pub item: &'a StoredItem,
     /// Its entries, sorted by path.
     pub entries: &'a [Entry],
 }
 
-impl Route<'_> {
+impl PayloadCopy<'_> {
     /// Makes every directory that `entries` name or imply.
     pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
         for directory in directories(entries) {
@@ -74,7 +74,7 @@ impl Route<'_> {
                     self.stage.make_link(text, &path)?;
                 }
                 Content::File { bytes, digest, modified, mode } => {
-                    let wanted = Wanted {
+                    let wanted = Expected {
                         path: &entry.path,
                         bytes: *bytes,
                         digest: *digest,
@@ -92,8 +92,8 @@ impl Route<'_> {
 
     /// Gives a file of the old item a second name in the new one, if it is the same there: in the
     /// sidecar, and by its bytes.
-    fn take_over(&self, entry: &Entry, wanted: &Wanted<'_>) -> Result<bool, TransferError> {
-        let Some(Old { item, entries }) = self.old else { return Ok(false) };
+    fn take_over(&self, entry: &Entry, wanted: &Expected<'_>) -> Result<bool, TransferError> {
+        let Some(Base { item, entries }) = self.old else { return Ok(false) };
         let at = entries.binary_search_by(|old| old.path.cmp(&entry.path));
         if at.ok().map(|at| &entries[at]) != Some(entry) {
             return Ok(false);
@@ -120,7 +120,7 @@ impl Route<'_> {
         Ok(linked)
     }
 
-    fn copy_file(&self, wanted: &Wanted<'_>) -> Result<(), TransferError> {
+    fn copy_file(&self, wanted: &Expected<'_>) -> Result<(), TransferError> {
         let mut source = match self.from.open(wanted.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(self.damaged(wanted.path, "it is missing"));
@@ -154,7 +154,7 @@ impl Route<'_> {
     }
 
     /// Whether an earlier run copied a file whole; what it left of one that is not goes.
-    fn is_there(&self, path: &Path, wanted: &Wanted<'_>) -> Result<bool, TransferError> {
+    fn is_there(&self, path: &Path, wanted: &Expected<'_>) -> Result<bool, TransferError> {
         let Some(stamp) = self.stage.stamp(path)? else { return Ok(false) };
         if stamp.kind == Kind::File && stamp.bytes == wanted.bytes {
             let mut copy = self.stage.open_file(path)?;
@@ -235,7 +235,7 @@ impl Route<'_> {
 }
 
 /// A file as the sidecar has it.
-struct Wanted<'a> {
+struct Expected<'a> {
     path: &'a PayloadPath,
     bytes: u64,
     digest: Digest,
@@ -243,7 +243,7 @@ struct Wanted<'a> {
     mode: u32,
 }
 
-impl Wanted<'_> {
+impl Expected<'_> {
     /// The attributes it is to have.
     fn stamp(&self, found: Stamp) -> Stamp {
         Stamp { mode: self.mode, modified: self.modified, ..found }

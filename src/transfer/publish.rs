@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::look::Locks;
-use super::shared::{Ready, Shared};
+use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::unlisted::keep_unlisted;
-use super::{Depth, Outcome, Over, Step, TransferError, Transferred};
+use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
     Changing, Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks,
     StoredItem, lock_items,
@@ -63,7 +63,7 @@ impl Shared<'_> {
     /// Publishes a group: everything in it is durable when this returns, or has its reason why not.
     ///
     /// The error is one that later groups would meet as well.
-    pub(super) fn publish(&self, ready: Vec<Ready>) -> (Vec<Outcome>, Option<TransferError>) {
+    pub(super) fn publish(&self, ready: Vec<Prepared>) -> (Vec<Outcome>, Option<TransferError>) {
         let mut group = Group {
             outcomes: BTreeMap::new(),
             done: Vec::new(),
@@ -74,18 +74,18 @@ impl Shared<'_> {
         let (mut moves, mut drops, mut burials) = (Items::new(), Items::new(), Items::new());
         for (at, ready) in ready.into_iter().enumerate() {
             match ready {
-                Ready::Passed => {}
-                Ready::Planned(staged) => group.done(at, &staged, self.to.path()),
-                Ready::Failed(name, error) => {
+                Prepared::Passed => {}
+                Prepared::Planned(staged) => group.done(at, &staged, self.to.path()),
+                Prepared::Failed(name, error) => {
                     group.outcomes.insert(at, Outcome { name, result: Err(error) });
                 }
-                Ready::Staged(staged) => match staged.step {
+                Prepared::Staged(staged) => match staged.step {
                     Step::HandOver(_) => handovers.push((at, staged)),
                     _ => copies.push((at, staged)),
                 },
-                Ready::Move(staged) => moves.push((at, staged)),
-                Ready::Drop(staged) => drops.push((at, staged)),
-                Ready::Bury(staged) => burials.push((at, staged)),
+                Prepared::Move(staged) => moves.push((at, staged)),
+                Prepared::Drop(staged) => drops.push((at, staged)),
+                Prepared::Bury(staged) => burials.push((at, staged)),
             }
         }
         let staged = copies.iter().chain(&handovers).map(|(_, staged)| staged.item.clone());
@@ -101,7 +101,7 @@ impl Shared<'_> {
         self.drop_all(&late_drops, &mut group);
         self.sync_what_is_there(&mut group);
         drop(changing);
-        if self.options.depth == Depth::Act {
+        if self.options.depth == RunMode::Act {
             self.note(&group.done);
             self.make_room(&staged);
         }
@@ -138,7 +138,7 @@ impl Shared<'_> {
     /// that is at work now, may have put it there and not have synced it.
     fn sync_what_is_there(&self, group: &mut Group) {
         let mut skipped = group.done.iter().filter(|staged| staged.step == Step::Skip).peekable();
-        if self.options.depth == Depth::Plan || skipped.peek().is_none() {
+        if self.options.depth == RunMode::Plan || skipped.peek().is_none() {
             return;
         }
         // Its bytes were on the disk before it was put there.
@@ -170,8 +170,8 @@ impl Shared<'_> {
             (error, _) => error,
         };
         match self.done_by_others(&staged.name, error, locks) {
-            Ok(Ready::Drop(staged)) => group.late_drops.push((at, staged)),
-            Ok(Ready::Planned(there)) => group.done(at, &there, self.to.path()),
+            Ok(Prepared::Drop(staged)) => group.late_drops.push((at, staged)),
+            Ok(Prepared::Planned(there)) => group.done(at, &there, self.to.path()),
             Ok(_) => group.failed(at, staged, TransferError::Changed { name: staged.name.clone() }),
             Err(error) => group.failed(at, staged, error),
         }
@@ -197,7 +197,7 @@ impl Shared<'_> {
                     note: Some("its Original was deleted".to_owned()),
                     ..event(EventKind::Deletion, staged)
                 }),
-                Step::Copy(Over::Copy) => there.push(event(EventKind::Modification, staged)),
+                Step::Copy(Replaces::Copy) => there.push(event(EventKind::Modification, staged)),
                 Step::Copy(_) => there.push(event(EventKind::Replication, staged)),
                 Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => {
                     let event = event(EventKind::Transfer, staged).with_destination(self.to);
@@ -296,7 +296,7 @@ impl Shared<'_> {
     /// Puts one item in place.
     fn put(&self, year: &Dir, staged: &Staged, locks: Locks) -> Result<(), TransferError> {
         let stage = self.writer().stage();
-        if staged.step.over() == Over::Nothing {
+        if staged.step.over() == Replaces::Nothing {
             return self.put_new(stage, year, staged);
         }
         let _locks = match locks {
@@ -356,7 +356,7 @@ impl Shared<'_> {
 fn arrival((_, staged): &(usize, Staged)) -> Option<(RepositoryName, InventoryChange)> {
     let state = match staged.step {
         // It was a Copy before.
-        Step::Copy(Over::Copy) | Step::HandOver(Over::Copy) | Step::Skip => return None,
+        Step::Copy(Replaces::Copy) | Step::HandOver(Replaces::Copy) | Step::Skip => return None,
         Step::Revive => State::Original,
         Step::Bury(_) => State::Deleted,
         // An item that is handed over is a Copy until the hand-over is settled.

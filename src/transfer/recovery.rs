@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::TransferError;
-use super::journal::{self, Record};
-use super::settle::{Settled, Sides, settle};
+use super::journal::{self, JournalRecord};
+use super::settle::{HandoverEnd, Peers, settle};
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Event, EventKind, lock_items};
 use crate::disk::PathError;
@@ -17,7 +17,7 @@ pub struct Finished {
     /// The item; none for a record that cannot be used at all.
     pub name: Option<RepositoryName>,
     /// How it ended, or why it cannot be ended now.
-    pub result: Result<Settled, TransferError>,
+    pub result: Result<HandoverEnd, TransferError>,
 }
 
 /// Whether hand-overs from `giver` wait to be finished, or for a lost receiver to come back.
@@ -27,7 +27,7 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
 
 /// Where receivers are looked for.
 #[derive(Clone, Copy, Debug)]
-pub enum Reach<'a> {
+pub enum PeerLookup<'a> {
     /// Only this collection; hand-overs to others are left alone.
     Only(&'a Collection),
     /// These collections, and where each one was.
@@ -55,7 +55,7 @@ pub fn pending(
 /// left to it, and a record that cannot be used does not stop the others.
 pub fn finish_pending(
     giver: &Collection,
-    reach: Reach<'_>,
+    reach: PeerLookup<'_>,
     agent: &Agent,
     waiter: &Waiter<'_>,
 ) -> Result<Vec<Finished>, TransferError> {
@@ -73,7 +73,7 @@ pub fn finish_pending(
 /// Finishing the hand-overs of one collection.
 struct Finish<'a> {
     giver: &'a Collection,
-    reach: Reach<'a>,
+    reach: PeerLookup<'a>,
     agent: &'a Agent,
     waiter: &'a Waiter<'a>,
 }
@@ -82,9 +82,11 @@ impl Finish<'_> {
     fn record(&self, journal: &str) -> Result<Vec<Finished>, TransferError> {
         let Some(record) = journal::read(self.giver, journal)? else { return Ok(Vec::new()) };
         match self.reach {
-            Reach::Only(receiver) if receiver.id() == record.to => self.with(receiver, journal),
-            Reach::Only(_) => Ok(Vec::new()),
-            Reach::Anywhere(others) => {
+            PeerLookup::Only(receiver) if receiver.id() == record.to => {
+                self.with(receiver, journal)
+            }
+            PeerLookup::Only(_) => Ok(Vec::new()),
+            PeerLookup::Anywhere(others) => {
                 // Where it was, first: another one of its id may be a copy made by hand.
                 let opened = open_receiver(self.giver, &record);
                 let known = others.iter().find(|other| other.id() == record.to);
@@ -111,7 +113,7 @@ impl Finish<'_> {
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
         let sides =
-            Sides { from: giver, to: receiver, giver: &from, receiver: &to, clock: waiter.clock };
+            Peers { from: giver, to: receiver, giver: &from, receiver: &to, clock: waiter.clock };
         let changing = [
             from.changing(giver, record.items.clone()),
             to.changing(receiver, record.items.clone()),
@@ -131,12 +133,12 @@ impl Finish<'_> {
 
 /// Notes in the event logs what a run before could not.
 fn note(
-    sides: &Sides<'_>,
-    outcomes: &[(RepositoryName, Result<Settled, TransferError>)],
+    sides: &Peers<'_>,
+    outcomes: &[(RepositoryName, Result<HandoverEnd, TransferError>)],
     agent: &Agent,
 ) {
     let now = sides.clock.now();
-    let handed_over = outcomes.iter().filter(|(_, it)| matches!(it, Ok(Settled::HandedOver)));
+    let handed_over = outcomes.iter().filter(|(_, it)| matches!(it, Ok(HandoverEnd::HandedOver)));
     let events: Vec<_> = handed_over
         .map(|(name, _)| {
             let event = Event::new(EventKind::Transfer, name, now, agent);
@@ -148,7 +150,7 @@ fn note(
     sides.to.note(&events);
 }
 
-fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, TransferError> {
+fn open_receiver(giver: &Collection, record: &JournalRecord) -> Result<Collection, TransferError> {
     let receiver = Collection::open(&record.to_path, &giver.root().watcher())?;
     if receiver.id() == record.to {
         return Ok(receiver.with_listener_of(giver));
@@ -157,7 +159,7 @@ fn open_receiver(giver: &Collection, record: &Record) -> Result<Collection, Tran
 }
 
 /// The outcomes of a record whose receiver cannot be reached: the first tells why.
-fn unreachable(record: &Record, error: TransferError) -> Vec<Finished> {
+fn unreachable(record: &JournalRecord, error: TransferError) -> Vec<Finished> {
     let mut error = Some(error);
     let tell = |name: &RepositoryName| Finished {
         name: Some(name.clone()),

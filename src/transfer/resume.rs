@@ -17,7 +17,7 @@ use crate::layout;
 
 /// A place where an item is staged so that it can be taken up again.
 #[derive(Debug)]
-pub(super) struct Partial {
+pub(super) struct ResumableStage {
     /// The directory of all such places.
     pub dir: Dir,
     /// This one in it.
@@ -25,15 +25,15 @@ pub(super) struct Partial {
     _lock: DirLock,
 }
 
-impl Partial {
+impl ResumableStage {
     /// The place for the item that `source` describes, unless another process works there, or it
     /// belongs to another user, whose files keep the modes and times they have.
     pub(super) fn open(
         to: &Collection,
         name: &RepositoryName,
         source: &ReadSidecar,
-    ) -> Result<Option<Partial>, PathError> {
-        match Partial::open_own(to, name, source) {
+    ) -> Result<Option<ResumableStage>, PathError> {
+        match ResumableStage::open_own(to, name, source) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
             outcome => outcome,
         }
@@ -43,7 +43,7 @@ impl Partial {
         to: &Collection,
         name: &RepositoryName,
         source: &ReadSidecar,
-    ) -> Result<Option<Partial>, PathError> {
+    ) -> Result<Option<ResumableStage>, PathError> {
         let dir = to.ensure_own()?.ensure_dir(layout::PARTIAL)?;
         // Names may be longer than the name of a file.
         let item = Digest::of(name.folded().as_bytes());
@@ -57,7 +57,7 @@ impl Partial {
         own.confirm_owner()?;
         own.ensure_dir(layout::PAYLOAD)?;
         own.remove_file_if_there(Path::new(layout::SIDECAR))?;
-        Ok(Some(Partial { dir, item: entry.into(), _lock: lock }))
+        Ok(Some(ResumableStage { dir, item: entry.into(), _lock: lock }))
     }
 
     /// Moves the item, whole now, to `staged` in the stage of the run.

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::shared::{Ready, Shared, size};
+use super::shared::{Prepared, Shared, size};
 use super::{
-    Depth, Listing, OnError, Outcome, Step, Summary, Transfer, TransferError, Transferred, Verb,
+    NameFilter, OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred,
+    Verb,
 };
 use crate::collection::{Buckets, Collection, Lookup, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
@@ -18,13 +19,13 @@ use std::sync::Arc;
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
 
 /// Hands the names of items to the function it is given, until that has enough.
-pub type Feed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError>
+pub type NameFeed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError>
     + Send
     + 'a;
 
-impl Listing {
+impl NameFilter {
     /// All items of `collection` that are wanted, as a feed.
-    pub fn feed<'a>(&'a self, collection: &'a Collection) -> Box<Feed<'a>> {
+    pub fn feed<'a>(&'a self, collection: &'a Collection) -> Box<NameFeed<'a>> {
         Box::new(|take| {
             collection.visit_names(&self.names, |name| {
                 let wanted = self.since.is_none_or(|since| name.instant() >= since);
@@ -34,7 +35,7 @@ impl Listing {
     }
 }
 
-impl Listing {
+impl NameFilter {
     /// Tells `progress` of all items of `collection` that are wanted, for as long as `go_on` says so.
     ///
     /// It runs beside the transfer and is much faster; what it cannot read it leaves out.
@@ -62,7 +63,7 @@ impl Transfer<'_> {
     /// nobody listens.
     pub fn run(
         self,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         mut report: impl FnMut(Vec<Outcome>) -> Result<(), TransferError>,
     ) -> Summary {
         let mut summary = Summary::default();
@@ -79,20 +80,20 @@ impl Transfer<'_> {
 
     fn carry_out(
         &self,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         summary: &mut Summary,
         report: &mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
     ) -> Result<(), TransferError> {
         check_apart(self.from, self.to)?;
-        if self.options.depth == Depth::Act && self.writer.is_none() {
+        if self.options.depth == RunMode::Act && self.writer.is_none() {
             return Err(TransferError::NoWriter(self.to.path().to_path_buf()));
         }
-        let gives = self.options.depth == Depth::Act && self.options.verb == Verb::Migrate;
+        let gives = self.options.depth == RunMode::Act && self.options.verb == Verb::Migrate;
         if gives && self.source_writer.is_none() {
             return Err(TransferError::NoWriter(self.from.path().to_path_buf()));
         }
         let shared = self.shared()?;
-        let collect = || Ending { shared: &shared, summary, report }.collect();
+        let collect = || Reporter { shared: &shared, summary, report }.collect();
         let driven =
             shared.flow.drive(self.options.jobs, |scope| shared.feed(feed, scope), collect);
         let (listed, ()) = driven.on("start threads for", self.to.path())?;
@@ -138,7 +139,7 @@ impl Shared<'_> {
     /// Hands names to the threads, as fast as the publishing side takes what they make.
     fn feed<'scope>(
         &'scope self,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         scope: &rayon::Scope<'scope>,
     ) -> Result<(), PathError> {
         let mut number = 0;
@@ -155,13 +156,13 @@ impl Shared<'_> {
 }
 
 /// The publishing side.
-struct Ending<'a> {
+struct Reporter<'a> {
     shared: &'a Shared<'a>,
     summary: &'a mut Summary,
     report: &'a mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
 }
 
-impl Ending<'_> {
+impl Reporter<'_> {
     fn collect(&mut self) {
         let shared = self.shared;
         for group in shared.flow.groups(size) {
@@ -169,7 +170,7 @@ impl Ending<'_> {
         }
     }
 
-    fn publish(&mut self, group: Vec<Ready>) {
+    fn publish(&mut self, group: Vec<Prepared>) {
         let count = group.len();
         let halted = match &self.summary.fatal {
             Some(_) => Some(TransferError::GroupFailed),
@@ -215,7 +216,7 @@ impl Ending<'_> {
                 }
             }
         }
-        if self.shared.options.depth == Depth::Act {
+        if self.shared.options.depth == RunMode::Act {
             self.shared.progress.finish_item(name.as_str());
         }
     }
@@ -227,19 +228,19 @@ impl Ending<'_> {
 }
 
 /// The outcomes of a group that is not published any more.
-fn halt(group: Vec<Ready>, reason: &TransferError) -> Vec<Outcome> {
+fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
     let error = || match reason {
         TransferError::Interrupted => TransferError::Interrupted,
         _ => TransferError::GroupFailed,
     };
     let outcome = |ready| match ready {
-        Ready::Passed => None,
-        Ready::Failed(name, error) => Some(Outcome { name, result: Err(error) }),
-        Ready::Planned(staged)
-        | Ready::Staged(staged)
-        | Ready::Move(staged)
-        | Ready::Bury(staged)
-        | Ready::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),
+        Prepared::Passed => None,
+        Prepared::Failed(name, error) => Some(Outcome { name, result: Err(error) }),
+        Prepared::Planned(staged)
+        | Prepared::Staged(staged)
+        | Prepared::Move(staged)
+        | Prepared::Bury(staged)
+        | Prepared::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),
     };
     group.into_iter().filter_map(outcome).collect()
 }

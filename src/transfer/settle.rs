@@ -1,9 +1,9 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
-use super::journal::Record;
+use super::journal::JournalRecord;
 use super::reading::sealed;
 use super::retire::retire;
-use super::{Refusal, TransferError, paper};
+use super::{Refusal, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Departure, InventoryChange, ReadSidecar, StoredItem, Writer,
@@ -15,7 +15,7 @@ use crate::item::State;
 use crate::sidecar::{Handover, NewText, Sidecar};
 
 /// Both sides of a hand-over, with the right to write on each.
-pub(super) struct Sides<'a> {
+pub(super) struct Peers<'a> {
     pub from: &'a Collection,
     pub to: &'a Collection,
     pub giver: &'a Writer,
@@ -25,7 +25,7 @@ pub(super) struct Sides<'a> {
 
 /// How the hand-over of an item ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum HandoverEnd {
     /// The receiver has the Original.
     HandedOver,
     /// The giver still has it.
@@ -33,11 +33,11 @@ pub enum Settled {
 }
 
 /// An item as one side has it.
-type Held = Option<(StoredItem, ReadSidecar)>;
+type OneSide = Option<(StoredItem, ReadSidecar)>;
 
 /// What an item's sidecars call for.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
-enum Next {
+enum NextStep {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
     Receive { received: (StoredItem, ReadSidecar), given: (StoredItem, ReadSidecar) },
     /// The giver's copy is to end.
@@ -47,16 +47,16 @@ enum Next {
     /// The receiver's Copy is to lose its mark.
     Withdraw { received: (StoredItem, ReadSidecar) },
     /// Nothing more.
-    Nothing(Settled),
+    Nothing(HandoverEnd),
 }
 
 /// Brings every item of `record` to an end. The locks of all are held.
 ///
 /// May be cut short anywhere and repeated.
 pub(super) fn settle(
-    sides: &Sides<'_>,
-    record: &Record,
-) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+    sides: &Peers<'_>,
+    record: &JournalRecord,
+) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     // What a run that was cut short has renamed may be in memory only. It is acted upon below, so it
     // has to be on the disk first.
     let synced = record.sync_names(sides.from).and_then(|()| record.sync_names(sides.to));
@@ -68,7 +68,8 @@ pub(super) fn settle(
             }
         }
         Err(error) => {
-            let unsettled = record.items.iter().map(|name| (name.clone(), Ok(Settled::Withdrawn)));
+            let unsettled =
+                record.items.iter().map(|name| (name.clone(), Ok(HandoverEnd::Withdrawn)));
             outcomes = fail(unsettled.collect(), error.into());
         }
     }
@@ -76,10 +77,10 @@ pub(super) fn settle(
 }
 
 fn settle_some(
-    sides: &Sides<'_>,
-    record: &Record,
+    sides: &Peers<'_>,
+    record: &JournalRecord,
     names: &[RepositoryName],
-) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     let mut outcomes = Vec::new();
     let (mut received, mut given) = (Vec::new(), Vec::new());
     for name in names {
@@ -103,19 +104,19 @@ fn settle_some(
 }
 
 fn fail(
-    outcomes: Vec<(RepositoryName, Result<Settled, TransferError>)>,
+    outcomes: Vec<(RepositoryName, Result<HandoverEnd, TransferError>)>,
     error: TransferError,
-) -> Vec<(RepositoryName, Result<Settled, TransferError>)> {
+) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     let mut error = Some(error);
-    let told = |(name, outcome): (RepositoryName, Result<Settled, TransferError>)| {
+    let told = |(name, outcome): (RepositoryName, Result<HandoverEnd, TransferError>)| {
         let outcome = outcome.and_then(|_| Err(error.take().unwrap_or(TransferError::GroupFailed)));
         (name, outcome)
     };
     outcomes.into_iter().map(told).collect()
 }
 
-fn look(sides: &Sides<'_>, name: &RepositoryName) -> Result<(Held, Held), TransferError> {
-    let held = |collection: &Collection| -> Result<Held, TransferError> {
+fn look(sides: &Peers<'_>, name: &RepositoryName) -> Result<(OneSide, OneSide), TransferError> {
+    let held = |collection: &Collection| -> Result<OneSide, TransferError> {
         match collection.item(name) {
             Ok(item) => {
                 let read = sealed(&item, item.read_sidecar(), collection.path())?;
@@ -130,38 +131,39 @@ fn look(sides: &Sides<'_>, name: &RepositoryName) -> Result<(Held, Held), Transf
 
 /// What is to be done, by what both sidecars say.
 fn next(
-    sides: &Sides<'_>,
-    record: &Record,
+    sides: &Peers<'_>,
+    record: &JournalRecord,
     name: &RepositoryName,
-    at_giver: Held,
-    at_receiver: Held,
-) -> Result<Next, TransferError> {
+    at_giver: OneSide,
+    at_receiver: OneSide,
+) -> Result<NextStep, TransferError> {
     let token = Some(record.token.as_str());
     let is_received = |sidecar: &Sidecar| {
         sidecar.mark().is_some_and(|it| it.received_from(sides.from.id()) == token)
     };
     let is_given =
         |sidecar: &Sidecar| sidecar.mark().is_some_and(|it| it.given_to(sides.to.id()) == token);
-    let is_original =
-        |held: &Held| held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original);
+    let is_original = |held: &OneSide| {
+        held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original)
+    };
     Ok(match (at_giver, at_receiver) {
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
-            Next::Receive { received, given }
+            NextStep::Receive { received, given }
         }
         (Some(given), receiver) if is_given(&given.1.sidecar) => {
             if is_original(&receiver) {
-                Next::End { given }
+                NextStep::End { given }
             } else {
                 // The receiver got it, and has passed it on or deleted it since. Nothing proves that
                 // the bytes exist elsewhere.
-                Next::Keep { given }
+                NextStep::Keep { given }
             }
         }
         // Without the mark the giver never said that it handed the item over: it still has the
         // Original, or has deleted it or handed it to another collection since.
-        (_, Some(received)) if is_received(&received.1.sidecar) => Next::Withdraw { received },
+        (_, Some(received)) if is_received(&received.1.sidecar) => NextStep::Withdraw { received },
         (giver, receiver) if is_original(&giver) && is_original(&receiver) => {
             return Err(TransferError::Refused {
                 name: name.clone(),
@@ -171,8 +173,8 @@ fn next(
                 giver: None,
             });
         }
-        (_, receiver) if is_original(&receiver) => Next::Nothing(Settled::HandedOver),
-        _ => Next::Nothing(Settled::Withdrawn),
+        (_, receiver) if is_original(&receiver) => NextStep::Nothing(HandoverEnd::HandedOver),
+        _ => NextStep::Nothing(HandoverEnd::Withdrawn),
     })
 }
 
@@ -185,53 +187,54 @@ impl Sidecar {
 
 /// Adds what is to be written to the lists, and says how it will have ended.
 fn prepare(
-    sides: &Sides<'_>,
-    record: &Record,
+    sides: &Peers<'_>,
+    record: &JournalRecord,
     name: &RepositoryName,
-    next: Next,
+    next: NextStep,
     received: &mut Vec<(StoredItem, NewText)>,
     given: &mut Vec<(StoredItem, Option<NewText>)>,
-) -> Result<Settled, TransferError> {
-    let unmarked = |read: &ReadSidecar| paper::text(name, read, &paper::unmarked(&read.sidecar));
+) -> Result<HandoverEnd, TransferError> {
+    let unmarked =
+        |read: &ReadSidecar| sidecars::text(name, read, &sidecars::unmarked(&read.sidecar));
     let ending = |item: StoredItem, read: &ReadSidecar| {
         let text = record.leave_copy.then(|| unmarked(read));
         Ok::<_, TransferError>((item, text.transpose()?))
     };
     match next {
-        Next::Nothing(settled) => Ok(settled),
-        Next::Withdraw { received: (item, read) } => {
+        NextStep::Nothing(settled) => Ok(settled),
+        NextStep::Withdraw { received: (item, read) } => {
             received.push((item, unmarked(&read)?));
-            Ok(Settled::Withdrawn)
+            Ok(HandoverEnd::Withdrawn)
         }
-        Next::Keep { given: (item, read) } => {
+        NextStep::Keep { given: (item, read) } => {
             let text = unmarked(&read)?;
             given.push((item, Some(text)));
-            Ok(Settled::HandedOver)
+            Ok(HandoverEnd::HandedOver)
         }
-        Next::End { given: (item, read) } => {
+        NextStep::End { given: (item, read) } => {
             given.push(ending(item, &read)?);
-            Ok(Settled::HandedOver)
+            Ok(HandoverEnd::HandedOver)
         }
-        Next::Receive { received: (item, read), given: (left, left_read) } => {
-            let original = paper::original(&read.sidecar, sides.to, sides.clock.now());
-            let text = paper::text(name, &read, &original)?;
+        NextStep::Receive { received: (item, read), given: (left, left_read) } => {
+            let original = sidecars::original(&read.sidecar, sides.to, sides.clock.now());
+            let text = sidecars::text(name, &read, &original)?;
             given.push(ending(left, &left_read)?);
             received.push((item, text));
-            Ok(Settled::HandedOver)
+            Ok(HandoverEnd::HandedOver)
         }
     }
 }
 
 /// Records what the receiver's items are now: a run that was cut short may not have come to that.
 pub(super) fn record_states(
-    sides: &Sides<'_>,
-    outcomes: &[(RepositoryName, Result<Settled, TransferError>)],
+    sides: &Peers<'_>,
+    outcomes: &[(RepositoryName, Result<HandoverEnd, TransferError>)],
 ) -> Result<(), PathError> {
     let became = outcomes.iter().filter_map(|(name, outcome)| {
         let state = match outcome.as_ref().ok()? {
-            Settled::HandedOver => State::Original,
+            HandoverEnd::HandedOver => State::Original,
             // Whether the Copy is there has been looked at.
-            Settled::Withdrawn => return None,
+            HandoverEnd::Withdrawn => return None,
         };
         Some((name.clone(), InventoryChange::Became(state)))
     });
@@ -240,7 +243,7 @@ pub(super) fn record_states(
 
 /// Ends the giver's copies: those with a text stay and get it, the others go.
 pub(super) fn end_copies(
-    sides: &Sides<'_>,
+    sides: &Peers<'_>,
     given: Vec<(StoredItem, Option<NewText>)>,
 ) -> Result<(), TransferError> {
     let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::staged::Staged;
-use super::{Ahead, Options, TransferError};
+use super::{Options, ProgressTotals, TransferError};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
 use crate::disk::Wake;
-use crate::flow::{Flow, Pending, Size};
+use crate::flow::{Flow, Reservations, Size};
 use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -17,7 +17,7 @@ use crate::verify::{self, ProofError};
 
 /// What has become of an item before its group is published.
 #[derive(Debug)]
-pub(super) enum Ready {
+pub(super) enum Prepared {
     /// It is not wanted.
     Passed,
     /// Nothing is to be done, or only to be told.
@@ -48,13 +48,13 @@ pub(super) struct Shared<'a> {
     pub wait: std::time::Duration,
     pub clock: &'a dyn Clock,
     pub progress: &'a dyn Progress,
-    pub ahead: Ahead,
+    pub ahead: ProgressTotals,
     pub interrupt: &'a Interrupt,
     pub buckets: Buckets,
     pub wake: Wake,
-    pub flow: Flow<Ready>,
+    pub flow: Flow<Prepared>,
     /// Room that items under way will still take at the destination.
-    pub pending: Arc<Pending>,
+    pub pending: Arc<Reservations>,
     /// Whether items can be moved from one collection to the other by renaming.
     pub one_file_system: bool,
     /// What the hand-overs of this run have in common.
@@ -72,9 +72,11 @@ impl Shared<'_> {
         Claim { own: self.to, source: Some(self.from), peers: self.peers }
     }
 
-    pub(super) fn deliver(&self, number: usize, ready: Ready) {
-        if let (Ahead::Told, Ready::Planned(staged) | Ready::Move(staged) | Ready::Drop(staged)) =
-            (self.ahead, &ready)
+    pub(super) fn deliver(&self, number: usize, ready: Prepared) {
+        if let (
+            ProgressTotals::Announced,
+            Prepared::Planned(staged) | Prepared::Move(staged) | Prepared::Drop(staged),
+        ) = (self.ahead, &ready)
         {
             self.progress.advance(staged.bytes);
         }
@@ -95,9 +97,9 @@ impl Shared<'_> {
     }
 }
 
-pub(super) fn size(ready: &Ready) -> Size {
+pub(super) fn size(ready: &Prepared) -> Size {
     match ready {
-        Ready::Staged(staged) => {
+        Prepared::Staged(staged) => {
             Size { files: usize::try_from(staged.files).unwrap_or(usize::MAX), bytes: staged.bytes }
         }
         _ => Size::default(),

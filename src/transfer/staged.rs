@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::decide::Step;
-use super::resume::Partial;
+use super::resume::ResumableStage;
 use super::{TransferError, Transferred};
 use crate::digest::Digest;
 use crate::disk::{Dir, Stamp};
@@ -30,7 +30,7 @@ pub(super) struct Staged {
     /// What moves to the trash because no sidecar lists it.
     pub unlisted: Vec<PathBuf>,
     /// Where it is made, if it is to be taken up again when this run is cut short.
-    pub partial: Option<Arc<Partial>>,
+    pub partial: Option<Arc<ResumableStage>>,
 }
 
 impl Staged {

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use super::shared::Shared;
-use super::{Over, Step, TransferError};
+use super::{Replaces, Step, TransferError};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::interrupt::Interrupt;
 
@@ -29,7 +29,7 @@ impl Shared<'_> {
             let found = from.unlisted(&source.sidecar.files, self.interrupt)?;
             paths.extend(found.iter().map(|path| from.dir().path_of(path)));
         }
-        if let (true, Some((item, read))) = (step.over() != Over::Nothing, to) {
+        if let (true, Some((item, read))) = (step.over() != Replaces::Nothing, to) {
             let found = item.unlisted(read.listed(), self.interrupt)?;
             paths.extend(found.iter().map(|path| item.dir().path_of(path)));
         }
@@ -40,7 +40,7 @@ impl Shared<'_> {
     pub(super) fn renames(&self, step: Step) -> bool {
         self.one_file_system
             && !self.options.rules.leave_copy
-            && matches!(step, Step::HandOver(Over::Nothing) | Step::MoveCopy)
+            && matches!(step, Step::HandOver(Replaces::Nothing) | Step::MoveCopy)
     }
 }
 

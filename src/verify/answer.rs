@@ -6,15 +6,15 @@ use super::{Finding, Report};
 use crate::identity::{Instant, RepositoryName};
 
 /// What the calling thread gets, in order.
-pub(super) enum Answer {
+pub(super) enum FeedEvent {
     /// Something was found while listing.
     Found(Finding),
     /// An item is not there, or is not recorded.
     Compared(Report),
     /// The answers to the tickets of a batch, in their order.
-    Awaited(Vec<Dated>, Receiver<Vec<Told>>),
+    Awaited(Vec<NamedDate>, Receiver<Vec<JobResult>>),
     /// An item that was verified recently.
-    Skipped(Dated),
+    Skipped(NamedDate),
     /// A part of the collection could not be listed.
     Unlisted(Finding),
     /// A stop was asked for.
@@ -24,13 +24,13 @@ pub(super) enum Answer {
 }
 
 /// An item, and when it was last verified if that is known.
-pub(super) struct Dated {
+pub(super) struct NamedDate {
     pub name: RepositoryName,
     pub date: Option<Instant>,
 }
 
 /// What became of a ticket.
-pub(super) type Told = Result<Report, Unverified>;
+pub(super) type JobResult = Result<Report, Unverified>;
 
 /// Why an item was not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,12 +13,12 @@ use crate::layout;
 
 /// Compares the inventory with the tree. With a clock, what was not recorded is reported, and recorded
 /// where that can be done.
-pub(super) struct Comparison<'a> {
+pub(super) struct InventoryCheck<'a> {
     pub collection: &'a Collection,
     pub recording: Option<&'a dyn Clock>,
 }
 
-impl Comparison<'_> {
+impl InventoryCheck<'_> {
     /// Calls `tell` for each discrepancy among `names`.
     pub(super) fn run(
         &self,

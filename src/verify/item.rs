@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::finding::{Finding, Findings, Place, describe};
-use super::reading::Reading;
+use super::reading::DigestRun;
 use super::{Code, Context, Depth, ItemReport, payload, record};
 use crate::collection::StoredItem;
 use crate::disk::{Dir, Kind, PathError, Stamp};
@@ -47,7 +47,7 @@ pub fn verify_payload(
     let mut findings = Findings::default();
     let present = payload::compare(&doc, &sidecar.files, &context, &mut findings)?;
     if depth != Depth::Quick {
-        let reading = Reading::new(doc, sidecar.files.clone(), present);
+        let reading = DigestRun::new(doc, sidecar.files.clone(), present);
         reading.read_share(&context);
         findings.append(reading.take_findings());
     }
@@ -77,7 +77,7 @@ pub(super) struct Inspection {
     /// The sidecar that all this goes by.
     sidecar: Option<Stamp>,
     /// What is left to be read.
-    pub reading: Option<Arc<Reading>>,
+    pub reading: Option<Arc<DigestRun>>,
 }
 
 impl Inspection {
@@ -136,7 +136,7 @@ impl Inspection {
         self.report.files = present.files.len() as u64;
         self.report.bytes = present.bytes;
         if context.depth != Depth::Quick && !present.files.is_empty() {
-            self.reading = Some(Arc::new(Reading::new(doc, sidecar.files, present)));
+            self.reading = Some(Arc::new(DigestRun::new(doc, sidecar.files, present)));
         }
         Some(())
     }

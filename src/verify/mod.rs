@@ -18,7 +18,7 @@
 //! | `reading` | the digests of one item, taken by several threads |
 //! | `proof` | an item read back before others go because of it |
 //! | `run`, `work` | many items: names in, reports out in the same order |
-//! | `feed`, `spelling` | where the names come from, and what else lies among them |
+//! | `lister`, `spelling` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
 //! | `inventory` | what should be here, and is not; what is, and was not recorded |
 //! | `compare`, `merge` | all items of several collections, name by name |
@@ -42,11 +42,11 @@ mod answer;
 mod code;
 mod compare;
 mod dates;
-mod feed;
 mod finding;
 mod ibips;
 mod inventory;
 mod item;
+mod lister;
 mod merge;
 mod payload;
 mod proof;

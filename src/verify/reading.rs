@@ -16,7 +16,7 @@ const SHARED_BYTES: u64 = 1024 * 1024;
 
 /// The files of an item that are to be read; whoever is free takes the next one.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct DigestRun {
     doc: Dir,
     entries: Files,
     present: Present,
@@ -24,11 +24,11 @@ pub(super) struct Reading {
     findings: Mutex<Findings>,
 }
 
-impl Reading {
+impl DigestRun {
     /// The reading of the files of `entries` that are `present` below `doc`.
-    pub(super) fn new(doc: Dir, entries: Files, present: Present) -> Reading {
+    pub(super) fn new(doc: Dir, entries: Files, present: Present) -> DigestRun {
         let (next, findings) = (AtomicUsize::new(0), Mutex::default());
-        Reading { doc, entries, present, next, findings }
+        DigestRun { doc, entries, present, next, findings }
     }
 
     /// Whether it is not worth handing to another thread.
@@ -37,7 +37,7 @@ impl Reading {
     }
 
     /// How many of `threads` have something to do here.
-    pub(super) fn worthy_threads(&self, threads: usize) -> usize {
+    pub(super) fn useful_threads(&self, threads: usize) -> usize {
         self.present.files.len().clamp(1, threads.max(1))
     }
 

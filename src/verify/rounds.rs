@@ -71,7 +71,7 @@ impl Deadline<'_> {
 }
 
 /// What the side that lists the names has to know.
-pub(super) struct Choice {
+pub(super) struct SkipPolicy {
     dates: Dates,
     /// What was verified at this time or later is skipped.
     since: Option<Instant>,
@@ -79,7 +79,7 @@ pub(super) struct Choice {
     now: Instant,
 }
 
-impl Choice {
+impl SkipPolicy {
     /// When `name` was last verified, and whether that is recent enough.
     pub(super) fn of(&mut self, name: &RepositoryName) -> (Option<Instant>, bool) {
         let date = self.dates.of(name).filter(|date| *date <= self.now);
@@ -89,7 +89,7 @@ impl Choice {
 }
 
 /// What the side that takes the reports has to know.
-pub(super) struct Record<'a> {
+pub(super) struct RoundRecord<'a> {
     clock: &'a dyn Clock,
     recorder: Option<Recorder>,
     dir: Option<Dir>,
@@ -112,7 +112,7 @@ impl<'a> Rounds<'a> {
         collection: &Collection,
         names: &Names,
         interrupt: &Interrupt,
-    ) -> (Choice, Record<'a>) {
+    ) -> (SkipPolicy, RoundRecord<'a>) {
         let now = self.clock.now().floor(STEP);
         let kept = self.open_to_write(collection, interrupt).ok();
         let (writable, lock) = kept.unzip();
@@ -139,7 +139,7 @@ impl<'a> Rounds<'a> {
             (None, None) => None,
         };
         let recorder = writable.as_ref().and_then(|dir| Some(Recorder::new(dir.try_clone().ok()?)));
-        let record = Record {
+        let record = RoundRecord {
             clock: self.clock,
             recorder,
             dir: writable,
@@ -147,7 +147,7 @@ impl<'a> Rounds<'a> {
             is_limited: self.time_limit.is_some(),
             _lock: lock,
         };
-        (Choice { dates: Dates::new(dir), since, now }, record)
+        (SkipPolicy { dates: Dates::new(dir), since, now }, record)
     }
 
     fn open_to_write(
@@ -170,7 +170,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-impl Record<'_> {
+impl RoundRecord<'_> {
     /// Notes an item that was verified now, and was as it should be.
     pub(super) fn verified(&mut self, name: &RepositoryName) {
         let now = self.clock.now().floor(STEP);

@@ -10,10 +10,10 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
 
-use super::answer::{Answer, Dated, Told, Unverified};
-use super::feed::Feed;
+use super::answer::{FeedEvent, JobResult, NamedDate, Unverified};
 use super::ibips::Ibips;
-use super::rounds::{Choice, Record};
+use super::lister::Lister;
+use super::rounds::{RoundRecord, SkipPolicy};
 use super::work::Work;
 use super::{Code, Context, Depth, ItemReport, Options, Report, Rounds, Scope, Summary};
 use crate::clock::Clock;
@@ -47,8 +47,8 @@ pub fn verify(
 /// What a run goes by, and what it keeps.
 #[derive(Default)]
 struct Keeping<'a, 'r> {
-    choice: Option<Choice>,
-    record: Option<&'a mut Record<'r>>,
+    choice: Option<SkipPolicy>,
+    record: Option<&'a mut RoundRecord<'r>>,
     /// For what is recorded in the inventory; nothing is recorded without one.
     recording: Option<&'a dyn Clock>,
 }
@@ -113,7 +113,7 @@ fn run(
         jobs,
         |tasks| {
             let queue = queue;
-            Feed::new(&work, tasks, &queue, choice).feed(scope, recording);
+            Lister::new(&work, tasks, &queue, choice).feed(scope, recording);
         },
         collect,
     );
@@ -133,7 +133,7 @@ impl Drop for AbandonOnDrop<'_> {
 struct Collector<'a, 'r, R> {
     summary: Summary,
     context: &'a Context<'a>,
-    record: Option<&'a mut Record<'r>>,
+    record: Option<&'a mut RoundRecord<'r>>,
     ibips: Ibips,
     /// That the process ran short of descriptors or memory, which is no item's damage.
     shortage: Option<PathError>,
@@ -142,20 +142,20 @@ struct Collector<'a, 'r, R> {
 
 impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
     /// Takes all answers, or breaks off.
-    fn collect(&mut self, answers: Receiver<Answer>) -> ControlFlow<()> {
+    fn collect(&mut self, answers: Receiver<FeedEvent>) -> ControlFlow<()> {
         for answer in answers {
             match answer {
-                Answer::Found(finding) => self.tell(Report::Tree(finding))?,
-                Answer::Compared(report) => self.tell(report)?,
-                Answer::Unlisted(finding) => {
+                FeedEvent::Found(finding) => self.tell(Report::Tree(finding))?,
+                FeedEvent::Compared(report) => self.tell(report)?,
+                FeedEvent::Unlisted(finding) => {
                     self.summary.unlisted = true;
                     self.tell(Report::Tree(finding))?;
                 }
-                Answer::Skipped(item) => {
+                FeedEvent::Skipped(item) => {
                     self.summary.skipped += 1;
                     self.note(&item);
                 }
-                Answer::Awaited(items, answers) => {
+                FeedEvent::Awaited(items, answers) => {
                     let mut items = items.iter();
                     for (told, item) in answers.into_iter().flatten().zip(&mut items) {
                         self.take(item, told)?;
@@ -165,14 +165,14 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
                         return ControlFlow::Break(());
                     }
                 }
-                Answer::Interrupted => return ControlFlow::Break(()),
-                Answer::OutOfTime => self.summary.out_of_time = true,
+                FeedEvent::Interrupted => return ControlFlow::Break(()),
+                FeedEvent::OutOfTime => self.summary.out_of_time = true,
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn take(&mut self, item: &Dated, told: Told) -> ControlFlow<()> {
+    fn take(&mut self, item: &NamedDate, told: JobResult) -> ControlFlow<()> {
         match told {
             Ok(report) => return self.verified(report),
             Err(Unverified::OutOfTime) => {
@@ -192,7 +192,7 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
             }
             self.context.progress.finish_item(item.name.as_str());
             if let Some(record) = &mut self.record {
-                if is_as_it_should_be(item) {
+                if is_clean(item) {
                     record.verified(&item.name);
                 } else {
                     record.note(&item.name, None);
@@ -226,14 +226,14 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
     }
 
     /// Keeps the date of an item that was not looked at.
-    fn note(&mut self, item: &Dated) {
+    fn note(&mut self, item: &NamedDate) {
         if let Some(record) = &mut self.record {
             record.note(&item.name, item.date);
         }
     }
 }
 
-fn is_as_it_should_be(item: &ItemReport) -> bool {
+fn is_clean(item: &ItemReport) -> bool {
     let is_gone = item.findings.as_slice().iter().any(|found| found.code == Code::ItemGone);
     !item.findings.is_damage() && !is_gone
 }

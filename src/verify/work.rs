@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::answer::{Told, Unverified};
+use super::answer::{JobResult, Unverified};
 use super::finding::{Finding, Place};
 use super::inventory::absent;
 use super::item::Inspection;
-use super::reading::Reading;
+use super::reading::DigestRun;
 use super::stray::{IN_TRASH, kind_at, stray};
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
@@ -22,17 +22,17 @@ const ATTEMPTS: usize = 3;
 /// Where the answers to tickets are gathered that were handed on together.
 pub(super) struct Batch {
     /// The answer to each ticket, once there is one, but for those that are sent.
-    told: Mutex<VecDeque<Option<Told>>>,
-    answers: Sender<Vec<Told>>,
+    told: Mutex<VecDeque<Option<JobResult>>>,
+    answers: Sender<Vec<JobResult>>,
 }
 
 impl Batch {
-    pub(super) fn new(count: usize, answers: Sender<Vec<Told>>) -> Batch {
+    pub(super) fn new(count: usize, answers: Sender<Vec<JobResult>>) -> Batch {
         let told = std::iter::repeat_with(|| None).take(count).collect();
         Batch { told: Mutex::new(told), answers }
     }
 
-    fn told(&self) -> MutexGuard<'_, VecDeque<Option<Told>>> {
+    fn told(&self) -> MutexGuard<'_, VecDeque<Option<JobResult>>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -48,9 +48,9 @@ impl Batch {
 }
 
 /// An item to be verified, and where its report is waited for.
-pub(super) struct Ticket {
+pub(super) struct VerifyJob {
     pub name: RepositoryName,
-    pub origin: Origin,
+    pub origin: NameOrigin,
     /// What was found of it while listing.
     pub findings: Vec<Finding>,
     pub batch: Arc<Batch>,
@@ -61,15 +61,15 @@ pub(super) struct Ticket {
 
 /// How a name came to be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum NameOrigin {
     /// It was found on disk, spelt so.
     Listed,
     /// Somebody asked for it.
     Asked,
 }
 
-impl Ticket {
-    fn answer(mut self, report: Told) {
+impl VerifyJob {
+    fn answer(mut self, report: JobResult) {
         let report = report.map(|report| match report {
             Report::Item(mut item) => {
                 self.findings.drain(..).for_each(|finding| item.findings.push(finding));
@@ -91,14 +91,14 @@ pub(super) struct Work<'a> {
 }
 
 /// An item whose files are to be read.
-type Opened = (Ticket, Inspection);
+type Opened = (VerifyJob, Inspection);
 
 impl Work<'_> {
     /// Verifies the items of a batch.
     pub(super) fn verify_all<'scope>(
         &'scope self,
         batch: Arc<Batch>,
-        mut tickets: std::vec::IntoIter<Ticket>,
+        mut tickets: std::vec::IntoIter<VerifyJob>,
         tasks: &rayon::Scope<'scope>,
     ) {
         while let Some(ticket) = tickets.next() {
@@ -112,7 +112,7 @@ impl Work<'_> {
     }
 
     /// Verifies an item, but leaves the files of a large one to be read.
-    fn verify_small(&self, mut ticket: Ticket) -> Option<Opened> {
+    fn verify_small(&self, mut ticket: VerifyJob) -> Option<Opened> {
         loop {
             let inspection = match self.inspect(&ticket) {
                 Ok(inspection) => inspection,
@@ -133,7 +133,7 @@ impl Work<'_> {
 
     /// Looks at everything but the bytes of an item, or says why there is no more to be looked at.
     #[expect(clippy::result_large_err, reason = "it is made once for each item, and moved once")]
-    fn inspect(&self, ticket: &Ticket) -> Result<Inspection, Told> {
+    fn inspect(&self, ticket: &VerifyJob) -> Result<Inspection, JobResult> {
         if self.context.is_stopped() {
             return Err(Err(Unverified::Stopped));
         }
@@ -151,11 +151,11 @@ impl Work<'_> {
     }
 
     /// Opens the directory of an item.
-    fn open(&self, ticket: &Ticket) -> Result<(RepositoryName, Dir), Box<Report>> {
+    fn open(&self, ticket: &VerifyJob) -> Result<(RepositoryName, Dir), Box<Report>> {
         let name = &ticket.name;
         let item = |finding| Box::new(Report::Item(ItemReport::of_one(name.clone(), finding)));
         match ticket.origin {
-            Origin::Listed => match self.collection.root().open_dir_if_there(name.as_str()) {
+            NameOrigin::Listed => match self.collection.root().open_dir_if_there(name.as_str()) {
                 Ok(Some(dir)) => Ok((name.clone(), dir)),
                 Ok(None) => {
                     let detail = "it was there when its year was listed";
@@ -163,7 +163,7 @@ impl Work<'_> {
                 }
                 Err(error) => Err(Box::new(self.not_an_item(name, &error))),
             },
-            Origin::Asked => match self.collection.item(name) {
+            NameOrigin::Asked => match self.collection.item(name) {
                 Ok(found) => match found.dir().try_clone() {
                     Ok(dir) => Ok((found.name().clone(), dir)),
                     Err(error) => Err(item(Finding::of_error(Place::Item, &error))),
@@ -192,10 +192,10 @@ impl Work<'_> {
     /// Reads the files of a large item on as many threads as are free.
     fn read<'scope>(&'scope self, (ticket, inspection): Opened, tasks: &rayon::Scope<'scope>) {
         let Some(reading) = inspection.reading.clone() else { return };
-        let shares = vec![(); reading.worthy_threads(rayon::current_num_threads())];
+        let shares = vec![(); reading.useful_threads(rayon::current_num_threads())];
         // It is not for several threads; only the last one needs it.
         let job = (reading, Mutex::new((ticket, inspection)));
-        let read = |(reading, _): &(Arc<Reading>, _), ()| reading.read_share(self.context);
+        let read = |(reading, _): &(Arc<DigestRun>, _), ()| reading.read_share(self.context);
         spread(job, shares, tasks, read, |(_, opened), tasks| {
             let (ticket, inspection) = opened.into_inner().unwrap_or_else(PoisonError::into_inner);
             let batch = Arc::clone(&ticket.batch);
@@ -208,7 +208,7 @@ impl Work<'_> {
     }
 
     /// Answers a ticket, unless the item has to be verified again.
-    fn finish(&self, ticket: Ticket, mut inspection: Inspection) -> Option<Ticket> {
+    fn finish(&self, ticket: VerifyJob, mut inspection: Inspection) -> Option<VerifyJob> {
         if self.context.is_stopped() {
             ticket.answer(Err(Unverified::Stopped));
         } else if ticket.attempt < ATTEMPTS && inspection.is_outdated() {

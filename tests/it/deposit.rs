@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use urepo::collection::Collection;
-use urepo::deposit::{DepositError, Deposited, Options, Source, SourceRule, TwinRule};
+use urepo::deposit::{CollisionRule, DepositError, Deposited, Options, Source, SourceRule};
 use urepo::disk::{Links, Operation, Watch, Watcher};
 use urepo::item::PayloadPath;
 
@@ -211,7 +211,7 @@ fn twins_are_refused_unless_wanted() {
         &place.source("dir"),
         "`README` and `Readme` in `/sources/dir` are one name on some file systems",
     );
-    let keep = Options { twins: TwinRule::Keep, ..options() };
+    let keep = Options { twins: CollisionRule::Keep, ..options() };
     place.deposit_with(&place.source("dir"), keep).unwrap();
 }
 

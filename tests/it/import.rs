@@ -21,8 +21,8 @@ use urepo::collection::{Collection, Issuer};
 use urepo::digest::Digest;
 use urepo::disk::{Dir, Links, Watcher, resolved};
 use urepo::import::{
-    After, Bags, Became, Candidate, Columns, Dedupe, Event, Format, Found, ImportError, Importer,
-    Ledger, List, Manifest, Options, Reading, Summary, Tree, Units, plan, relate,
+    After, Bags, Became, Candidate, Columns, Dedupe, Event, Format, FoundCandidate, ImportError,
+    Importer, Ledger, Manifest, Options, Reading, SourceList, Summary, Tree, Units, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
@@ -30,7 +30,7 @@ use urepo::sidecar::{Metadata, Sidecar};
 
 use crate::support::{TestClock, agent, issue_options, options, waiter, whole_items};
 
-type Candidates = Box<dyn Iterator<Item = Found> + Send>;
+type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
 
 fn import_options() -> Options {
     Options {

@@ -18,7 +18,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
-use urepo::repair::{Options, Outcome, Plan, Remainder, RepairError, Repairer};
+use urepo::repair::{Options, Outcome, PartialRepair, Plan, RepairError, Repairer};
 use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
@@ -111,7 +111,7 @@ impl Pair {
     }
 
     fn partial(&self, donors: &[&str]) -> Result<Outcome, RepairError> {
-        let options = Options { remainder: Remainder::Leave, ..Options::default() };
+        let options = Options { remainder: PartialRepair::Leave, ..Options::default() };
         self.repair_with(donors, options, &Watcher::default())
     }
 
@@ -242,7 +242,7 @@ fn flip(path: &Path) {
 #[track_caller]
 fn mended(outcome: Result<Outcome, RepairError>) -> Plan {
     match outcome.unwrap() {
-        Outcome::Mended(plan) => *plan,
+        Outcome::Repaired(plan) => *plan,
         Outcome::Sound => panic!("nothing was mended"),
     }
 }

@@ -15,7 +15,7 @@ mod unlisted;
 
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
-use urepo::transfer::{Over, Refusal, Rules, Step, TransferError, Verb};
+use urepo::transfer::{Refusal, Replaces, Rules, Step, TransferError, Verb};
 
 use crate::support::{staged, whole_items};
 pub(crate) use support::edit;
@@ -26,7 +26,7 @@ fn a_copy_is_the_same_and_says_where_it_comes_from() {
     let pair = Pair::new();
     let name = pair.deposit_tree();
     let outcomes = pair.run(Verb::Copy, Rules::default());
-    assert_eq!(step(&outcomes[0]), Step::Copy(Over::Nothing));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing));
     assert_eq!(whole_items(&pair.to()), [name.to_string()]);
     let (from, to) = (pair.sidecar_at_source(&name), pair.sidecar_at_destination(&name));
     assert_eq!(to.state, urepo::item::State::Copy);
@@ -49,7 +49,7 @@ fn a_copy_of_a_copy_is_of_the_same_original() {
     pair.run(Verb::Copy, Rules::default());
     let third = pair.third();
     let outcomes = pair.run_between(&pair.to(), &third, Verb::Copy, Rules::default());
-    assert_eq!(step(&outcomes[0]), Step::Copy(Over::Nothing));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing));
     let sidecar = third.item(&name).unwrap().sidecar().unwrap().0;
     assert_eq!(sidecar.origin["collection"].as_str(), Some(pair.from().id()));
     assert_eq!(sidecar.origin["through"].as_str(), Some(pair.to().id()));
@@ -113,7 +113,7 @@ fn a_stale_copy_is_refreshed_by_its_changed_files_only() {
     let Err(TransferError::Refused { refusal, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(refusal, Refusal::Stale);
     let outcomes = pair.run(Verb::Copy, copy_rules(true, false));
-    assert_eq!(step(&outcomes[0]), Step::Copy(Over::Copy));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Copy));
     assert_eq!(pair.sidecar_at_destination(&name).files, pair.sidecar_at_source(&name).files);
     assert_eq!(
         std::fs::metadata(&kept).unwrap().ino(),
@@ -137,7 +137,7 @@ fn a_damaged_copy_is_found_with_checksum_only() {
     assert!(matches!(outcome, Err(TransferError::NotProven { .. })), "{outcome:?}");
     // An Original does not come to stand on it: what is damaged is copied anew.
     let outcomes = pair.run(Verb::Migrate, Rules { leave_copy: true, ..Rules::default() });
-    assert_eq!(step(&outcomes[0]), Step::HandOver(Over::Copy));
+    assert_eq!(step(&outcomes[0]), Step::HandOver(Replaces::Copy));
     assert!(pair.is_clean());
     assert_eq!(whole_items(&pair.to()), [name.to_string()]);
 }

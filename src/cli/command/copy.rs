@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use urepo::holdings::{Concern, Peers, UnseenRule, holdings};
-use urepo::transfer::{Feed, Rules, Tombstones, Verb};
+use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
 
 use super::transfer::{OnErrorRule, Run, other};
 use crate::cli::Done;
@@ -126,7 +126,7 @@ impl Copy {
 }
 
 /// Those of `feed` that have fewer Copies than their collection asks for.
-fn lacking<'a>(known: &'a Known, feed: Box<Feed<'a>>) -> Box<Feed<'a>> {
+fn lacking<'a>(known: &'a Known, feed: Box<NameFeed<'a>>) -> Box<NameFeed<'a>> {
     let wish = |at: usize| known.collections[at].settings().copies;
     Box::new(move |take| {
         feed(&mut |name| {

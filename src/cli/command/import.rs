@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer};
-use urepo::deposit::{self, OnError, SourceRule, TwinRule};
+use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::distributor::{ClockTrust, Setting};
 use urepo::import::{
-    After, Bags, Dedupe, DoneDirectory, FailedFile, Importer, Ledger, Options, Summary, plan,
+    After, ArchiveDirectory, Bags, Dedupe, FailedFile, Importer, Ledger, Options, Summary, plan,
     relate, waiting,
 };
 
@@ -258,7 +258,7 @@ impl Import {
     fn options(&self, context: &Context) -> Result<Options, Failure> {
         let after = match &self.drop.done_dir {
             Some(path) => {
-                After::Move(DoneDirectory::open(&context.absolute(path), &context.watcher())?)
+                After::Move(ArchiveDirectory::open(&context.absolute(path), &context.watcher())?)
             }
             None if self.drop.remove_source => After::Remove,
             None => After::Keep,
@@ -267,7 +267,7 @@ impl Import {
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links.links(),
-                twins: if keeps_twins { TwinRule::Keep } else { TwinRule::Refuse },
+                twins: if keeps_twins { CollisionRule::Keep } else { CollisionRule::Refuse },
                 sources: SourceRule::Keep,
                 jobs: context.config.jobs.value,
                 on_error: OnError::Continue,

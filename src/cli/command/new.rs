@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer};
-use urepo::deposit::{Depositor, OnError, Options, SourceRule, TwinRule};
+use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
 use urepo::distributor::{ClockTrust, Setting};
 use urepo::item::PayloadPath;
@@ -175,9 +175,9 @@ impl New {
         Options {
             links: self.links.links(),
             twins: if self.force.contains(&Rule::Twins) {
-                TwinRule::Keep
+                CollisionRule::Keep
             } else {
-                TwinRule::Refuse
+                CollisionRule::Refuse
             },
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,

@@ -6,7 +6,7 @@ use serde_json::json;
 use urepo::collection::{Collection, Issuer, Life, Recovered, left_overs, recover};
 use urepo::distributor::{ClockTrust, Notice};
 use urepo::removal::finish_pending as finish_pending_removals;
-use urepo::transfer::{Reach, finish_pending, has_pending, pending};
+use urepo::transfer::{PeerLookup, finish_pending, has_pending, pending};
 
 use super::transfer::tell_finished;
 use crate::cli::context::Context;
@@ -169,7 +169,7 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
         return Ok((0, 0));
     }
     let known = context.known(&[])?;
-    let reach = Reach::Anywhere(&known.collections);
+    let reach = PeerLookup::Anywhere(&known.collections);
     let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
     let pending = tell_finished(context, &finished);
     Ok((finished.len() as u64 - pending, pending))

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use urepo::collection::Collection;
 use urepo::holdings::{Concern, Peers, holdings};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Feed, Rules, Tombstones, Verb};
+use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
 
 use super::transfer::{Ended, OnErrorRule, Run};
 use crate::cli::Done;
@@ -124,7 +124,7 @@ fn lacks_original(name: &RepositoryName, to: &Collection, known: &Known) -> Opti
 }
 
 /// The names as a feed.
-fn feed_of(names: &[RepositoryName]) -> Box<Feed<'_>> {
+fn feed_of(names: &[RepositoryName]) -> Box<NameFeed<'_>> {
     Box::new(|take| {
         // Whoever has enough need not be told why.
         let _ = names.iter().cloned().try_for_each(take);

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use urepo::collection::{Collection, CollectionError, FindError, Names, Writer};
 use urepo::identity::{Prefix, RepositoryName};
 use urepo::item::State;
-use urepo::repair::{Options, Outcome, Remainder, RepairError, Repairer, Unsealed};
+use urepo::repair::{Options, Outcome, PartialRepair, RepairError, Repairer, Unsealed};
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
 use super::transfer::finish_first;
@@ -99,7 +99,7 @@ impl Repair {
         for name in names {
             let done = if context.global.dry_run {
                 repairer.examine(&name).map(|plan| match plan {
-                    Some(plan) => Outcome::Mended(Box::new(plan)),
+                    Some(plan) => Outcome::Repaired(Box::new(plan)),
                     None => Outcome::Sound,
                 })
             } else {
@@ -124,7 +124,7 @@ impl Repair {
 
     fn options(&self) -> Options {
         Options {
-            remainder: if self.partial { Remainder::Leave } else { Remainder::Refuse },
+            remainder: if self.partial { PartialRepair::Leave } else { PartialRepair::Refuse },
             unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
             state: self.state.map(|was| match was {
                 Was::Original => State::Original,

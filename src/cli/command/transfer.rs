@@ -7,8 +7,8 @@ use urepo::collection::Collection;
 use urepo::holdings::Peers;
 use urepo::item::State;
 use urepo::transfer::{
-    Ahead, Depth, Feed, Listing, OnError, Options, Reach, Rules, Summary, Tombstones, Transfer,
-    Verb, finish_pending, has_pending,
+    NameFeed, NameFilter, OnError, Options, PeerLookup, ProgressTotals, Rules, RunMode, Summary,
+    Tombstones, Transfer, Verb, finish_pending, has_pending,
 };
 
 use crate::cli::Done;
@@ -52,7 +52,7 @@ pub(super) struct Run<'a> {
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
     /// What the feed will name, where its size can be told beforehand.
-    pub(super) listing: Option<Listing>,
+    pub(super) listing: Option<NameFilter>,
     /// Whether one item was asked for, which then ends with its own failure.
     pub(super) single: bool,
 }
@@ -63,12 +63,12 @@ impl<'a> Run<'a> {
     /// `failures` has what the feed met on its way.
     pub(super) fn carry_out(
         &self,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         failures: &Failures,
     ) -> Result<tell::Ended<'a>, Failure> {
         let context = self.context;
-        let depth = if context.global.dry_run { Depth::Plan } else { Depth::Act };
-        if depth == Depth::Act {
+        let depth = if context.global.dry_run { RunMode::Plan } else { RunMode::Act };
+        if depth == RunMode::Act {
             // A source is only read by a copy, and its records are not ours to act upon.
             if self.verb == Verb::Migrate {
                 finish_first(context, self.from, &[self.to])?;
@@ -79,13 +79,14 @@ impl<'a> Run<'a> {
             collection.writer(&context.agent, &context.waiter()).map_err(Failure::from)
         };
         let progress = context.progress();
-        let listing = self.listing.as_ref().filter(|_| progress.is_shown() && depth == Depth::Act);
+        let listing =
+            self.listing.as_ref().filter(|_| progress.is_shown() && depth == RunMode::Act);
         let transfer = Transfer {
             from: self.from,
             to: self.to,
-            writer: (depth == Depth::Act).then(|| writer(self.to)).transpose()?,
+            writer: (depth == RunMode::Act).then(|| writer(self.to)).transpose()?,
             source_writer: match (self.verb, depth) {
-                (Verb::Migrate, Depth::Act) => Some(writer(self.from)?),
+                (Verb::Migrate, RunMode::Act) => Some(writer(self.from)?),
                 _ => None,
             },
             options: Options {
@@ -103,7 +104,11 @@ impl<'a> Run<'a> {
             wait: context.config.lock_wait.value,
             clock: &context.clock,
             progress: &*progress,
-            ahead: if listing.is_some() { Ahead::Told } else { Ahead::Unknown },
+            ahead: if listing.is_some() {
+                ProgressTotals::Announced
+            } else {
+                ProgressTotals::Unknown
+            },
             interrupt: &context.interrupt,
         };
         let mut teller = tell::Teller::new(self, depth);
@@ -123,7 +128,7 @@ impl<'a> Run<'a> {
     }
 
     /// The same, and the end of the command.
-    pub(super) fn finish(&self, feed: Box<Feed<'_>>, failures: &Failures) -> Done {
+    pub(super) fn finish(&self, feed: Box<NameFeed<'_>>, failures: &Failures) -> Done {
         self.carry_out(feed, failures)?.finish(self.verb)
     }
 }
@@ -152,12 +157,12 @@ pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Col
     };
     for other in others {
         if has_pending(giver)? {
-            tell::finished(context, &finish(Reach::Only(other))?);
+            tell::finished(context, &finish(PeerLookup::Only(other))?);
         }
     }
     if has_pending(giver)? {
         let known = context.known(&[])?;
-        tell::finished(context, &finish(Reach::Anywhere(&known.collections))?);
+        tell::finished(context, &finish(PeerLookup::Anywhere(&known.collections))?);
     }
     Ok(())
 }

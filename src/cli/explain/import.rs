@@ -61,7 +61,7 @@ fn hint_for(error: &ImportError) -> Option<String> {
             format!("`urepo whereis {name}` shows where its Original is, which they belong to")
         }
         ImportError::NotAList { .. } => "`find … -print0` writes such a list".to_owned(),
-        ImportError::DoneDirectory { .. } => "choose a directory beside it".to_owned(),
+        ImportError::ArchiveDirectory { .. } => "choose a directory beside it".to_owned(),
         _ => return None,
     })
 }

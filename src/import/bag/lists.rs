@@ -15,7 +15,7 @@ use crate::item::bagit::Rules;
 const FETCHES: &str = "fetch.txt";
 
 /// One list: the file it is, and what it says.
-struct List {
+struct BagList {
     file: String,
     lines: Vec<(PayloadPath, Checksum)>,
 }
@@ -35,7 +35,7 @@ pub(super) fn payload(
     }
     let mut files: BTreeMap<PayloadPath, Vec<Checksum>> = BTreeMap::new();
     let mut counts = Vec::new();
-    for List { file, lines } in lists {
+    for BagList { file, lines } in lists {
         counts.push((file.clone(), lines.len()));
         for (at, (path, checksum)) in lines.into_iter().enumerate() {
             let below = path.as_path().strip_prefix(PAYLOAD).ok();
@@ -56,7 +56,7 @@ pub(super) fn payload(
 /// Reads the tag files that have digests, and compares them.
 pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
     let mut buffer = vec![0; BUFFER_BYTES];
-    for List { lines, .. } in read_all(dir, "tagmanifest-", version)? {
+    for BagList { lines, .. } in read_all(dir, "tagmanifest-", version)? {
         for (path, checksum) in lines {
             let checksums = [checksum];
             let mut checker = Checker::new(&checksums);
@@ -107,7 +107,7 @@ pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError>
     Ok(())
 }
 
-fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<List>, BagError> {
+fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<BagList>, BagError> {
     let mut lists = Vec::new();
     for entry in dir.entries()? {
         let entry = entry?;
@@ -120,7 +120,7 @@ fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<List>, BagE
             return Err(BagError::NotAFile { file: name.to_owned() });
         }
         let lines = read(dir, name, algorithm, version)?;
-        lists.push(List { file: name.to_owned(), lines });
+        lists.push(BagList { file: name.to_owned(), lines });
     }
     lists.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(lists)

@@ -12,14 +12,18 @@ pub(crate) enum Kind {
     /// The source became an item with the name that it had already.
     Kept,
     /// The source is the same as an item that was there.
-    Same,
+    Existing,
     /// Every name of the prefix up to this one was looked at.
     Seen,
 }
 
 impl Kind {
-    const ALL: [(Kind, &str); 4] =
-        [(Kind::Item, "item"), (Kind::Kept, "kept"), (Kind::Same, "same"), (Kind::Seen, "seen")];
+    const ALL: [(Kind, &str); 4] = [
+        (Kind::Item, "item"),
+        (Kind::Kept, "kept"),
+        (Kind::Existing, "same"),
+        (Kind::Seen, "seen"),
+    ];
 }
 
 /// What a line says.

@@ -58,12 +58,12 @@ pub struct Ledger<'a> {
 #[derive(Debug)]
 pub(crate) struct Imported {
     pub entry: Entry,
-    pub standing: Standing,
+    pub standing: ItemPresence,
 }
 
 /// Where an item is that was imported.
 #[derive(Debug)]
-pub(crate) enum Standing {
+pub(crate) enum ItemPresence {
     /// In the collection, whatever its state: a tombstone counts, for what was deleted is not to come back
     /// by a rerun.
     Here,
@@ -74,13 +74,13 @@ pub(crate) enum Standing {
     Vanished(Box<CollectionError>),
 }
 
-impl Standing {
+impl ItemPresence {
     /// Which one counts, of several lines about one source.
     fn rank(&self) -> u8 {
         match self {
-            Standing::Left(_) => 0,
-            Standing::Vanished(_) => 1,
-            Standing::Here => 2,
+            ItemPresence::Left(_) => 0,
+            ItemPresence::Vanished(_) => 1,
+            ItemPresence::Here => 2,
         }
     }
 }
@@ -174,7 +174,7 @@ impl<'a> Ledger<'a> {
         let lines = lines.chain(before.and_then(|it| it.best));
         let found = self.find(lines, |entry| entry.content == *content)?;
         if let Some(newest) = newest
-            && !matches!(&found, Some((_, Imported { standing: Standing::Here, .. })))
+            && !matches!(&found, Some((_, Imported { standing: ItemPresence::Here, .. })))
         {
             let best = found.as_ref().map(|(offset, _)| *offset);
             self.absent.insert(*content, Absent { newest, best });
@@ -194,7 +194,7 @@ impl<'a> Ledger<'a> {
             let Some(entry) = self.line_at(offset)?.filter(&fits) else { continue };
             let Some(standing) = self.standing(&entry.name)? else { continue };
             if best.as_ref().is_none_or(|(_, it)| standing.rank() > it.standing.rank()) {
-                let is_here = matches!(standing, Standing::Here);
+                let is_here = matches!(standing, ItemPresence::Here);
                 best = Some((offset, Imported { entry, standing }));
                 if is_here {
                     break;
@@ -209,20 +209,20 @@ impl<'a> Ledger<'a> {
     /// An item comes and goes as a whole, so its directory says it. What it holds is not looked at: that
     /// would be a read of the disk for each of a million items, and says little. `verify` tells of an
     /// item that has lost something.
-    fn standing(&self, name: &RepositoryName) -> Result<Option<Standing>, ImportError> {
+    fn standing(&self, name: &RepositoryName) -> Result<Option<ItemPresence>, ImportError> {
         let directory = self.collection.root().stamp(layout::item_directory(name))?;
         if directory.is_some_and(|stamp| stamp.kind == disk::Kind::Directory) {
-            return Ok(Some(Standing::Here));
+            return Ok(Some(ItemPresence::Here));
         }
         let error = match self.collection.item(name) {
-            Ok(_) => return Ok(Some(Standing::Here)),
+            Ok(_) => return Ok(Some(ItemPresence::Here)),
             Err(CollectionError::NoSuchItem { .. }) => self.collection.absent(name),
             Err(error) => error,
         };
         match error {
             CollectionError::NoSuchItem { .. } => Ok(None),
-            CollectionError::Left { line, .. } => Ok(Some(Standing::Left(line))),
-            CollectionError::Vanished { .. } => Ok(Some(Standing::Vanished(Box::new(error)))),
+            CollectionError::Left { line, .. } => Ok(Some(ItemPresence::Left(line))),
+            CollectionError::Vanished { .. } => Ok(Some(ItemPresence::Vanished(Box::new(error)))),
             error => Err(error.into()),
         }
     }

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::columns::Columns;
 use super::lines::{Line, Lines, MAX_ROW_BYTES};
-use super::{Next, Record, RowError, RowFault};
+use super::{ManifestRecord, NextRecord, RowError, RowFault};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
 
@@ -57,26 +57,26 @@ impl Csv {
 }
 
 impl Iterator for Csv {
-    type Item = Next;
+    type Item = NextRecord;
 
-    fn next(&mut self) -> Option<Next> {
+    fn next(&mut self) -> Option<NextRecord> {
         let (text, fields) = match self.fields() {
             Ok(Some(found)) => found,
             Ok(None) => return None,
-            Err(error) => return Some(Next::Broken(error)),
+            Err(error) => return Some(NextRecord::Broken(error)),
         };
         let fields = match fields {
             Ok(fields) => fields,
-            Err(fault) => return Some(Next::Refused(text, fault)),
+            Err(fault) => return Some(NextRecord::Refused(text, fault)),
         };
         if fields.len() != self.names.len() {
             let (found, expected) = (fields.len(), self.names.len());
-            return Some(Next::Refused(text, RowFault::Values { found, expected }));
+            return Some(NextRecord::Refused(text, RowFault::Values { found, expected }));
         }
         let values = self.names.iter().zip(fields);
         let values = values.filter(|(_, value)| !value.trim().is_empty());
         let values = values.map(|(name, value)| (name.clone(), vec![value])).collect();
-        Some(Next::Record(Record { text, values, is_sheet: true }))
+        Some(NextRecord::ManifestRecord(ManifestRecord { text, values, is_sheet: true }))
     }
 }
 

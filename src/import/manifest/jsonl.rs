@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::lines::Lines;
-use super::{Next, Record, RowFault};
+use super::{ManifestRecord, NextRecord, RowFault};
 use crate::import::candidate::RowText;
 
 /// Reads records.
@@ -18,24 +18,26 @@ impl Jsonl {
 }
 
 impl Iterator for Jsonl {
-    type Item = Next;
+    type Item = NextRecord;
 
-    fn next(&mut self) -> Option<Next> {
+    fn next(&mut self) -> Option<NextRecord> {
         loop {
             let line = match self.0.next() {
                 Ok(line) => line?,
-                Err(error) => return Some(Next::Broken(error)),
+                Err(error) => return Some(NextRecord::Broken(error)),
             };
             let text = RowText { line: line.number, bytes: line.bytes };
             if !line.is_whole {
-                return Some(Next::Refused(text, RowFault::TooLong));
+                return Some(NextRecord::Refused(text, RowFault::TooLong));
             }
             if text.bytes.trim_ascii().is_empty() {
                 continue;
             }
             return Some(match values(&text.bytes) {
-                Ok(values) => Next::Record(Record { text, values, is_sheet: false }),
-                Err(fault) => Next::Refused(text, fault),
+                Ok(values) => {
+                    NextRecord::ManifestRecord(ManifestRecord { text, values, is_sheet: false })
+                }
+                Err(fault) => NextRecord::Refused(text, fault),
             });
         }
     }

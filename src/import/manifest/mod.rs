@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::ImportError;
-use super::candidate::{Found, Refused, RowText};
+use super::candidate::{FoundCandidate, Refused, RowText};
 use crate::disk::{Dir, Links};
 
 pub use columns::{Columns, MapError};
@@ -52,7 +52,7 @@ impl Format {
 }
 
 /// A record: its text, and each column with its values.
-pub(super) struct Record {
+pub(super) struct ManifestRecord {
     text: RowText,
     values: Vec<(String, Vec<String>)>,
     /// Whether a spreadsheet may take a value for a formula.
@@ -60,8 +60,8 @@ pub(super) struct Record {
 }
 
 /// A record, or why there is none; an error of reading ends the manifest.
-pub(super) enum Next {
-    Record(Record),
+pub(super) enum NextRecord {
+    ManifestRecord(ManifestRecord),
     Refused(RowText, RowFault),
     Broken(std::io::Error),
 }
@@ -81,10 +81,10 @@ pub struct Reading {
 
 /// Reads a manifest, row by row.
 pub struct Manifest {
-    records: Option<Box<dyn Iterator<Item = Next> + Send>>,
+    records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
     name: String,
     reading: Reading,
-    seen: seen::Seen,
+    seen: seen::SeenKeys,
 }
 
 impl Manifest {
@@ -99,13 +99,13 @@ impl Manifest {
     ) -> Result<Manifest, ImportError> {
         let called = name.clone();
         let broken = move |source| ImportError::Read { name: called.clone(), source };
-        let records: Box<dyn Iterator<Item = Next> + Send> = match format {
+        let records: Box<dyn Iterator<Item = NextRecord> + Send> = match format {
             Format::Csv => Box::new(csv::Csv::new(reader, b',', &reading.columns, broken)?),
             Format::Tsv => Box::new(csv::Csv::new(reader, b'\t', &reading.columns, broken)?),
             Format::Jsonl => Box::new(jsonl::Jsonl::new(reader)),
             Format::Toml => Box::new(table::read(reader, broken)?),
         };
-        Ok(Manifest { records: Some(records), name, reading, seen: seen::Seen::default() })
+        Ok(Manifest { records: Some(records), name, reading, seen: seen::SeenKeys::default() })
     }
 
     /// What stands before the rows, to be repeated where some of them are written out again.
@@ -122,24 +122,26 @@ impl Manifest {
 }
 
 impl Iterator for Manifest {
-    type Item = Found;
+    type Item = FoundCandidate;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<FoundCandidate> {
         let refused = |text: RowText, fault| {
             let error = RowError { line: text.line, fault };
             let source = format!("line {} of {}", text.line, self.name);
             Err(Box::new(Refused { source, path: None, row: Some(text), error: error.into() }))
         };
         Some(match self.records.as_mut()?.next()? {
-            Next::Record(record) => match row::candidate(&record, &self.reading, &mut self.seen) {
-                Ok(mut candidate) => {
-                    candidate.row = Some(record.text);
-                    Ok(candidate)
+            NextRecord::ManifestRecord(record) => {
+                match row::candidate(&record, &self.reading, &mut self.seen) {
+                    Ok(mut candidate) => {
+                        candidate.row = Some(record.text);
+                        Ok(candidate)
+                    }
+                    Err(fault) => refused(record.text, fault),
                 }
-                Err(fault) => refused(record.text, fault),
-            },
-            Next::Refused(text, fault) => refused(text, fault),
-            Next::Broken(source) => {
+            }
+            NextRecord::Refused(text, fault) => refused(text, fault),
+            NextRecord::Broken(source) => {
                 self.records = None;
                 let name = self.name.clone();
                 let error = ImportError::Read { name: name.clone(), source };

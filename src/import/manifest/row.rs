@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::columns::Column;
-use super::seen::Seen;
-use super::{Reading, Record, RowFault};
+use super::seen::SeenKeys;
+use super::{ManifestRecord, Reading, RowFault};
 use crate::collection::Label;
 use crate::deposit::Beneath;
 use crate::identity::{Ibip, Identifier, RepositoryName};
@@ -20,7 +20,7 @@ const ROW: &str = "row:";
 
 /// What the columns of one record give.
 #[derive(Default)]
-struct Given<'a> {
+struct RowFields<'a> {
     path: Option<&'a str>,
     identifier: Option<&'a str>,
     ibip: Option<&'a str>,
@@ -32,11 +32,11 @@ struct Given<'a> {
 
 /// The candidate that a record stands for.
 pub(super) fn candidate(
-    record: &Record,
+    record: &ManifestRecord,
     reading: &Reading,
-    seen: &mut Seen,
+    seen: &mut SeenKeys,
 ) -> Result<Candidate, RowFault> {
-    let mut given = Given::default();
+    let mut given = RowFields::default();
     for (name, values) in &record.values {
         let Some(column) = reading.columns.column(name) else {
             return Err(RowFault::UnknownColumn(name.clone()));
@@ -68,7 +68,7 @@ pub(super) fn candidate(
     })
 }
 
-impl<'a> Given<'a> {
+impl<'a> RowFields<'a> {
     fn take(
         &mut self,
         name: &str,

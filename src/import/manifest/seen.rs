@@ -7,9 +7,9 @@ use super::RowFault;
 
 /// The lines of paths and names. That two of them share all 128 bits does not happen.
 #[derive(Debug, Default)]
-pub(super) struct Seen(HashMap<(u64, u64), u64>);
+pub(super) struct SeenKeys(HashMap<(u64, u64), u64>);
 
-impl Seen {
+impl SeenKeys {
     /// Notes that `what`, a path or a name, is on this line; refuses what was on another.
     pub(super) fn note(&mut self, kind: &str, what: &str, line: u64) -> Result<(), RowFault> {
         let half = |salt: u8| {

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Table, Value};
 
-use super::{Next, Record, RowError, RowFault};
+use super::{ManifestRecord, NextRecord, RowError, RowFault};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
 
@@ -20,7 +20,7 @@ struct File {
 }
 
 #[derive(Serialize)]
-struct One<'a> {
+struct ItemTable<'a> {
     item: [&'a Table; 1],
 }
 
@@ -28,7 +28,7 @@ struct One<'a> {
 pub(super) fn read(
     reader: Box<dyn BufRead + Send>,
     broken: impl Fn(std::io::Error) -> ImportError,
-) -> Result<impl Iterator<Item = Next> + Send, ImportError> {
+) -> Result<impl Iterator<Item = NextRecord> + Send, ImportError> {
     let mut bytes = Vec::new();
     reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(&broken)?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -58,13 +58,13 @@ pub(super) fn read(
     Ok(file.item.into_iter().zip(lines).map(|(item, line)| record(line, item.get_ref())))
 }
 
-fn record(line: u64, table: &Table) -> Next {
-    let bytes = toml::to_string(&One { item: [table] }).unwrap_or_default().into_bytes();
+fn record(line: u64, table: &Table) -> NextRecord {
+    let bytes = toml::to_string(&ItemTable { item: [table] }).unwrap_or_default().into_bytes();
     let text = RowText { line, bytes };
     let mut values = Vec::new();
     match flatten("", table, &mut values) {
-        Ok(()) => Next::Record(Record { text, values, is_sheet: false }),
-        Err(fault) => Next::Refused(text, fault),
+        Ok(()) => NextRecord::ManifestRecord(ManifestRecord { text, values, is_sheet: false }),
+        Err(fault) => NextRecord::Refused(text, fault),
     }
 }
 

@@ -1,25 +1,25 @@
 //! Candidates become requests, unless there is nothing to do or it cannot be done.
 
-use super::{Begun, Shared, event, event_of_refused, lock};
+use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
 use crate::deposit::Request;
-use crate::deposit::removal::KeptError;
+use crate::deposit::removal::SourceKept;
 use crate::identity::{Instant, RepositoryName};
-use crate::import::candidate::{Candidate, Found};
-use crate::import::decide::{Decision, Judge, Wanted};
+use crate::import::candidate::{Candidate, FoundCandidate};
+use crate::import::decide::{Decision, PlannedItem, Planner};
 use crate::import::ledger::{Entry, Kind};
-use crate::import::{After, Became, Event, ImportError, Place};
+use crate::import::{After, Became, Event, ImportError, SourcePlace};
 
 /// Gives requests, as fast as they are taken.
-pub(super) struct Feed<'s, 'a, 'l, 't, I> {
-    pub shared: &'s Shared<'a, 'l, 't>,
-    pub judge: Judge<'a>,
+pub(super) struct RequestFeed<'s, 'a, 'l, 't, I> {
+    pub shared: &'s RunState<'a, 'l, 't>,
+    pub judge: Planner<'a>,
     pub candidates: I,
     pub clock: &'a dyn Clock,
     pub deadline: Option<Instant>,
 }
 
-impl<I: Iterator<Item = Found>> Iterator for Feed<'_, '_, '_, '_, I> {
+impl<I: Iterator<Item = FoundCandidate>> Iterator for RequestFeed<'_, '_, '_, '_, I> {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
@@ -53,7 +53,7 @@ enum Begin {
     Nothing,
 }
 
-impl<I> Feed<'_, '_, '_, '_, I> {
+impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn begin(&mut self, candidate: Candidate) -> Begin {
         let decided = self.judge.key(&candidate).and_then(|key| {
             if lock(&self.shared.under_way).keys.contains(&key) {
@@ -100,13 +100,13 @@ impl<I> Feed<'_, '_, '_, '_, I> {
     }
 
     /// Does with the source of the item `name` what was asked for, and notes what could not be done.
-    fn released(&self, mut told: Event, name: &RepositoryName, place: &Place) -> Event {
+    fn released(&self, mut told: Event, name: &RepositoryName, place: &SourcePlace) -> Event {
         if !matches!(self.shared.after, After::Keep) {
             told.left = match self.judge.payload(place) {
                 Ok(payload) => self.shared.release(name, place, &payload),
                 // An earlier run has taken it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-                Err(error) => vec![KeptError::from(error).in_words()],
+                Err(error) => vec![SourceKept::from(error).in_words()],
             };
         }
         told
@@ -129,9 +129,9 @@ impl<I> Feed<'_, '_, '_, '_, I> {
         Begin::Event(Box::new(event(candidate, Became::Failed(interrupted.into()))))
     }
 
-    fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: Wanted) -> Request {
+    fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: PlannedItem) -> Request {
         let kind = if candidate.label.is_some() { Kind::Kept } else { Kind::Item };
-        let Wanted { request, payload, .. } = wanted;
+        let PlannedItem { request, payload, .. } = wanted;
         let Candidate { place, row, .. } = candidate;
         let mut under_way = lock(&self.shared.under_way);
         let number = under_way.next;

@@ -1,21 +1,21 @@
 //! What the collection has already, known only when a source has been read.
 
-use super::{Shared, lock};
-use crate::deposit::{DepositError, Holding, Known};
+use super::{RunState, lock};
+use crate::deposit::{DepositError, Duplicate, DuplicateIndex};
 use crate::digest::Digest;
 use crate::disk::PathError;
-use crate::import::ledger::{Imported, Kind, Standing};
+use crate::import::ledger::{Imported, ItemPresence, Kind};
 use crate::import::{Dedupe, ImportError, Ledger};
 
-impl Known for Shared<'_, '_, '_> {
+impl DuplicateIndex for RunState<'_, '_, '_> {
     /// A source that was touched but has the content it had is the item that it was. With
     /// [`Dedupe::Content`] the content alone decides.
-    fn holding(&self, number: usize, content: &Digest) -> Result<Holding, DepositError> {
+    fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError> {
         let mut under_way = lock(&self.under_way);
-        let Some(begun) = under_way.begun.get(&number) else { return Ok(Holding::None) };
+        let Some(begun) = under_way.begun.get(&number) else { return Ok(Duplicate::None) };
         // What has a name keeps it, whatever else is the same.
         if self.dedupe == Dedupe::None || begun.kind == Kind::Kept {
-            return Ok(Holding::None);
+            return Ok(Duplicate::None);
         }
         let ledger: &mut Ledger<'_> = &mut lock(&self.ledger);
         let imported = match self.dedupe {
@@ -26,18 +26,18 @@ impl Known for Shared<'_, '_, '_> {
         };
         if let Some(Imported { entry, standing }) = imported.map_err(into_deposit)? {
             return match standing {
-                Standing::Here => Ok(Holding::Item(entry.name)),
-                Standing::Left(line) => Ok(Holding::Left(line)),
-                Standing::Vanished(error) => Err((*error).into()),
+                ItemPresence::Here => Ok(Duplicate::Item(entry.name)),
+                ItemPresence::Left(line) => Ok(Duplicate::Left(line)),
+                ItemPresence::Vanished(error) => Err((*error).into()),
             };
         }
         if self.dedupe == Dedupe::Content {
             let first = *under_way.contents.entry(*content).or_insert(number);
             if first != number {
-                return Ok(Holding::Request(first));
+                return Ok(Duplicate::Request(first));
             }
         }
-        Ok(Holding::None)
+        Ok(Duplicate::None)
     }
 }
 

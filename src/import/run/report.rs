@@ -1,13 +1,13 @@
 //! What became of a group: written into the ledger, then told.
 
-use super::{Begun, Shared, UnderWay, lock};
+use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::{DepositError, Deposited, Outcome};
 use crate::identity::RepositoryName;
 use crate::import::after::release;
 use crate::import::ledger::{Entry, Kind};
-use crate::import::{Became, Event, Place};
+use crate::import::{Became, Event, SourcePlace};
 
-impl Shared<'_, '_, '_> {
+impl RunState<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.
     pub(super) fn report(&self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
         let begun = self.take(&outcomes);
@@ -41,7 +41,7 @@ impl Shared<'_, '_, '_> {
     /// A source is under way until its line is in the ledger.
     fn forget(&self, done: &[Option<Begun>]) {
         let mut under_way = lock(&self.under_way);
-        let UnderWay { begun, keys, contents, .. } = &mut *under_way;
+        let InFlight { begun, keys, contents, .. } = &mut *under_way;
         contents.retain(|_, number| begun.contains_key(number));
         for done in done.iter().flatten() {
             keys.remove(&done.key);
@@ -55,7 +55,7 @@ impl Shared<'_, '_, '_> {
                 (begun.kind, &label.name, shape, content, payload.bytes)
             }
             Err(DepositError::Held(same)) => {
-                (Kind::Same, &same.name, &same.shape, &same.content, same.bytes)
+                (Kind::Existing, &same.name, &same.shape, &same.content, same.bytes)
             }
             Err(_) => return None,
         };
@@ -97,8 +97,8 @@ impl Shared<'_, '_, '_> {
     pub(super) fn release(
         &self,
         name: &RepositoryName,
-        place: &Place,
-        payload: &Place,
+        place: &SourcePlace,
+        payload: &SourcePlace,
     ) -> Vec<String> {
         let places = (place, payload);
         release(&self.after, &self.remover, name, places, &self.looker)

@@ -1,7 +1,7 @@
 //! A source whose item has left, or has vanished, does not become another item.
 
 use urepo::disk::{Operation, Watch};
-use urepo::import::DoneDirectory;
+use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{
@@ -53,7 +53,7 @@ impl World {
     fn takes(&self) -> [After; 2] {
         let done = self.scratch.path().join("done");
         let _ = std::fs::create_dir(&done);
-        [After::Remove, After::Move(DoneDirectory::open(&done, &Watcher::default()).unwrap())]
+        [After::Remove, After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap())]
     }
 }
 
@@ -157,7 +157,7 @@ fn a_source_that_is_gone_is_told_to_have_left() {
     std::fs::remove_file(&path).unwrap();
     for after in world.takes() {
         let text = std::io::Cursor::new(text.clone());
-        let list = List::new(Box::new(text), "list".to_owned(), "/".into());
+        let list = SourceList::new(Box::new(text), "list".to_owned(), "/".into());
         let options = Options { after, ..import_options() };
         let (told, summary) =
             import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
@@ -226,7 +226,7 @@ fn a_source_that_is_gone_with_its_item_is_reported() {
     std::fs::remove_dir_all(world.root().join(&world.names()[0])).unwrap();
     let path = world.sources().join("a.txt");
     let text = format!("{}\0", path.display()).into_bytes();
-    let list = List::new(Box::new(std::io::Cursor::new(text)), "list".to_owned(), "/".into());
+    let list = SourceList::new(Box::new(std::io::Cursor::new(text)), "list".to_owned(), "/".into());
     std::fs::remove_file(&path).unwrap();
     let [after, _] = world.takes();
     let options = Options { after, ..import_options() };

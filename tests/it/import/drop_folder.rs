@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use urepo::import::DoneDirectory;
+use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{make_collection, scratch};
@@ -36,7 +36,7 @@ impl Folder {
 
     fn done(&self) -> After {
         let path = self.path("drop/done");
-        After::Move(DoneDirectory::open(&path, &Watcher::default()).unwrap())
+        After::Move(ArchiveDirectory::open(&path, &Watcher::default()).unwrap())
     }
 
     fn listed(&self) -> Vec<String> {
@@ -153,7 +153,7 @@ fn says_why_it_can_not_move() {
         eprintln!("SKIPPED: there is no second file system");
         return;
     }
-    let done = DoneDirectory::open(elsewhere.path(), &Watcher::default()).unwrap();
+    let done = ArchiveDirectory::open(elsewhere.path(), &Watcher::default()).unwrap();
     let (events, summary) = folder.run(After::Move(done));
     assert_eq!((summary.imported, summary.left), (2, 2));
     let reason = &events[0].left[0];

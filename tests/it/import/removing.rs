@@ -1,7 +1,7 @@
 //! Sources that are removed or moved once they are items: killed anywhere, none becomes two items.
 
 use urepo::disk::{Operation, Watch};
-use urepo::import::DoneDirectory;
+use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{Faults, Mode, make_collection, scratch};
@@ -73,7 +73,7 @@ fn removals_killed_at_any_operation() {
 #[test]
 fn moves_killed_at_any_operation() {
     killed_at_every_operation(
-        |done| After::Move(DoneDirectory::open(done, &Watcher::default()).unwrap()),
+        |done| After::Move(ArchiveDirectory::open(done, &Watcher::default()).unwrap()),
         100,
     );
 }
@@ -154,7 +154,7 @@ fn what_changes_while_its_item_is_read_back_stays() {
             };
             let (operation, of) = (Operation::Read, "/archive/example.org");
             let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
-            let after = || match DoneDirectory::open(&done, &Watcher::default()) {
+            let after = || match ArchiveDirectory::open(&done, &Watcher::default()) {
                 Ok(done) if moves => After::Move(done),
                 _ => After::Remove,
             };

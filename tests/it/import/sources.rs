@@ -11,7 +11,7 @@ fn sample(root: &Path) {
 
 fn found(candidates: Candidates, root: &Path) -> Vec<String> {
     let root = resolved(root).unwrap();
-    let relative = |found: Found| {
+    let relative = |found: FoundCandidate| {
         let path = found.unwrap().place.path();
         path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()
     };
@@ -39,7 +39,7 @@ fn of_lists() {
     let collection = make_collection(&scratch.path().join("archive"));
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let run = |text: &'static [u8]| {
-        let list = List::new(Box::new(text), "a list".to_owned(), root.clone());
+        let list = SourceList::new(Box::new(text), "a list".to_owned(), root.clone());
         words(&import(&collection, Box::new(list), import_options(), &clock).unwrap().0)
     };
     let first = run(b"a\0d/../a\0d\0missing\0\0");

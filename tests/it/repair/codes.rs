@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{Options, Outcome, RepairError, SidecarAction, Source};
+use urepo::repair::{EntrySource, Options, Outcome, RepairError, SidecarAction};
 use urepo::verify::Code;
 
 use super::{Pair, digests_below, flip, mended};
@@ -211,7 +211,7 @@ fn u208_unreadable() {
             // Its name is the same in its place, where it is looked at once more.
             assert!(matches!(outcome, Err(RepairError::NotWholeInPlace { .. })), "{outcome:?}");
         } else {
-            assert_eq!(mended(outcome).count(Source::Donor(0)), 1);
+            assert_eq!(mended(outcome).count(EntrySource::Donor(0)), 1);
         }
         assert_eq!(pair.codes(), []);
         assert_eq!(pair.sidecar("a"), before);
@@ -291,9 +291,9 @@ fn what_is_good_stays_what_it_is() {
     fs::File::open(&sub).unwrap().set_modified(time).unwrap();
     let inode = fs::metadata(&kept).unwrap().ino();
     let plan = mended(pair.repair(&["b"]));
-    let expected = [urepo::repair::Step {
+    let expected = [urepo::repair::EntryStep {
         path: urepo::item::PayloadPath::from_text("sub/b.bin").unwrap(),
-        source: Source::Donor(0),
+        source: EntrySource::Donor(0),
     }];
     assert_eq!(plan.steps, expected);
     assert_eq!(fs::metadata(&kept).unwrap().ino(), inode);
@@ -323,7 +323,12 @@ fn the_plan_says_where_each_file_comes_from() {
     );
     assert_eq!(plan.to_string(), expected);
     let sources: Vec<_> = plan.steps.iter().map(|step| step.source).collect();
-    let expected = [Source::Donor(1), Source::OwnAttributes, Source::Donor(0), Source::Sidecar];
+    let expected = [
+        EntrySource::Donor(1),
+        EntrySource::OwnAttributes,
+        EntrySource::Donor(0),
+        EntrySource::Sidecar,
+    ];
     assert_eq!(sources, expected);
     // Two donors, each half damaged, make one whole.
     flip(&pair.item("c").join("doc/sub/b.bin"));

@@ -277,7 +277,7 @@ fn what_adopting_left_alone_stays() {
 
     std::fs::write(pair.item("a").join("notes"), "").unwrap();
     assert_eq!(pair.codes(), [Code::Stray]);
-    let Outcome::Mended(plan) = pair.repair(&["b"]).unwrap() else { panic!("it was mended") };
+    let Outcome::Repaired(plan) = pair.repair(&["b"]).unwrap() else { panic!("it was mended") };
     let names = [".reserved", "not_sent", "notes", "service"].map(std::path::PathBuf::from);
     assert_eq!(plan.dropped, names);
     assert_eq!(pair.codes(), []);

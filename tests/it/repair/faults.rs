@@ -347,5 +347,5 @@ fn no_lock_is_held_while_the_item_is_read_and_built() {
         let clock = TestClock::at("2026-11-21T02:13:00Z");
         drop(lock_items([(&other, &name)], &agent(), &waiter(&clock)).unwrap());
     });
-    assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
+    assert!(matches!(outcome, Ok(Outcome::Repaired(_))), "{outcome:?}");
 }

@@ -2,13 +2,13 @@
 
 use urepo::disk::Watcher;
 use urepo::item::State;
-use urepo::repair::{Options, Remainder, RepairError, SidecarAction, Unsealed};
+use urepo::repair::{Options, PartialRepair, RepairError, SidecarAction, Unsealed};
 
 use super::{Pair, as_state, copy_tree, lose_sidecar, mended};
 use crate::support::inventory_file;
 
 const RESEAL: Options =
-    Options { remainder: Remainder::Refuse, unsealed: Unsealed::Seal, state: None };
+    Options { remainder: PartialRepair::Refuse, unsealed: Unsealed::Seal, state: None };
 
 /// A backup of `a` from the time when it held the Original, of another description than today's.
 fn with_old_backup() -> Pair {

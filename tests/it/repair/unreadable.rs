@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{Options, Outcome, Remainder, RepairError};
+use urepo::repair::{Options, Outcome, PartialRepair, RepairError};
 
 use super::{Pair, everything, flip};
 
@@ -50,7 +50,7 @@ impl Watch for Rotten {
 fn repair(
     pair: &Pair,
     donors: &[&str],
-    remainder: Remainder,
+    remainder: PartialRepair,
     rotten: &Arc<Rotten>,
 ) -> Result<Outcome, RepairError> {
     let options = Options { remainder, ..Options::default() };
@@ -67,11 +67,11 @@ fn a_donor_that_can_not_be_read_is_reported_where_it_has_a_say() {
     let theirs = pair.item("b").join("item.toml");
     let rotten = Rotten::new(theirs.clone());
     flip(&pair.item("a").join("doc/a.txt"));
-    let outcome = repair(&pair, &["b", "c"], Remainder::Refuse, &rotten);
-    assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
+    let outcome = repair(&pair, &["b", "c"], PartialRepair::Refuse, &rotten);
+    assert!(matches!(outcome, Ok(Outcome::Repaired(_))), "{outcome:?}");
 
     fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
-    match repair(&pair, &["b", "c"], Remainder::Refuse, &Rotten::new(theirs.clone())) {
+    match repair(&pair, &["b", "c"], PartialRepair::Refuse, &Rotten::new(theirs.clone())) {
         Err(RepairError::Disk(error)) => assert_eq!(error.path(), theirs),
         outcome => panic!("{outcome:?}"),
     }
@@ -86,8 +86,8 @@ fn a_payload_that_can_not_be_entered_is_there() {
     fs::remove_dir_all(pair.root("a").join(".urepo/inventory")).unwrap();
     fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
     let rotten = Rotten::new(pair.item("a").join("doc"));
-    let outcome = repair(&pair, &["b"], Remainder::Refuse, &rotten);
-    assert!(matches!(outcome, Ok(Outcome::Mended(_))), "{outcome:?}");
+    let outcome = repair(&pair, &["b"], PartialRepair::Refuse, &rotten);
+    assert!(matches!(outcome, Ok(Outcome::Repaired(_))), "{outcome:?}");
     assert_eq!(pair.codes(), []);
 }
 
@@ -99,7 +99,7 @@ fn a_file_that_can_not_be_opened_stays() {
     flip(&damaged);
     let bytes = fs::read(&damaged).unwrap();
     fs::write(pair.item("a").join("doc/added"), "added").unwrap();
-    repair(&pair, &[], Remainder::Leave, &Rotten::new(damaged.clone())).unwrap();
+    repair(&pair, &[], PartialRepair::Leave, &Rotten::new(damaged.clone())).unwrap();
     assert!(!pair.item("a").join("doc/added").exists());
     assert_eq!(fs::read(&damaged).unwrap(), bytes);
 }
@@ -113,7 +113,7 @@ fn what_is_closed_to_this_user_is_not_damaged() {
         fs::write(doc.join(plant), "added").unwrap();
         let before = everything(&pair.item("a"));
         let rotten = Rotten::with(doc.join(closed), Errno::ACCESS);
-        match repair(&pair, &["b"], Remainder::Refuse, &rotten) {
+        match repair(&pair, &["b"], PartialRepair::Refuse, &rotten) {
             Err(RepairError::Disk(error)) => assert_eq!(error.path(), doc.join(closed)),
             outcome => panic!("{outcome:?}"),
         }

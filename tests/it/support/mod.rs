@@ -16,7 +16,8 @@ use urepo::collection::{
     Subsystem, Takeover,
 };
 use urepo::deposit::{
-    Depositor, Given, OnError, Options, Outcome, Request, Source, SourceRule, Summary, TwinRule,
+    CollisionRule, Depositor, OnError, Options, Outcome, Preset, Request, Source, SourceRule,
+    Summary,
 };
 use urepo::disk::{Links, Watcher};
 use urepo::distributor::{ClockTrust, Patience, Setting};
@@ -123,7 +124,7 @@ pub(crate) fn init(
 pub(crate) fn options() -> Options {
     Options {
         links: Links::Keep,
-        twins: TwinRule::Refuse,
+        twins: CollisionRule::Refuse,
         sources: SourceRule::Keep,
         jobs: 1,
         on_error: OnError::Continue,
@@ -144,7 +145,7 @@ pub(crate) fn issue_options() -> IssueOptions {
 
 pub(crate) fn request(path: impl Into<PathBuf>) -> Request {
     let (source, metadata) = (Source::Path(path.into()), Metadata::default());
-    Request { source, target: None, metadata, given: Given::default() }
+    Request { source, target: None, metadata, given: Preset::default() }
 }
 
 /// Asks for an item of one file `name`, of which a stream has the bytes.

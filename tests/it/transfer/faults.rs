@@ -8,7 +8,7 @@ use urepo::catalog::Look;
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Reach, Rules, Verb, finish_pending};
+use urepo::transfer::{PeerLookup, Rules, Verb, finish_pending};
 
 use super::support::{Pair, State, copy_rules, records};
 use crate::index::{agrees_after, with_index};
@@ -142,7 +142,9 @@ fn finish(pair: &Pair, case: Case, context: &str) {
     let (from, to) = (pair.from(), pair.to());
     // A process that another test is just starting may have a lock of the first run for a moment longer.
     for _ in 0..10_000 {
-        for finished in finish_pending(&from, Reach::Only(&to), &agent, &waiter(clock)).unwrap() {
+        for finished in
+            finish_pending(&from, PeerLookup::Only(&to), &agent, &waiter(clock)).unwrap()
+        {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }
         if pair.journals() == 0 {
@@ -296,7 +298,8 @@ fn recovery_killed(system: System, step: usize) {
             let faults = Faults::new(pair.root(0), at, Mode::Killed).on(system).of_changes();
             let faults = Arc::new(faults);
             if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                let _ = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock));
+                let _ =
+                    finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock));
             }
             let context = format!("{cut} {at}: {:?}", faults.struck());
             check(&pair, &name, false, &context);
@@ -327,12 +330,13 @@ fn a_receiver_out_of_reach_leaves_the_journal() {
     std::fs::rename(pair.root(1), &away).unwrap();
     let from = pair.from();
     let finished =
-        finish_pending(&from, Reach::Anywhere(&[]), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(&from, PeerLookup::Anywhere(&[]), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(finished[0].result.is_err());
     assert_eq!(pair.journals(), 1);
     let moved = Collection::open(&away, &Watcher::default()).unwrap();
     let finished =
-        finish_pending(&from, Reach::Anywhere(&[moved]), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(&from, PeerLookup::Anywhere(&[moved]), &agent(), &waiter(&pair.clock))
+            .unwrap();
     assert_eq!(finished[0].name, Some(name));
     assert!(finished[0].result.is_ok(), "{finished:?}");
     assert_eq!(pair.journals(), 0);

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Over, Reach, Refusal, Rules, Step, TransferError, Verb, finish_pending};
+use urepo::transfer::{
+    PeerLookup, Refusal, Replaces, Rules, Step, TransferError, Verb, finish_pending,
+};
 
 use super::support::{Pair, State, copy_rules, edit, records, rewrite, step};
 use crate::support::{agent, tree, waiter};
@@ -48,7 +50,7 @@ fn a_copy_follows_its_original_when_that_is_handed_over() {
     pair.run(Verb::Migrate, Rules { leave_copy: true, ..Rules::default() });
     edit(&pair.to(), &name, "a.txt", b"the next edition");
     let outcomes = pair.run_between(&pair.to(), &third, Verb::Copy, copy_rules(true, false));
-    assert_eq!(step(&outcomes[0]), Step::Copy(Over::Copy));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Copy));
 }
 
 #[test]
@@ -210,7 +212,8 @@ fn a_record_that_can_not_be_used_stops_nothing() {
     pair.deposit_tree();
     plant_record(&pair, "nonsense");
     let (from, to) = (pair.from(), pair.to());
-    let finished = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished =
+        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(matches!(finished[0].result, Err(TransferError::Journal { .. })), "{finished:?}");
     assert!(pair.run(Verb::Copy, Rules::default())[0].result.is_ok());
 }
@@ -230,7 +233,8 @@ fn a_record_leads_to_no_third_collection() {
         ),
     );
     let (from, to) = (pair.from(), pair.to());
-    let finished = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished =
+        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(finished.is_empty(), "{finished:?}");
     assert_eq!(tree(third.path()), before);
 }
@@ -250,7 +254,8 @@ fn two_originals_are_no_hand_over_that_had_not_begun() {
         ),
     );
     let (from, to) = (pair.from(), pair.to());
-    let finished = finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished =
+        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(matches!(&finished[0].result, Err(TransferError::Refused { .. })), "{finished:?}");
     assert_eq!(records(pair.root(0)).len(), 1, "it stays");
 }

@@ -8,7 +8,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::removal::{DamageRule, LastRule, Order, Remover};
-use urepo::transfer::{Reach, Rules, Verb, finish_pending};
+use urepo::transfer::{PeerLookup, Rules, Verb, finish_pending};
 use urepo::verify::Depth;
 
 use super::support::{Pair, State, findings, records};
@@ -90,7 +90,7 @@ fn cut_short_then(second: Second) {
 /// tombstone, and no mark is left.
 fn check(pair: &Pair, name: &RepositoryName, all: &[Collection; 3], context: &str) {
     for giver in all {
-        let reach = Reach::Anywhere(all);
+        let reach = PeerLookup::Anywhere(all);
         for finished in finish_pending(giver, reach, &agent(), &waiter(&pair.clock)).unwrap() {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }

@@ -201,7 +201,7 @@ fn of_what_is_there_already() {
 /// What a killed run has renamed may be in memory only: recovery makes sure of it before it relies on it.
 #[test]
 fn of_a_recovery() {
-    use urepo::transfer::{Reach, finish_pending};
+    use urepo::transfer::{PeerLookup, finish_pending};
     let rules = Rules { leave_copy: true, ..Rules::default() };
     let mut recovered = 0;
     for cut in (60..260).step_by(3) {
@@ -220,7 +220,7 @@ fn of_a_recovery() {
         let volatile =
             |root: &Path| Disk::with(Some(root.join(&sides.item)).filter(|item| item.exists()));
         let disks = [volatile(&sides.from), volatile(&sides.to)];
-        finish_pending(&from, Reach::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
         sides.replay_on(disks, &trace.0.lock().unwrap(), &mut |wrong| panic!("{cut}: {wrong}"));
         recovered += 1;
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use urepo::collection::recover;
 use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Over, Rules, Step, Verb};
+use urepo::transfer::{Replaces, Rules, Step, Verb};
 
 use super::support::{Pair, State, step};
 use crate::support::{Faults, Mode, agent, staged, tree, waiter, whole_items};
@@ -87,7 +87,7 @@ fn what_does_not_prove_itself_is_copied_again() {
         std::fs::write(&path, bytes).unwrap();
     }
     let outcomes = pair.run(Verb::Copy, Rules::default());
-    assert_eq!(step(&outcomes[0]), Step::Copy(Over::Nothing));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing));
     assert_eq!(whole_items(&pair.to()), [name.to_string()]);
 }
 
@@ -128,7 +128,7 @@ impl Watch for SecondRun {
         let is_file = operation == Operation::CreateFile && path.ends_with("sub/b.bin");
         if is_file && !self.begun.swap(true, Ordering::Relaxed) {
             let outcomes = self.pair.run(Verb::Copy, Rules::default());
-            assert_eq!(step(&outcomes[0]), Step::Copy(Over::Nothing), "it is first");
+            assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing), "it is first");
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use urepo::collection::{Certainty, Collection, CollectionError};
 use urepo::holdings::{OriginalError, Peers, UnseenRule};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Listing, Over, Refusal, Rules, Step, TransferError, Verb};
+use urepo::transfer::{NameFilter, Refusal, Replaces, Rules, Step, TransferError, Verb};
 
 use super::support::{Pair, State, copy_rules, edit, rewrite, step};
 use crate::support::{append, inventory_file, inventory_line};
@@ -79,13 +79,13 @@ fn every_cell() {
     let revive = copy_rules(false, true);
     let leave = Rules { leave_copy: true, ..plain };
     for (from, there, verb, rules, expected) in [
-        (Original, Nothing, Cp, plain, Ok(Get(Over::Nothing))),
-        (Original, Nothing, Mv, plain, Ok(HandOver(Over::Nothing))),
+        (Original, Nothing, Cp, plain, Ok(Get(Replaces::Nothing))),
+        (Original, Nothing, Mv, plain, Ok(HandOver(Replaces::Nothing))),
         (Original, Same(Copy), Cp, plain, Ok(Skip)),
-        (Original, Same(Copy), Mv, plain, Ok(HandOver(Over::Copy))),
+        (Original, Same(Copy), Mv, plain, Ok(HandOver(Replaces::Copy))),
         (Original, Older(Copy), Cp, plain, Err(No::Stale)),
-        (Original, Older(Copy), Cp, refresh, Ok(Get(Over::Copy))),
-        (Original, Older(Copy), Mv, plain, Ok(HandOver(Over::Copy))),
+        (Original, Older(Copy), Cp, refresh, Ok(Get(Replaces::Copy))),
+        (Original, Older(Copy), Mv, plain, Ok(HandOver(Replaces::Copy))),
         (Original, Other(Copy), Cp, refresh, Err(No::OtherContent)),
         (Original, Other(Copy), Mv, plain, Err(No::OtherContent)),
         (Original, Same(Original), Cp, plain, Err(No::TwoOriginals)),
@@ -93,11 +93,11 @@ fn every_cell() {
         (Original, Older(Original), Cp, refresh, Err(No::TwoOriginals)),
         (Original, Same(Deleted), Cp, plain, Err(No::Tombstone)),
         (Original, Same(Deleted), Mv, plain, Err(No::Tombstone)),
-        (Original, Same(Deleted), Cp, revive, Ok(Get(Over::Tombstone))),
-        (Original, Same(Deleted), Mv, revive, Ok(HandOver(Over::Tombstone))),
-        (Copy, Nothing, Cp, plain, Ok(Get(Over::Nothing))),
+        (Original, Same(Deleted), Cp, revive, Ok(Get(Replaces::Tombstone))),
+        (Original, Same(Deleted), Mv, revive, Ok(HandOver(Replaces::Tombstone))),
+        (Copy, Nothing, Cp, plain, Ok(Get(Replaces::Nothing))),
         (Copy, Nothing, Mv, plain, Ok(MoveCopy)),
-        (Copy, Nothing, Mv, leave, Ok(Get(Over::Nothing))),
+        (Copy, Nothing, Mv, leave, Ok(Get(Replaces::Nothing))),
         (Copy, Same(Copy), Cp, plain, Ok(Skip)),
         (Copy, Same(Copy), Mv, plain, Ok(DropCopy)),
         (Copy, Same(Copy), Mv, leave, Ok(Skip)),
@@ -202,7 +202,7 @@ fn an_original_that_left_is_not_handed_over() {
     // A Copy does no harm.
     let pair = arrange(State::Original, There::Nothing);
     put_back(&pair.from(), &pair.names()[0]);
-    assert_eq!(step(&pair.run(Verb::Copy, Rules::default())[0]), Step::Copy(Over::Nothing));
+    assert_eq!(step(&pair.run(Verb::Copy, Rules::default())[0]), Step::Copy(Replaces::Nothing));
 }
 
 /// The source's Copy of a deleted Original, and a collection that may hold the Original by now.
@@ -222,7 +222,7 @@ fn a_deleted_original_comes_back_from_a_copy_only_if_no_other_may_exist() {
     };
     let revive = |pair: &Pair, peers: Peers<'_>| {
         let to = pair.to();
-        let all = Listing::default();
+        let all = NameFilter::default();
         let mut outcomes = Vec::new();
         let mut each = |outcome| outcomes.push(outcome);
         let (from, rules) = (pair.from(), copy_rules(false, true));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Feed, Outcome, Rules, Summary, Verb};
+use urepo::transfer::{NameFeed, Outcome, Rules, Summary, Verb};
 
 use super::support::Pair;
 use crate::support::{staged, whole_items};
@@ -19,7 +19,7 @@ fn sidecar(pair: &Pair, name: &RepositoryName) -> PathBuf {
 /// was taken then.
 fn run(pair: &Pair, verb: Verb, names: &[RepositoryName]) -> (Summary, Vec<Outcome>, bool) {
     let (told, taken) = (AtomicBool::new(false), AtomicBool::new(false));
-    let feed: Box<Feed<'_>> = Box::new(|take| {
+    let feed: Box<NameFeed<'_>> = Box::new(|take| {
         for name in &names[..2] {
             assert!(take(name.clone()).is_continue());
         }

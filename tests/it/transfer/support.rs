@@ -14,8 +14,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    Ahead, Depth, Feed, Listing, OnError, Options, Outcome, Rules, Step, Summary, Tombstones,
-    Transfer, TransferError, Verb,
+    NameFeed, NameFilter, OnError, Options, Outcome, ProgressTotals, Rules, RunMode, Step, Summary,
+    Tombstones, Transfer, TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -198,7 +198,7 @@ impl Pair {
         to: &Collection,
         name: &RepositoryName,
     ) -> Outcome {
-        let feed: Box<Feed<'_>> = Box::new(|take| {
+        let feed: Box<NameFeed<'_>> = Box::new(|take| {
             let _ = take(name.clone());
             Ok(())
         });
@@ -216,7 +216,7 @@ impl Pair {
         rules: Rules,
         mut each: impl FnMut(Outcome),
     ) -> Summary {
-        let listing = Listing::default();
+        let listing = NameFilter::default();
         match self.transfer(from, to, verb, rules, listing.feed(from), &mut each) {
             Ok(summary) => summary,
             Err(error) => Summary { fatal: Some(error), ..Summary::default() },
@@ -229,7 +229,7 @@ impl Pair {
         to: &Collection,
         verb: Verb,
         rules: Rules,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
         self.transfer_asking(Peers::default(), from, to, (verb, rules), feed, each)
@@ -242,7 +242,7 @@ impl Pair {
         from: &Collection,
         to: &Collection,
         (verb, rules): (Verb, Rules),
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
         let (agent, interrupt) = (agent(), Interrupt::default());
@@ -259,7 +259,7 @@ impl Pair {
             options: Options {
                 verb,
                 rules,
-                depth: if plans { Depth::Plan } else { Depth::Act },
+                depth: if plans { RunMode::Plan } else { RunMode::Act },
                 state: None,
                 tombstones: *self.tombstones.lock().unwrap(),
                 jobs: 1,
@@ -275,7 +275,7 @@ impl Pair {
             wait: PATIENCE,
             clock: &self.clock,
             progress: &NoProgress,
-            ahead: Ahead::Unknown,
+            ahead: ProgressTotals::Unknown,
             interrupt: &interrupt,
         };
         Ok(transfer.run(feed, |outcomes| {

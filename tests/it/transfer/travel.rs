@@ -3,7 +3,7 @@
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::sidecar::{Removal, Sidecar};
-use urepo::transfer::{Outcome, Over, Refusal, Rules, Step, Tombstones, TransferError, Verb};
+use urepo::transfer::{Outcome, Refusal, Replaces, Rules, Step, Tombstones, TransferError, Verb};
 
 use super::support::{Pair, State, copy_rules, findings, rewrite, step};
 use crate::support::tree;
@@ -49,11 +49,11 @@ fn a_copy_of_what_was_deleted_becomes_a_tombstone() {
     assert!(bring(&pair, &pair.to(), &pair.from()).is_empty());
     // The plan changes nothing.
     pair.plans.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(Over::Copy));
+    assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(Replaces::Copy));
     pair.plans.store(false, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(held(&pair.to(), &name).state, State::Copy);
 
-    assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(Over::Copy));
+    assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(Replaces::Copy));
     let there = held(&pair.to(), &name);
     assert_eq!(there.state, State::Deleted);
     assert_eq!(recorded(&pair.to(), &name), Some(State::Deleted));
@@ -78,14 +78,14 @@ fn a_site_rebuilt_from_its_mirror_knows_what_was_deleted() {
     pair.run_between(&pair.from(), &late, Verb::Copy, Rules::default());
     delete(&pair.from(), &deleted);
     let outcomes = bring(&pair, &pair.from(), &pair.to());
-    assert_eq!(step(&outcomes[0]), Step::Copy(Over::Nothing));
-    assert_eq!(step(&outcomes[1]), Step::Bury(Over::Nothing));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing));
+    assert_eq!(step(&outcomes[1]), Step::Bury(Replaces::Nothing));
     std::fs::remove_dir_all(pair.root(0)).unwrap();
     let subsystem = urepo::collection::Subsystem::new("archive.example.org".parse().unwrap());
     let watcher = urepo::disk::Watcher::default();
     let rebuilt = crate::support::init(pair.root(0), "archive", subsystem, &watcher).unwrap();
     let outcomes = bring(&pair, &pair.to(), &rebuilt);
-    assert_eq!(step(&outcomes[1]), Step::Bury(Over::Nothing));
+    assert_eq!(step(&outcomes[1]), Step::Bury(Replaces::Nothing));
     assert_eq!(held(&rebuilt, &kept).state, State::Copy);
     assert_eq!(held(&rebuilt, &deleted).state, State::Deleted);
     assert_eq!(recorded(&rebuilt, &kept), Some(State::Copy));
@@ -101,7 +101,7 @@ fn a_site_rebuilt_from_its_mirror_knows_what_was_deleted() {
         assert_eq!(*refusal, expected);
     }
     // The late mirror hears of it from the rebuilt site.
-    assert_eq!(step(&bring(&pair, &rebuilt, &late)[1]), Step::Bury(Over::Copy));
+    assert_eq!(step(&bring(&pair, &rebuilt, &late)[1]), Step::Bury(Replaces::Copy));
     assert_eq!(findings(&late), [""; 0]);
     assert_eq!(findings(&rebuilt), [""; 0]);
 }

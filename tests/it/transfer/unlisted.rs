@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Over, Rules, Step, Verb};
+use urepo::transfer::{Replaces, Rules, Step, Verb};
 
 use super::support::{Pair, State, copy_rules, step};
 
@@ -78,7 +78,7 @@ fn of_an_original_that_migrates_across_file_systems() {
     let pair = Pair::across();
     let name = pair.deposit_tree();
     let done = check(&pair, &name, Verb::Migrate, Rules::default(), [true, false]);
-    assert_eq!(done, Step::HandOver(Over::Nothing));
+    assert_eq!(done, Step::HandOver(Replaces::Nothing));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn of_an_original_that_migrates_onto_its_copy_and_of_that_copy() {
     let name = pair.deposit_tree();
     pair.run(Verb::Copy, Rules::default());
     let done = check(&pair, &name, Verb::Migrate, Rules::default(), [true, true]);
-    assert_eq!(done, Step::HandOver(Over::Copy));
+    assert_eq!(done, Step::HandOver(Replaces::Copy));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn of_a_copy_that_is_refreshed() {
     pair.run(Verb::Copy, Rules::default());
     pair.edit_source(&name, "a.txt", b"changed");
     let done = check(&pair, &name, Verb::Copy, copy_rules(true, false), [false, true]);
-    assert_eq!(done, Step::Copy(Over::Copy));
+    assert_eq!(done, Step::Copy(Replaces::Copy));
 }
 
 #[test]

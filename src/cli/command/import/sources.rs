@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::disk::{Dir, Links, resolved};
-use urepo::import::{Columns, Format, Found, List, Manifest, Reading, Tree, Units};
+use urepo::import::{Columns, Format, FoundCandidate, Manifest, Reading, SourceList, Tree, Units};
 
 use super::{FormatName, Import};
 use crate::cli::context::Context;
@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::input::{is_stdin, name_of};
 
 /// Candidates as they are found.
-pub(super) type Candidates = Box<dyn Iterator<Item = Found> + Send>;
+pub(super) type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
 
 /// Where candidates come from. They can be asked for again, unless standard input names them.
 pub(super) struct Sources<'a> {
@@ -68,7 +68,7 @@ impl<'a> Sources<'a> {
         }
         if let Some(path) = &self.list {
             let reader = self.context.lines_of(path)?;
-            let list = List::new(reader, name_of(path), self.context.current.clone());
+            let list = SourceList::new(reader, name_of(path), self.context.current.clone());
             all = Box::new(all.chain(list));
         }
         Ok(all)

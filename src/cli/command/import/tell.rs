@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use urepo::collection::Collection;
-use urepo::deposit::Lost;
+use urepo::deposit::Dropped;
 use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
 
 use super::is_idle;
@@ -22,7 +22,7 @@ pub(super) struct Teller<'a> {
     collection: &'a Collection,
     failed: Option<FailedFile>,
     /// What of all items was not kept.
-    lost: Lost,
+    lost: Dropped,
     crowd: Crowd,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Teller<'a> {
         collection: &'a Collection,
         failed: Option<FailedFile>,
     ) -> Teller<'a> {
-        Teller { context, collection, failed, lost: Lost::default(), crowd: Crowd::default() }
+        Teller { context, collection, failed, lost: Dropped::default(), crowd: Crowd::default() }
     }
 
     /// The line of an event on stdout; what else there is to say goes to stderr.
@@ -170,7 +170,7 @@ impl<'a> Teller<'a> {
         for notice in &summary.notices {
             printer.warning(&notice.to_string());
         }
-        let Lost { special_modes, extended_attributes } = self.lost;
+        let Dropped { special_modes, extended_attributes } = self.lost;
         for (count, what) in [
             (special_modes, "special permission bits"),
             (extended_attributes, "extended attributes"),

@@ -1,7 +1,7 @@
 //! `urepo new --dry-run`: the plan, printed.
 
 use urepo::collection::Collection;
-use urepo::deposit::{Options, Place, Plan, Request, Source};
+use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
 
 use super::sources::Requests;
 use crate::cli::context::Context;
@@ -18,7 +18,7 @@ pub(super) fn run(
     single: bool,
 ) -> Done {
     let broken = requests.failure();
-    let place = Place::new(collection, &context.clock)?;
+    let place = DepositTarget::new(collection, &context.clock)?;
     let mut tally = Tally::new(context, single);
     let (mut planned, mut bytes) = (0_u64, 0_u64);
     for request in requests {

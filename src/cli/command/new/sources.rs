@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use urepo::deposit::{Given, Request, Source};
+use urepo::deposit::{Preset, Request, Source};
 use urepo::disk::{NoPath, Paths, Stream};
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
@@ -105,7 +105,7 @@ impl Requests {
 
     fn request(&self, source: Source) -> Request {
         let (target, metadata) = (self.target.clone(), self.metadata.clone());
-        Request { source, target, metadata, given: Given::default() }
+        Request { source, target, metadata, given: Preset::default() }
     }
 
     fn source(&mut self, path: PathBuf) -> Source {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use urepo::identity::RepositoryName;
-use urepo::repair::{Damage, Outcome, Plan, SidecarAction, Source};
+use urepo::repair::{Damage, EntrySource, Outcome, Plan, SidecarAction};
 use urepo::verify::{Finding, Severity};
 
 use crate::cli::context::Context;
@@ -50,11 +50,11 @@ impl<'a> Run<'a> {
                 let fields = json!({ "ok": true, "outcome": "sound" });
                 self.tell(name.as_str(), fields, || format!("nothing to mend in {name}"))
             }
-            Ok(Outcome::Mended(plan)) => {
+            Ok(Outcome::Repaired(plan)) => {
                 let lost = plan.lost().count();
                 // What a run without `--partial` would refuse is told so without doing it as well.
                 let outcome = match (lost > 0, partial && !plan.changes_nothing()) {
-                    (false, _) => Told::Mended,
+                    (false, _) => Told::Repaired,
                     (true, true) => Told::Partly,
                     (true, false) => Told::Not,
                 };
@@ -120,19 +120,19 @@ impl<'a> Run<'a> {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
                 let heading = match (damage, told) {
-                    (Damage::Within, Told::Mended) => "would mend",
+                    (Damage::Within, Told::Repaired) => "would mend",
                     (Damage::Within, Told::Partly) => "would mend a part of",
                     (Damage::Within, Told::Not) => "could not mend",
-                    (Damage::Vanished, Told::Mended) => "would bring back",
+                    (Damage::Vanished, Told::Repaired) => "would bring back",
                     (Damage::Vanished, Told::Partly) => "would bring back a part of",
                     (Damage::Vanished, Told::Not) => "could not bring back",
                 };
                 format!("{heading} {name}:{}", lines.concat())
             } else {
                 let heading = match (damage, told) {
-                    (Damage::Within, Told::Mended) => "mended",
+                    (Damage::Within, Told::Repaired) => "mended",
                     (Damage::Within, _) => "mended a part of",
-                    (Damage::Vanished, Told::Mended) => "brought back",
+                    (Damage::Vanished, Told::Repaired) => "brought back",
                     (Damage::Vanished, _) => "brought back a part of",
                 };
                 format!("{heading} {name}: {}", summary(plan))
@@ -199,7 +199,7 @@ fn counted(count: u64, noun: &str) -> String {
 /// How far an item is mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    Mended,
+    Repaired,
     Partly,
     Not,
 }
@@ -225,7 +225,7 @@ fn summary(plan: &Plan) -> String {
         }
     }
     for donor in 0..plan.donors.len() {
-        let files = plan.count(Source::Donor(donor));
+        let files = plan.count(EntrySource::Donor(donor));
         if files > 0 {
             parts.push(format!("{} from {}", human::count(files, "file"), root(donor)));
         }
@@ -235,10 +235,10 @@ fn summary(plan: &Plan) -> String {
             parts.push(format!("{before}{}{after}", counted(count, noun)));
         }
     };
-    tell(plan.count(Source::Sidecar), "", "link or empty directory", " made");
-    tell(plan.count(Source::OwnAttributes), "mode and time of ", "file", " set");
+    tell(plan.count(EntrySource::Sidecar), "", "link or empty directory", " made");
+    tell(plan.count(EntrySource::OwnAttributes), "mode and time of ", "file", " set");
     tell(plan.dropped.len() as u64, "", "stray", " taken out, kept in the trash");
-    tell(plan.count(Source::Lost), "no good copy of ", "file", "");
+    tell(plan.count(EntrySource::Lost), "no good copy of ", "file", "");
     if parts.is_empty() {
         parts.push("made anew".to_owned());
     }
@@ -247,7 +247,7 @@ fn summary(plan: &Plan) -> String {
 
 fn fields(plan: &Plan, told: Told) -> Value {
     let outcome = match told {
-        Told::Mended => "mended",
+        Told::Repaired => "mended",
         Told::Partly => "partial",
         Told::Not => "damaged",
     };
@@ -268,10 +268,10 @@ fn fields(plan: &Plan, told: Told) -> Value {
     let mut files = Vec::new();
     for step in &plan.steps {
         let (action, from) = match step.source {
-            Source::OwnAttributes => ("set", None),
-            Source::Donor(at) => ("take", Some(plan.donors[at].to_string_lossy())),
-            Source::Sidecar => ("make", None),
-            Source::Lost => ("lost", None),
+            EntrySource::OwnAttributes => ("set", None),
+            EntrySource::Donor(at) => ("take", Some(plan.donors[at].to_string_lossy())),
+            EntrySource::Sidecar => ("make", None),
+            EntrySource::Lost => ("lost", None),
         };
         let mut file = json!({ "action": action, "from": from });
         record::add_path(&mut file, "path", step.path.as_path());

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use urepo::transfer::{
-    Depth, Finished, Outcome, Over, Settled, Step, Summary, TransferError, Transferred, Verb,
+    Finished, HandoverEnd, Outcome, Replaces, RunMode, Step, Summary, TransferError, Transferred,
+    Verb,
 };
 
 use super::Run;
@@ -22,7 +23,7 @@ const UNLISTED_NAMED: usize = 5;
 /// Tells each outcome as it comes.
 pub(in crate::cli::command) struct Teller<'r, 'a> {
     run: &'r Run<'a>,
-    depth: Depth,
+    depth: RunMode,
     tally: Tally<'a>,
 }
 
@@ -30,11 +31,11 @@ pub(in crate::cli::command) struct Teller<'r, 'a> {
 pub(in crate::cli::command) struct Ended<'a> {
     summary: Summary,
     tally: Tally<'a>,
-    depth: Depth,
+    depth: RunMode,
 }
 
 impl<'r, 'a> Teller<'r, 'a> {
-    pub(super) fn new(run: &'r Run<'a>, depth: Depth) -> Teller<'r, 'a> {
+    pub(super) fn new(run: &'r Run<'a>, depth: RunMode) -> Teller<'r, 'a> {
         Teller { run, depth, tally: Tally::new(run.context, run.single) }
     }
 
@@ -63,13 +64,13 @@ impl<'r, 'a> Teller<'r, 'a> {
     fn line(&self, name: &str, done: &Transferred) -> Option<String> {
         let verbose = self.run.context.printer.verbosity == Verbosity::Verbose;
         let wanted = match self.depth {
-            Depth::Plan => verbose || done.is_change(),
-            Depth::Act => verbose,
+            RunMode::Plan => verbose || done.is_change(),
+            RunMode::Act => verbose,
         };
         let size = || format!("{}, {}", human::count(done.files, "file"), human::bytes(done.bytes));
         let verb = match self.depth {
-            Depth::Plan => would(done.step),
-            Depth::Act => did(done.step),
+            RunMode::Plan => would(done.step),
+            RunMode::Act => did(done.step),
         };
         wanted.then(|| match done.step {
             Step::Skip | Step::Bury(_) => format!("{verb} {name}"),
@@ -83,8 +84,8 @@ impl<'r, 'a> Teller<'r, 'a> {
             return;
         }
         let moved = match self.depth {
-            Depth::Plan => "would move to the trash",
-            Depth::Act => "moved to the trash",
+            RunMode::Plan => "would move to the trash",
+            RunMode::Act => "moved to the trash",
         };
         let paths = done.unlisted.iter().take(UNLISTED_NAMED);
         let paths: Vec<_> = paths.map(|path| format!("`{}`", path.display())).collect();
@@ -105,7 +106,7 @@ impl<'r, 'a> Teller<'r, 'a> {
         };
         let mut record = record::item(name, None, &done.place, state);
         let fields = json!({
-            "step": step(done.step), "planned": self.depth == Depth::Plan,
+            "step": step(done.step), "planned": self.depth == RunMode::Plan,
             "files": done.files, "bytes": done.bytes,
         });
         record::extend(&mut record, fields);
@@ -171,7 +172,7 @@ impl<'a> Ended<'a> {
         let counts = json!({
             "transferred": summary.transferred, "skipped": summary.skipped, "failed": failed,
             "files": summary.files, "bytes": summary.bytes, "buried": summary.buried,
-            "planned": depth == Depth::Plan,
+            "planned": depth == RunMode::Plan,
         });
         tally.finish(End {
             done: format!("{} {}", human::count(summary.transferred, "item"), past(verb)),
@@ -185,7 +186,7 @@ impl<'a> Ended<'a> {
 }
 
 /// What is told at the end; nothing where only failures are to be told.
-fn closing(summary: &Summary, failed: u64, verb: Verb, depth: Depth) -> Option<String> {
+fn closing(summary: &Summary, failed: u64, verb: Verb, depth: RunMode) -> Option<String> {
     let there = match (summary.skipped, verb) {
         (0, _) => None,
         (1, Verb::Refresh) => Some("1 Copy up to date".to_owned()),
@@ -195,14 +196,14 @@ fn closing(summary: &Summary, failed: u64, verb: Verb, depth: Depth) -> Option<S
     let done = match depth {
         _ if summary.transferred == 0 && failed > 0 => return there,
         _ if summary.transferred == 0 => format!("nothing to {}", present(verb)),
-        Depth::Plan => sized(&format!("would {}", present(verb)), summary),
-        Depth::Act => sized(past(verb), summary),
+        RunMode::Plan => sized(&format!("would {}", present(verb)), summary),
+        RunMode::Act => sized(past(verb), summary),
     };
     let deletions = || human::count(summary.buried, "deletion");
     let buried = match (summary.buried, depth) {
         (0, _) => None,
-        (_, Depth::Plan) => Some(format!("would record {}", deletions())),
-        (_, Depth::Act) => Some(format!("recorded {}", deletions())),
+        (_, RunMode::Plan) => Some(format!("would record {}", deletions())),
+        (_, RunMode::Act) => Some(format!("recorded {}", deletions())),
     };
     let parts: Vec<_> = [Some(done), buried, there].into_iter().flatten().collect();
     Some(parts.join("; "))
@@ -233,9 +234,9 @@ fn past(verb: Verb) -> &'static str {
 fn would(step: Step) -> &'static str {
     match step {
         Step::Skip => "is there already:",
-        Step::Copy(Over::Nothing) => "would copy",
-        Step::Copy(Over::Copy) => "would refresh",
-        Step::Copy(Over::Tombstone) | Step::Revive => "would revive",
+        Step::Copy(Replaces::Nothing) => "would copy",
+        Step::Copy(Replaces::Copy) => "would refresh",
+        Step::Copy(Replaces::Tombstone) | Step::Revive => "would revive",
         Step::Bury(_) => "would record the deletion of",
         Step::HandOver(_) => "would migrate",
         Step::MoveCopy => "would move the Copy",
@@ -246,9 +247,9 @@ fn would(step: Step) -> &'static str {
 fn did(step: Step) -> &'static str {
     match step {
         Step::Skip => "was there already:",
-        Step::Copy(Over::Nothing) => "copied",
-        Step::Copy(Over::Copy) => "refreshed",
-        Step::Copy(Over::Tombstone) | Step::Revive => "revived",
+        Step::Copy(Replaces::Nothing) => "copied",
+        Step::Copy(Replaces::Copy) => "refreshed",
+        Step::Copy(Replaces::Tombstone) | Step::Revive => "revived",
         Step::Bury(_) => "recorded the deletion of",
         Step::HandOver(_) => "migrated",
         Step::MoveCopy => "moved the Copy",
@@ -259,9 +260,9 @@ fn did(step: Step) -> &'static str {
 fn step(step: Step) -> &'static str {
     match step {
         Step::Skip => "skip",
-        Step::Copy(Over::Nothing) => "copy",
-        Step::Copy(Over::Copy) => "refresh",
-        Step::Copy(Over::Tombstone) | Step::Revive => "revive",
+        Step::Copy(Replaces::Nothing) => "copy",
+        Step::Copy(Replaces::Copy) => "refresh",
+        Step::Copy(Replaces::Tombstone) | Step::Revive => "revive",
         Step::Bury(_) => "bury",
         Step::HandOver(_) => "hand-over",
         Step::MoveCopy => "move-copy",
@@ -279,8 +280,8 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
             None => "a hand-over".to_owned(),
         };
         match result {
-            Ok(Settled::HandedOver) => printer.note(&format!("finished {hand_over}")),
-            Ok(Settled::Withdrawn) => {
+            Ok(HandoverEnd::HandedOver) => printer.note(&format!("finished {hand_over}")),
+            Ok(HandoverEnd::Withdrawn) => {
                 printer.note(&format!("withdrew {hand_over}: it had not begun"));
             }
             Err(error) => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::group::{Group, Staged, Withheld};
-use super::{DepositError, Holding, Known, Outcome, Same};
+use super::{DepositError, Duplicate, DuplicateIndex, Existing, Outcome};
 use crate::collection::{InventoryLine, Writer};
 use crate::identity::RepositoryName;
 use crate::item::{Shape, content};
@@ -12,7 +12,7 @@ use crate::item::{Shape, content};
 /// where `group` ends.
 pub(super) fn take_out(
     staged: Vec<Staged>,
-    known: &dyn Known,
+    known: &dyn DuplicateIndex,
     writer: &Writer,
     group: &mut Group,
 ) -> Vec<Staged> {
@@ -20,17 +20,17 @@ pub(super) fn take_out(
     for staged in staged {
         let content = content(&staged.done.entries, &staged.payload);
         let holding = known.holding(staged.number, &content);
-        if !matches!(holding, Ok(Holding::None)) {
+        if !matches!(holding, Ok(Duplicate::None)) {
             // What is left in the stage goes with it when the run ends.
             let _ = writer.stage().remove_tree(&staged.item);
         }
         match holding {
-            Ok(Holding::None) => wanted.push(staged),
-            Ok(Holding::Item(name)) => group.ended.push(held(staged, name, None)),
-            Ok(Holding::Left(line)) => {
+            Ok(Duplicate::None) => wanted.push(staged),
+            Ok(Duplicate::Item(name)) => group.ended.push(held(staged, name, None)),
+            Ok(Duplicate::Left(line)) => {
                 group.ended.push(held(staged, line.name.clone(), Some(line)));
             }
-            Ok(Holding::Request(number)) => group.withheld.push((staged, number)),
+            Ok(Duplicate::Request(number)) => group.withheld.push((staged, number)),
             Err(error) => group.ended.push(staged.fails(error)),
         }
     }
@@ -68,6 +68,6 @@ impl Names {
 fn held(staged: Staged, name: RepositoryName, left: Option<Box<InventoryLine>>) -> Outcome {
     let (entries, payload) = (&staged.done.entries, &staged.payload);
     let (shape, content) = (Shape::of(entries), content(entries, payload));
-    let same = Same { name, left, shape, content, bytes: payload.bytes };
+    let same = Existing { name, left, shape, content, bytes: payload.bytes };
     staged.fails(DepositError::Held(Box::new(same)))
 }

@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::given::check_label;
 use super::group::{Prepared, Staged};
 use super::plan::Sources;
-use super::stage::{Done, Draft, Staging, stage_stream};
-use super::{DepositError, Given, Options, Place, Plan, Request, Source, SourceRule};
+use super::stage::{Draft, StagedPayload, Staging, stage_stream};
+use super::{DepositError, DepositTarget, Options, Plan, Preset, Request, Source, SourceRule};
 use crate::clock::Clock;
 use crate::collection::Lookup;
-use crate::flow::{Flow, Reserved, spread};
+use crate::flow::{Flow, Reservation, spread};
 use crate::item::Totals;
 
 /// Everything the staging threads share.
-pub(super) struct StagingSide<'a> {
+pub(super) struct Stager<'a> {
     pub staging: Staging<'a>,
     pub options: Options,
-    pub place: &'a Place<'a>,
+    pub place: &'a DepositTarget<'a>,
     pub clock: &'a dyn Clock,
     pub lookup: &'a Lookup<'a>,
     pub flow: &'a Flow<Prepared>,
@@ -26,7 +26,7 @@ pub(super) struct StagingSide<'a> {
     pub queue: Mutex<VecDeque<(usize, Request)>>,
 }
 
-impl StagingSide<'_> {
+impl Stager<'_> {
     /// Hands requests to the threads, as fast as the publishing side takes them.
     pub(super) fn feed<'scope>(
         &'scope self,
@@ -58,8 +58,8 @@ impl StagingSide<'_> {
             return;
         }
         match self.begin(number, request, &described) {
-            Ok(Begun::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
-            Ok(Begun::Draft(draft, rest)) => self.copy(number, draft, *rest, scope),
+            Ok(StageStart::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
+            Ok(StageStart::Draft(draft, rest)) => self.copy(number, draft, *rest, scope),
             Err(error) => self.flow.deliver((number, Err((described, error))), 0),
         }
     }
@@ -70,7 +70,7 @@ impl StagingSide<'_> {
         number: usize,
         request: Request,
         described: &str,
-    ) -> Result<Begun, DepositError> {
+    ) -> Result<StageStart, DepositError> {
         let plan = Plan::of_request(&request, &self.options, self.place)?;
         if let Some(label) = &request.given.label {
             check_label(self.lookup, label)?;
@@ -78,7 +78,7 @@ impl StagingSide<'_> {
         if !self.flow.admit(number, plan.entries.len().max(1)) {
             return Err(DepositError::Interrupted);
         }
-        let mut rest = Rest {
+        let mut rest = RequestContext {
             source: described.to_owned(),
             is_stream: matches!(request.source, Source::Stream { .. }),
             origin: None,
@@ -92,7 +92,7 @@ impl StagingSide<'_> {
                 self.staging.progress.expect(1, 0);
                 let now = self.clock.now();
                 let (item, done) = stage_stream(&name, &mut *reader, &self.staging, now)?;
-                Ok(Begun::Whole(Box::new(rest.staged(number, item, None, done))))
+                Ok(StageStart::Whole(Box::new(rest.staged(number, item, None, done))))
             }
             Source::Path(path) => {
                 rest.origin = Some(path);
@@ -106,11 +106,11 @@ impl StagingSide<'_> {
         }
     }
 
-    fn begin_draft(&self, plan: Plan, rest: Rest) -> Result<Begun, DepositError> {
+    fn begin_draft(&self, plan: Plan, rest: RequestContext) -> Result<StageStart, DepositError> {
         self.staging.progress.expect(1, plan.bytes);
         let draft = Draft::new(plan, Arc::clone(&rest.given.checks), &self.staging)?;
         match draft.make_directories(&self.staging) {
-            Ok(()) => Ok(Begun::Draft(Box::new(draft), Box::new(rest))),
+            Ok(()) => Ok(StageStart::Draft(Box::new(draft), Box::new(rest))),
             Err(error) => {
                 let _ = self.staging.stage.remove_tree(&draft.item);
                 Err(error)
@@ -123,11 +123,11 @@ impl StagingSide<'_> {
         &'scope self,
         number: usize,
         draft: Box<Draft>,
-        rest: Rest,
+        rest: RequestContext,
         scope: &rayon::Scope<'scope>,
     ) {
         let batches = draft.batches();
-        // A `Rest` is not for several threads; only the last one needs it.
+        // A `RequestContext` is not for several threads; only the last one needs it.
         let job = (draft, Mutex::new(rest));
         let copy = |(draft, _): &(Box<Draft>, _), batch| draft.copy(&self.staging, batch);
         spread(job, batches, scope, copy, move |(draft, rest), _| {
@@ -137,7 +137,7 @@ impl StagingSide<'_> {
     }
 
     /// Hands a draft on whose files are copied.
-    fn copied(&self, number: usize, draft: Draft, rest: Rest) {
+    fn copied(&self, number: usize, draft: Draft, rest: RequestContext) {
         let mut done = draft.finish(&self.staging);
         let differs = |wanted| Totals::of(&done.entries).digest != wanted;
         if done.failure.is_none() && rest.given.checks.payload.is_some_and(differs) {
@@ -155,25 +155,31 @@ impl StagingSide<'_> {
     }
 }
 
-enum Begun {
+enum StageStart {
     Whole(Box<Staged>),
-    Draft(Box<Draft>, Box<Rest>),
+    Draft(Box<Draft>, Box<RequestContext>),
 }
 
 /// What a request says beyond its files.
-struct Rest {
+struct RequestContext {
     source: String,
     is_stream: bool,
     origin: Option<PathBuf>,
     target: Option<crate::item::PayloadPath>,
     metadata: crate::sidecar::Metadata,
-    given: Given,
-    reserved: Reserved,
+    given: Preset,
+    reserved: Reservation,
 }
 
-impl Rest {
-    fn staged(self, number: usize, item: PathBuf, sources: Option<Sources>, done: Done) -> Staged {
-        let Rest { source, is_stream, origin, target, metadata, given, reserved } = self;
+impl RequestContext {
+    fn staged(
+        self,
+        number: usize,
+        item: PathBuf,
+        sources: Option<Sources>,
+        done: StagedPayload,
+    ) -> Staged {
+        let RequestContext { source, is_stream, origin, target, metadata, given, reserved } = self;
         let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
         Staged {
             number,

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
-use super::group::{Group, Prepared, Ready};
+use super::duplicates::Names;
+use super::group::{Group, Prepared, Publishable};
 use super::publish::Publisher;
-use super::withheld::Names;
 use super::{DepositError, OnError, Outcome};
 use crate::distributor::Notice;
 use crate::flow::Flow;
@@ -28,7 +28,7 @@ pub struct Summary {
 }
 
 /// The publishing side.
-pub(super) struct Ending<'a, R> {
+pub(super) struct Reporter<'a, R> {
     pub summary: &'a mut Summary,
     pub report: &'a mut R,
     pub progress: &'a dyn Progress,
@@ -39,7 +39,7 @@ pub(super) struct Ending<'a, R> {
     pub names: Names,
 }
 
-impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
+impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Reporter<'_, R> {
     pub(super) fn collect(&mut self, groups: Receiver<Group>, publisher: &Publisher<'_>) {
         for group in groups {
             self.publish(group, publisher);
@@ -55,7 +55,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Ending<'_, R> {
             self.stop(error.into());
         }
         if self.summary.fatal.is_some() {
-            let fails = |it: Ready| it.named.staged.fails(DepositError::GroupFailed);
+            let fails = |it: Publishable| it.named.staged.fails(DepositError::GroupFailed);
             outcomes.extend(ready.into_iter().map(fails));
         } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(fatal) {
             self.stop(error);

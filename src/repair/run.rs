@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::build::Build;
 use super::decide::{decide, is_deleted};
-use super::facts::{self, DonorFacts, Facts, Record, Seen, seen};
-use super::inventory::{Inventory, Known, is_of_the_item, open_payload};
+use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, seen};
 use super::plan::{Damage, Plan, wanted};
-use super::{Outcome, Remainder, RepairError, Repairer, donor};
+use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
+use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, Recorded,
     StoredItem, Writer, lock_items_with,
@@ -24,20 +24,20 @@ struct Examined {
     /// What there is of it; nothing of one that vanished.
     item: Option<StoredItem>,
     /// The sidecar that the plan goes by.
-    seen: Option<Seen>,
+    seen: Option<SidecarVersion>,
     /// Those of all donors, if the plan goes by them as well.
-    seen_elsewhere: Option<Vec<Option<Seen>>>,
+    seen_elsewhere: Option<Vec<Option<SidecarVersion>>>,
     donors: Vec<StoredItem>,
     plan: Plan,
 }
 
 /// What there is of an item.
-struct Found {
+struct LocatedItem {
     /// The name, as it is spelt on disk or in the inventory.
     name: RepositoryName,
     item: Option<StoredItem>,
-    seen: Option<Seen>,
-    record: Record,
+    seen: Option<SidecarVersion>,
+    record: SidecarStatus,
     /// What the inventory says, where the sidecar is not sealed.
     recorded: Option<Recorded>,
 }
@@ -56,7 +56,7 @@ impl Repairer<'_> {
         let Some(examined) = self.look_at(name)? else { return Ok(Outcome::Sound) };
         let name = examined.plan.name.clone();
         let lost: Vec<_> = examined.plan.lost().cloned().collect();
-        let is_refused = self.options.remainder == Remainder::Refuse;
+        let is_refused = self.options.remainder == PartialRepair::Refuse;
         if !lost.is_empty() && (is_refused || examined.plan.changes_nothing()) {
             return Err(RepairError::Lost { name, lost });
         }
@@ -81,19 +81,19 @@ impl Repairer<'_> {
         self.progress.finish_item(name.as_str());
         let event = Event::new(EventKind::Recovery, &name, self.clock.now(), self.agent);
         self.collection.note(&[Event { note: Some(note.to_owned()), ..event }]);
-        Ok(Outcome::Mended(Box::new(examined.plan)))
+        Ok(Outcome::Repaired(Box::new(examined.plan)))
     }
 
     /// Looks at the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
-        let Found { name, item, seen, record, recorded } = self.find(name)?;
-        if let Record::Sealed(own) = &record
+        let LocatedItem { name, item, seen, record, recorded } = self.find(name)?;
+        if let SidecarStatus::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
         {
             return Ok(None);
         }
         // Of a sealed item donors decide nothing.
-        let have_say = !matches!(record, Record::Sealed(_));
+        let have_say = !matches!(record, SidecarStatus::Sealed(_));
         let seen_elsewhere = have_say.then(|| self.seen_elsewhere(&name)).transpose()?;
         let mut found = self.find_donors(&name, have_say)?;
         let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
@@ -104,7 +104,7 @@ impl Repairer<'_> {
                 let inventory = self.take_inventory(item, &record, &records)?;
                 (inventory, item.strays()?, Damage::Within)
             }
-            None => (Inventory::default(), Vec::new(), Damage::Vanished),
+            None => (PayloadScan::default(), Vec::new(), Damage::Vanished),
         };
         let collection = self.collection.id().to_owned();
         let facts = Facts { name, collection, record, recorded, inventory, strays };
@@ -127,24 +127,26 @@ impl Repairer<'_> {
     }
 
     /// What there is of the item `name`, or what the inventory says of it.
-    fn find(&self, name: &RepositoryName) -> Result<Found, RepairError> {
+    fn find(&self, name: &RepositoryName) -> Result<LocatedItem, RepairError> {
         match self.collection.item(name) {
             Ok(item) => {
                 let name = item.name().clone();
                 let seen = Some(seen(&item)?);
-                let record = Record::read(&name, item.dir())?;
+                let record = SidecarStatus::read(&name, item.dir())?;
                 let recorded = match &record {
-                    Record::Lost(_) | Record::Doubtful(_) => self.collection.last_record(&name)?,
-                    Record::Sealed(_) => None,
+                    SidecarStatus::Lost(_) | SidecarStatus::Doubtful(_) => {
+                        self.collection.last_record(&name)?
+                    }
+                    SidecarStatus::Sealed(_) => None,
                 };
-                Ok(Found { name, item: Some(item), seen, record, recorded })
+                Ok(LocatedItem { name, item: Some(item), seen, record, recorded })
             }
             Err(CollectionError::NoSuchItem { .. }) => match self.collection.absent(name) {
                 CollectionError::Vanished { recorded, .. } => {
                     let name = recorded.line.name.clone();
-                    let record = Record::Lost("the item is missing".to_owned());
+                    let record = SidecarStatus::Lost("the item is missing".to_owned());
                     let recorded = Some(*recorded);
-                    Ok(Found { name, item: None, seen: None, record, recorded })
+                    Ok(LocatedItem { name, item: None, seen: None, record, recorded })
                 }
                 error => Err(error.into()),
             },
@@ -175,7 +177,10 @@ impl Repairer<'_> {
     }
 
     /// The sidecars of the item in the collections that may help, as they are now.
-    fn seen_elsewhere(&self, name: &RepositoryName) -> Result<Vec<Option<Seen>>, RepairError> {
+    fn seen_elsewhere(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Vec<Option<SidecarVersion>>, RepairError> {
         let seen = |donor: &Collection| match donor.item(name) {
             Err(error) if error.is_absence() => Ok(None),
             item => Ok(Some(seen(&item?)?)),
@@ -187,26 +192,26 @@ impl Repairer<'_> {
     fn take_inventory(
         &self,
         item: &StoredItem,
-        record: &Record,
+        record: &SidecarStatus,
         donors: &[DonorFacts],
-    ) -> Result<Inventory, RepairError> {
+    ) -> Result<PayloadScan, RepairError> {
         let doc = match open_payload(item.dir()) {
             Ok(Some(doc)) => doc,
-            Ok(None) => return Ok(Inventory::default()),
-            Err(error) if is_of_the_item(&error) => return Ok(Inventory::unreadable()),
+            Ok(None) => return Ok(PayloadScan::default()),
+            Err(error) if is_of_the_item(&error) => return Ok(PayloadScan::unreadable()),
             Err(error) => return Err(error.into()),
         };
-        let mut known = Known::default();
+        let mut known = KnownPaths::default();
         if let Some(own) = record.written() {
             self.progress.expect(0, own.sidecar.payload.bytes);
             known.add(&own.sidecar.files);
         }
         // A sealed sidecar is the only one that counts.
-        if !matches!(record, Record::Sealed(_)) {
+        if !matches!(record, SidecarStatus::Sealed(_)) {
             let records = donors.iter().filter_map(|donor| donor.record.as_ref());
             records.for_each(|record| known.add(&record.sidecar.files));
         }
-        Ok(Inventory::take(&doc, &known, self.progress, self.interrupt)?)
+        Ok(PayloadScan::take(&doc, &known, self.progress, self.interrupt)?)
     }
 
     /// Whether verification finds nothing wrong either; every byte was read just now.

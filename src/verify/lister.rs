@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
-use super::answer::{Answer, Dated};
+use super::answer::{FeedEvent, NamedDate};
 use super::finding::{Finding, Place};
-use super::inventory::Comparison;
-use super::rounds::{Choice, Deadline};
+use super::inventory::InventoryCheck;
+use super::rounds::{Deadline, SkipPolicy};
 use super::spelling::Spellings;
 use super::stray::{IN_TRASH, kind_at, stray};
-use super::work::{Batch, Origin, Ticket, Work};
+use super::work::{Batch, NameOrigin, VerifyJob, Work};
 use super::{Code, Scope};
 use crate::clock::Clock;
 use crate::collection::{Listed, Names};
@@ -24,36 +24,36 @@ use crate::layout;
 const BATCH: usize = 16;
 
 /// Puts items into the queue and hands them to the pool.
-pub(super) struct Feed<'a, 'tasks, 'scope> {
+pub(super) struct Lister<'a, 'tasks, 'scope> {
     work: &'scope Work<'scope>,
     tasks: &'tasks rayon::Scope<'scope>,
-    queue: &'a SyncSender<Answer>,
+    queue: &'a SyncSender<FeedEvent>,
     spellings: Spellings<'scope>,
-    choice: Option<Choice>,
+    choice: Option<SkipPolicy>,
     /// The batch that is not yet handed on.
-    batch: Vec<Pending>,
+    batch: Vec<QueuedItem>,
     /// The prefix of the item before.
     prefix: String,
 }
 
 /// An item that waits for its batch to be handed on.
-struct Pending {
-    item: Dated,
-    origin: Origin,
+struct QueuedItem {
+    item: NamedDate,
+    origin: NameOrigin,
     /// What was found of it while listing.
     findings: Vec<Finding>,
 }
 
-impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
+impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
     pub(super) fn new(
         work: &'scope Work<'scope>,
         tasks: &'tasks rayon::Scope<'scope>,
-        queue: &'a SyncSender<Answer>,
-        choice: Option<Choice>,
+        queue: &'a SyncSender<FeedEvent>,
+        choice: Option<SkipPolicy>,
     ) -> Self {
         let spellings = Spellings::new(work.collection.root());
         let batch = Vec::with_capacity(BATCH);
-        Feed { work, tasks, queue, spellings, choice, batch, prefix: String::new() }
+        Lister { work, tasks, queue, spellings, choice, batch, prefix: String::new() }
     }
 
     /// Feeds all of `scope`, or as much as is wanted.
@@ -63,13 +63,15 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
         let fed = match scope {
             Scope::All(names) => {
                 let collection = self.work.collection;
-                let comparison = Comparison { collection, recording };
-                match comparison.run(names, |report| self.send(Answer::Compared(report))) {
+                let comparison = InventoryCheck { collection, recording };
+                match comparison.run(names, |report| self.send(FeedEvent::Compared(report))) {
                     ControlFlow::Continue(()) => self.feed_all(names),
                     ControlFlow::Break(()) => ControlFlow::Break(()),
                 }
             }
-            Scope::Items(mut names) => names.try_for_each(|name| self.item(name, Origin::Asked)),
+            Scope::Items(mut names) => {
+                names.try_for_each(|name| self.item(name, NameOrigin::Asked))
+            }
         };
         if fed.is_continue() {
             let _ = self.hand_on();
@@ -81,7 +83,7 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
         self.displaced(names)?;
         let Ok(fed) = self.work.collection.visit_all(names, |listed| {
             Ok::<_, Infallible>(match listed {
-                Listed::Item(name) => self.item(name, Origin::Listed),
+                Listed::Item(name) => self.item(name, NameOrigin::Listed),
                 Listed::Stray(path) => self.stray(path),
                 Listed::Unreadable(error) => self.unlisted(&error),
             })
@@ -90,17 +92,17 @@ impl<'a, 'tasks, 'scope> Feed<'a, 'tasks, 'scope> {
     }
 }
 
-impl Feed<'_, '_, '_> {
-    fn item(&mut self, name: RepositoryName, origin: Origin) -> ControlFlow<()> {
+impl Lister<'_, '_, '_> {
+    fn item(&mut self, name: RepositoryName, origin: NameOrigin) -> ControlFlow<()> {
         if self.work.context.is_stopped() {
-            let _ = self.send(Answer::Interrupted);
+            let _ = self.send(FeedEvent::Interrupted);
             return ControlFlow::Break(());
         }
         if self.work.context.deadline.as_ref().is_some_and(Deadline::is_over) {
-            let _ = self.send(Answer::OutOfTime);
+            let _ = self.send(FeedEvent::OutOfTime);
             return ControlFlow::Break(());
         }
-        if origin == Origin::Listed {
+        if origin == NameOrigin::Listed {
             self.look_at_prefix(&name)?;
         }
         let (date, skip) = match &mut self.choice {
@@ -108,7 +110,7 @@ impl Feed<'_, '_, '_> {
             None => (None, false),
         };
         if skip {
-            return self.send(Answer::Skipped(Dated { name, date }));
+            return self.send(FeedEvent::Skipped(NamedDate { name, date }));
         }
         let mut findings: Vec<_> = match self.spellings.of(&name) {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
@@ -118,8 +120,8 @@ impl Feed<'_, '_, '_> {
             let detail = "the clock has not reached its date, and new names do not go on above it";
             findings.push(Finding::new(Code::FutureName, Place::Item, detail));
         }
-        let item = Dated { name, date };
-        self.batch.push(Pending { item, origin, findings });
+        let item = NamedDate { name, date };
+        self.batch.push(QueuedItem { item, origin, findings });
         if self.batch.len() < BATCH { ControlFlow::Continue(()) } else { self.hand_on() }
     }
 
@@ -132,14 +134,14 @@ impl Feed<'_, '_, '_> {
         let batch = Arc::new(Batch::new(self.batch.len(), answers));
         let (mut items, mut tickets) = (Vec::new(), Vec::new());
         let mut pending = self.batch.drain(..);
-        while let Some(Pending { item, origin, findings }) = pending.next() {
+        while let Some(QueuedItem { item, origin, findings }) = pending.next() {
             let (name, batch, after) = (item.name.clone(), Arc::clone(&batch), pending.len());
             items.push(item);
-            tickets.push(Ticket { name, origin, findings, batch, after, attempt: 0 });
+            tickets.push(VerifyJob { name, origin, findings, batch, after, attempt: 0 });
         }
         drop(pending);
         // The queue is what limits how much is under way, so it comes first.
-        if self.queue.send(Answer::Awaited(items, awaited)).is_err() {
+        if self.queue.send(FeedEvent::Awaited(items, awaited)).is_err() {
             return ControlFlow::Break(());
         }
         let work = self.work;
@@ -151,15 +153,15 @@ impl Feed<'_, '_, '_> {
     fn unlisted(&mut self, error: &PathError) -> ControlFlow<()> {
         let mut finding = Finding::of_error(Place::Tree(self.relative(error.path())), error);
         finding.detail.push_str("; the items in it were not verified");
-        self.send(Answer::Unlisted(finding))
+        self.send(FeedEvent::Unlisted(finding))
     }
 
     fn stray(&mut self, path: PathBuf) -> ControlFlow<()> {
         match kind_at(self.work.collection.root(), &path) {
             // Gone since it was listed.
             Ok(None) => ControlFlow::Continue(()),
-            Ok(Some(kind)) => self.send(Answer::Found(stray(path, kind))),
-            Err(error) => self.send(Answer::Found(Finding::of_error(Place::Tree(path), &error))),
+            Ok(Some(kind)) => self.send(FeedEvent::Found(stray(path, kind))),
+            Err(error) => self.send(FeedEvent::Found(Finding::of_error(Place::Tree(path), &error))),
         }
     }
 
@@ -177,7 +179,7 @@ impl Feed<'_, '_, '_> {
         for oddity in oddities {
             let place = Place::Tree(PathBuf::from(prefix));
             let finding = Finding::new(Code::OddName, place, oddity.to_string());
-            self.send(Answer::Found(finding))?;
+            self.send(FeedEvent::Found(finding))?;
         }
         ControlFlow::Continue(())
     }
@@ -187,11 +189,11 @@ impl Feed<'_, '_, '_> {
         match self.work.collection.displaced(names) {
             Ok(names) => names.into_iter().try_for_each(|name| {
                 let place = Place::Tree(layout::item_directory(&name));
-                self.send(Answer::Found(Finding::new(Code::ItemDisplaced, place, IN_TRASH)))
+                self.send(FeedEvent::Found(Finding::new(Code::ItemDisplaced, place, IN_TRASH)))
             }),
             Err(error) => {
                 let place = Place::Tree(self.relative(error.path()));
-                self.send(Answer::Found(Finding::of_error(place, &error)))
+                self.send(FeedEvent::Found(Finding::of_error(place, &error)))
             }
         }
     }
@@ -210,7 +212,7 @@ impl Feed<'_, '_, '_> {
         for subdomain in subdomains {
             match self.work.collection.root().stamp(&subdomain) {
                 Ok(Some(stamp)) if stamp.kind == Kind::Link => {
-                    self.send(Answer::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
+                    self.send(FeedEvent::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
                 }
                 // What cannot be inspected cannot be listed either, which is told then.
                 Ok(_) | Err(_) => {}
@@ -220,7 +222,7 @@ impl Feed<'_, '_, '_> {
     }
 
     /// Sends what comes after the items so far.
-    fn send(&mut self, answer: Answer) -> ControlFlow<()> {
+    fn send(&mut self, answer: FeedEvent) -> ControlFlow<()> {
         self.hand_on()?;
         match self.queue.send(answer) {
             Ok(()) => ControlFlow::Continue(()),

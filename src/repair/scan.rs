@@ -14,7 +14,7 @@ use crate::progress::Progress;
 
 /// How what is there compares with an entry of a sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum EntryStatus {
     /// It is as it should be.
     Good,
     /// Only its mode or time is another.
@@ -29,17 +29,17 @@ pub(super) enum Standing {
 ///
 /// What no sidecar knows is neither read nor descended into, so that memory is bounded by them.
 #[derive(Debug, Default)]
-pub(super) struct Inventory {
+pub(super) struct PayloadScan {
     /// Whether there is a directory at all.
     pub exists: bool,
     /// What was found at the paths that are known; directories as if they were empty.
-    found: BTreeMap<PayloadPath, Found>,
+    found: BTreeMap<PayloadPath, FoundEntry>,
     /// What no sidecar knows, relative to `doc/`.
     pub unknown: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
-enum Found {
+enum FoundEntry {
     /// What every sidecar that knows the path has there.
     AsKnown,
     Content(Box<Content>),
@@ -49,42 +49,42 @@ enum Found {
     Special,
 }
 
-impl Found {
-    fn content(content: Content) -> Found {
-        Found::Content(Box::new(content))
+impl FoundEntry {
+    fn content(content: Content) -> FoundEntry {
+        FoundEntry::Content(Box::new(content))
     }
 }
 
 /// The paths that sidecars know.
 #[derive(Debug, Default)]
-pub(super) struct Known<'a>(BTreeMap<&'a [u8], KnownContent<'a>>);
+pub(super) struct KnownPaths<'a>(BTreeMap<&'a [u8], KnownEntry<'a>>);
 
 /// What sidecars have at a path.
 #[derive(Clone, Copy, Debug)]
-enum KnownContent<'a> {
+enum KnownEntry<'a> {
     Same(&'a Content),
     /// Several things, with the largest size.
     Various(u64),
 }
 
-impl KnownContent<'_> {
+impl KnownEntry<'_> {
     fn bytes(self) -> u64 {
         match self {
-            KnownContent::Same(Content::File { bytes, .. }) => *bytes,
-            KnownContent::Various(bytes) => bytes,
-            KnownContent::Same(Content::Link { .. } | Content::EmptyDirectory { .. }) => 0,
+            KnownEntry::Same(Content::File { bytes, .. }) => *bytes,
+            KnownEntry::Various(bytes) => bytes,
+            KnownEntry::Same(Content::Link { .. } | Content::EmptyDirectory { .. }) => 0,
         }
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownPaths<'a> {
     /// Adds the paths of `entries`.
     pub(super) fn add(&mut self, entries: &'a [Entry]) {
         for entry in entries {
-            let content = KnownContent::Same(&entry.content);
+            let content = KnownEntry::Same(&entry.content);
             let known = self.0.entry(entry.path.as_bytes()).or_insert(content);
-            if !matches!(known, KnownContent::Same(known) if **known == entry.content) {
-                *known = KnownContent::Various(known.bytes().max(content.bytes()));
+            if !matches!(known, KnownEntry::Same(known) if **known == entry.content) {
+                *known = KnownEntry::Various(known.bytes().max(content.bytes()));
             }
         }
     }
@@ -96,10 +96,10 @@ impl<'a> Known<'a> {
     }
 }
 
-impl Inventory {
+impl PayloadScan {
     /// Of a payload that is there and cannot be entered.
-    pub(super) fn unreadable() -> Inventory {
-        Inventory { exists: true, ..Inventory::default() }
+    pub(super) fn unreadable() -> PayloadScan {
+        PayloadScan { exists: true, ..PayloadScan::default() }
     }
 
     /// Looks below `doc` and reads what is `known`.
@@ -107,11 +107,11 @@ impl Inventory {
     /// What cannot be listed or read is told as such; it is never taken for good.
     pub(super) fn take(
         doc: &Dir,
-        known: &Known<'_>,
+        known: &KnownPaths<'_>,
         progress: &dyn Progress,
         interrupt: &Interrupt,
-    ) -> Result<Inventory, CopyError> {
-        let mut inventory = Inventory { exists: true, ..Inventory::default() };
+    ) -> Result<PayloadScan, CopyError> {
+        let mut inventory = PayloadScan { exists: true, ..PayloadScan::default() };
         let mut pending = vec![Vec::new()];
         while let Some(path) = pending.pop() {
             let Some(dir) = had(doc.open_dir(OsStr::from_bytes(&path)))? else { continue };
@@ -141,18 +141,18 @@ impl Inventory {
     fn look_at(
         &mut self,
         (dir, entry): (&Dir, &DirEntry),
-        (path, known): (&[u8], Option<KnownContent<'_>>),
+        (path, known): (&[u8], Option<KnownEntry<'_>>),
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<(), CopyError> {
-        let size = known.map_or(0, KnownContent::bytes);
+        let size = known.map_or(0, KnownEntry::bytes);
         let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
         let found = match measure(dir, entry, size, progress, interrupt) {
-            Ok(Found::Content(found)) if matches!(known, Some(KnownContent::Same(known)) if *known == *found) => {
-                Found::AsKnown
+            Ok(FoundEntry::Content(found)) if matches!(known, Some(KnownEntry::Same(known)) if *known == *found) => {
+                FoundEntry::AsKnown
             }
             Ok(found) => found,
-            Err(CopyError::Disk(error)) if is_of_the_item(&error) => Found::Unread,
+            Err(CopyError::Disk(error)) if is_of_the_item(&error) => FoundEntry::Unread,
             Err(error) => return Err(error),
         };
         self.found.insert(path, found);
@@ -160,42 +160,42 @@ impl Inventory {
     }
 
     /// How what is there compares with `entry`, which a known sidecar has.
-    pub(super) fn standing(&self, entry: &Entry) -> Standing {
+    pub(super) fn status(&self, entry: &Entry) -> EntryStatus {
         let content = match self.found.get(&entry.path) {
-            None | Some(Found::Special) => return Standing::Missing,
-            Some(Found::Unread) => return Standing::Damaged,
-            Some(Found::AsKnown) => return Standing::Good,
-            Some(Found::Content(content)) => content,
+            None | Some(FoundEntry::Special) => return EntryStatus::Missing,
+            Some(FoundEntry::Unread) => return EntryStatus::Damaged,
+            Some(FoundEntry::AsKnown) => return EntryStatus::Good,
+            Some(FoundEntry::Content(content)) => content,
         };
         match (&**content, &entry.content) {
-            (found, wanted) if found == wanted => Standing::Good,
+            (found, wanted) if found == wanted => EntryStatus::Good,
             (
                 Content::File { bytes, digest, .. },
                 Content::File { bytes: wanted_bytes, digest: wanted, .. },
             ) => {
                 if (bytes, digest) == (wanted_bytes, wanted) {
-                    Standing::Attributes
+                    EntryStatus::Attributes
                 } else {
-                    Standing::Damaged
+                    EntryStatus::Damaged
                 }
             }
             (Content::EmptyDirectory { .. }, Content::EmptyDirectory { .. }) => {
-                Standing::Attributes
+                EntryStatus::Attributes
             }
-            _ => Standing::Missing,
+            _ => EntryStatus::Missing,
         }
     }
 
     /// Whether every one of `entries` is there with the right bytes.
-    pub(super) fn bears_out(&self, entries: &[Entry]) -> bool {
+    pub(super) fn matches_all(&self, entries: &[Entry]) -> bool {
         let is_there =
-            |entry| matches!(self.standing(entry), Standing::Good | Standing::Attributes);
+            |entry| matches!(self.status(entry), EntryStatus::Good | EntryStatus::Attributes);
         entries.iter().all(is_there)
     }
 
     /// What is there and has no place among `entries`, which are sorted; relative to `doc/`.
     pub(super) fn added(&self, entries: &[Entry]) -> Vec<PathBuf> {
-        let mut known = Known::default();
+        let mut known = KnownPaths::default();
         known.add(entries);
         let is_placed = |path: &PayloadPath| {
             known.0.contains_key(path.as_bytes()) || known.is_implied(path.as_bytes())
@@ -231,14 +231,16 @@ fn measure(
     size: u64,
     progress: &dyn Progress,
     interrupt: &Interrupt,
-) -> Result<Found, CopyError> {
+) -> Result<FoundEntry, CopyError> {
     let name = Path::new(&entry.name);
     Ok(match entry.kind {
-        Kind::Special(_) => Found::Special,
-        Kind::Link => Found::content(Content::Link { target: dir.read_link(name)?.into_vec() }),
+        Kind::Special(_) => FoundEntry::Special,
+        Kind::Link => {
+            FoundEntry::content(Content::Link { target: dir.read_link(name)?.into_vec() })
+        }
         Kind::Directory => match dir.stamp(name)? {
-            None => Found::Special,
-            Some(stamp) => Found::content(Content::EmptyDirectory {
+            None => FoundEntry::Special,
+            Some(stamp) => FoundEntry::content(Content::EmptyDirectory {
                 modified: stamp.modified,
                 mode: stamp.mode,
             }),
@@ -247,14 +249,14 @@ fn measure(
             let mut file = dir.open_file(name)?;
             let stamp = file.stamp()?;
             if stamp.kind != Kind::File {
-                return Ok(Found::Special);
+                return Ok(FoundEntry::Special);
             }
             if stamp.bytes > size {
-                return Ok(Found::Unread);
+                return Ok(FoundEntry::Unread);
             }
             let Measured { bytes, digest } = digest_up_to(&mut file, size, progress, interrupt)?;
             let (modified, mode) = (stamp.modified, stamp.mode);
-            Found::content(Content::File { bytes, digest, modified, mode })
+            FoundEntry::content(Content::File { bytes, digest, modified, mode })
         }
     })
 }
