@@ -61,7 +61,7 @@ impl Build<'_> {
             match empty_directory(entries, path) {
                 Some((modified, mode)) => {
                     let dir = self.stage().open_dir(self.staged_path(path))?;
-                    dir.set_attributes(&Stamp { modified, mode, ..dir.own_stamp()? })?;
+                    dir.set_attributes(&Stamp { mode, modified, ..dir.own_stamp()? })?;
                 }
                 None => self.keep_attributes(path)?,
             }
