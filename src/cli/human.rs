@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use urepo::identity::Instant;
+
 /// Bytes in the largest unit that leaves at least one before the point: `1.4 MiB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -62,6 +64,12 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         .checked_mul(seconds)
         .map(Duration::from_secs)
         .ok_or_else(|| "longer than time itself".to_owned())
+}
+
+/// A date, or a date and time in UTC.
+pub(crate) fn parse_time(text: &str) -> Result<Instant, String> {
+    let full = if text.len() == 10 { format!("{text}T00:00Z") } else { text.to_owned() };
+    full.parse().map_err(|_| "expected a date such as 2026-01-31 or 2026-01-31T12:00Z".to_owned())
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@ mod command;
 mod config;
 mod confirm;
 mod context;
-mod crowd;
-mod each;
 mod escape;
 mod exit;
 mod explain;
@@ -17,7 +15,7 @@ mod input;
 mod known;
 mod printer;
 mod progress;
-mod record;
+mod records;
 mod report;
 mod select;
 mod shell;
@@ -32,7 +30,7 @@ use args::{Args, Command};
 use context::Context;
 use exit::Exit;
 use failure::Failure;
-use printer::Printer;
+use printer::{Printer, Purpose, Verbosity};
 
 /// How a command ends: all done, or not.
 type Done = Result<(), Failure>;
@@ -47,13 +45,27 @@ pub(crate) fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-            let exit = error.print().map_or(Exit::Failure, |()| exit);
-            return exit.code().into();
+            return refuse(&error).code().into();
         }
     };
     let printer = context::printer(&args.global, args.command.purpose(args.global.dry_run));
     report::conclude(run(args, &printer), &printer).code().into()
+}
+
+/// Prints what clap says of arguments that it cannot read, or the help that was asked for.
+fn refuse(error: &clap::Error) -> Exit {
+    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
+    let is_json = std::env::args_os().any(|word| word == "--json");
+    if !is_json || exit == Exit::Success {
+        return error.print().map_or(Exit::Failure, |()| exit);
+    }
+    let text = error.render().to_string();
+    let lines: Vec<_> = text.lines().take_while(|it| !it.is_empty()).map(str::trim).collect();
+    let message = lines.join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    let (verbosity, color) = (Verbosity::Normal, anstream::ColorChoice::Never);
+    Printer::new(verbosity, true, color, Purpose::Answer).failure(&Failure::usage(message));
+    exit
 }
 
 fn run(args: Args, printer: &Printer) -> Done {

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde::Serialize;
 use urepo::disk::was_closed;
 
 use super::failure::{Failure, Lost};
+use super::records::{self, Error, FullError};
 use super::{Done, escape};
 
 /// How much is said besides the answer.
@@ -78,8 +79,8 @@ impl Output {
     }
 
     /// A JSON record on a line of its own.
-    pub(crate) fn record(&mut self, record: &serde_json::Value) {
-        self.bytes.extend(escape::json(&record.to_string()).bytes());
+    pub(crate) fn record(&mut self, record: &impl Serialize) {
+        self.bytes.extend(escape::json(&records::to_json(record).to_string()).bytes());
         self.bytes.push(b'\n');
     }
 }
@@ -164,7 +165,7 @@ impl Printer {
     }
 
     /// A JSON record on a line of its own.
-    pub(crate) fn record(&self, record: &serde_json::Value) -> Done {
+    pub(crate) fn record(&self, record: &impl Serialize) -> Done {
         self.one(|output| output.record(record))
     }
 
@@ -234,14 +235,10 @@ impl Printer {
             return;
         }
         if self.json {
-            let record = json!({
-                "type": "error", "version": 1, "ok": false, "exit_code": failure.exit.code(),
-                "error": {
-                    "code": failure.exit.code(), "message": failure.message,
-                    "causes": failure.causes, "hint": failure.hint,
-                },
-            });
-            self.say(&record.to_string());
+            let Failure { exit, message, causes, hint, .. } = failure;
+            let (code, hint) = (exit.code(), hint.as_deref());
+            let error = FullError { code, message, causes, hint };
+            self.say(&records::to_json(&Error { error, exit_code: code }).to_string());
             return;
         }
         self.error(&failure.message);

@@ -1,131 +1,226 @@
-//! How a run ends: what became of its items, what its last record says, and its exit code.
+//! A run over items: what became of them, the summary, and the exit code. Every command that goes over
+//! items reports through this.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use urepo::disk::PathError;
 
-use super::Done;
 use super::context::Context;
-use super::crowd::Crowd;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::printer::{Output, Printer, Purpose};
-use super::record;
-use super::select::{Failures, Meaningless};
+use super::printer::{Output, Printer, Purpose, Verbosity};
+use super::records::{Item, Summary};
+use super::select::{Failures, UnresolvedItem};
+use super::{Done, human};
 
-/// What the command repeated does after a signal.
-pub(crate) const GOES_ON: Option<&str> = Some("repeat the command: it goes on where it stopped");
+/// The hint of a run that continues when it is repeated.
+pub(crate) const REPEAT: Option<&str> = Some("repeat the command to continue where it stopped");
 
-/// The items of a run that failed. Nothing else decides how a run over items ends: interrupted, cut short
-/// by a failure of its own, with the failure of the one item that was asked for, or with some failed.
-pub(crate) struct Tally<'a> {
+/// How many failures with one cause, such as a full disk, are printed before the rest is only counted.
+const REPEATED_PRINTED: u64 = 5;
+
+/// A run over items.
+pub(crate) struct Report<'a> {
     context: &'a Context,
+    /// What the command does with an item, as a participle: `copied`.
+    verb: &'static str,
     /// One item was asked for: its failure is that of the run.
     is_single: bool,
-    alone: Option<Failure>,
+    only_error: Option<Failure>,
     fatal: Option<Failure>,
-    crowd: Crowd,
-    pub(crate) failed: u64,
+    /// How often each failure was met that many items may have in common.
+    repeated: BTreeMap<&'static str, u64>,
+    /// Items and failures are counted here, the rest by the command.
+    pub(crate) summary: Summary,
 }
 
-/// The rest of what there is to say of a run.
+/// How a run ends, besides what every run has in common.
 #[derive(Default)]
 pub(crate) struct End {
-    /// What it had done, where a signal ended it: `3 items copied`.
-    pub(crate) done: String,
-    /// What to do then.
+    /// What was done before a signal, unless the items say it: `3 holdings found`.
+    pub(crate) done: Option<String>,
+    /// What to do after a signal.
     pub(crate) hint: Option<&'static str>,
-    /// What counts more than that a signal ended it.
+    /// A failure that outweighs a signal.
     pub(crate) damage: Option<Failure>,
-    /// Why it is no success, where neither a signal nor a failure ended it.
+    /// A failure of the run as a whole, where neither a signal nor an error ended it. Without it, failed
+    /// items make the run partial.
     pub(crate) partial: Option<Failure>,
-    pub(crate) counts: Value,
-    /// What is said of a run that came to its end.
+    /// What to do about failed items, if more can be said than that each is named.
+    pub(crate) failed_hint: Option<&'static str>,
+    /// The last line for people.
     pub(crate) closing: Option<String>,
 }
 
-impl<'a> Tally<'a> {
-    pub(crate) fn new(context: &'a Context, is_single: bool) -> Tally<'a> {
-        let (alone, fatal, crowd) = (None, None, Crowd::default());
-        Tally { context, is_single, alone, fatal, crowd, failed: 0 }
+impl<'a> Report<'a> {
+    /// A run that changes items, or in a dry run would.
+    pub(crate) fn new(context: &'a Context, verb: &'static str, is_single: bool) -> Report<'a> {
+        let dry_run = context.global.dry_run;
+        let summary = Summary { dry_run, ..Summary::default() };
+        Report { summary, ..Report::reading(context, verb, is_single) }
     }
 
-    /// Whether one item was asked for.
+    /// A run that only reads.
+    pub(crate) fn reading(context: &'a Context, verb: &'static str, is_single: bool) -> Report<'a> {
+        Report {
+            context,
+            verb,
+            is_single,
+            only_error: None,
+            fatal: None,
+            repeated: BTreeMap::new(),
+            summary: Summary::default(),
+        }
+    }
+
     pub(crate) fn is_single(&self) -> bool {
         self.is_single
     }
 
-    /// Counts and reports an item that failed; the run goes on unless the failure ends it.
-    pub(crate) fn failed(&mut self, id: &str, failure: Failure) -> ControlFlow<()> {
-        let printer = &self.context.printer;
-        let mut output = printer.output();
-        let flow = self.fails(&mut output, json!({ "id": id }), failure, |it| printer.failure(it));
-        match printer.send(&output) {
-            Ok(()) => flow,
+    /// How many items failed.
+    pub(crate) fn errors(&self) -> u64 {
+        self.summary.counts.failed
+    }
+
+    pub(crate) fn is_dry(&self) -> bool {
+        self.summary.dry_run
+    }
+
+    /// Counts something of the kind `what`.
+    pub(crate) fn count(&mut self, what: &str, number: u64) {
+        self.summary.counts.others.insert(what.to_owned(), number);
+    }
+
+    /// Counts an item that went well and was reported by writing `written`.
+    pub(crate) fn succeeded(&mut self, written: Done) -> ControlFlow<()> {
+        self.summary.counts.items += 1;
+        self.written(written)
+    }
+
+    /// Ends the run if a record or a line could not be written.
+    pub(crate) fn written(&mut self, written: Done) -> ControlFlow<()> {
+        match written {
+            Ok(()) => ControlFlow::Continue(()),
             Err(lost) => {
-                self.ends(lost);
+                self.fatal(lost);
                 ControlFlow::Break(())
             }
         }
     }
 
-    /// The same where outcomes are written together: its record, of `fields`, goes to `output`.
+    /// Writes the outcome of an item that went well: its record, or with `--dry-run` a line on stdout, else a
+    /// note.
+    pub(crate) fn outcome(
+        &mut self,
+        record: &impl Serialize,
+        planned: &str,
+        done: &str,
+    ) -> ControlFlow<()> {
+        let printer = &self.context.printer;
+        let written = if printer.json {
+            printer.record(record)
+        } else if self.is_dry() {
+            printer.line(planned)
+        } else {
+            printer.note(done);
+            Ok(())
+        };
+        self.succeeded(written)
+    }
+
+    /// Counts and reports a failed item. The run goes on unless the failure ends it.
+    pub(crate) fn failed(&mut self, id: &str, failure: Failure) -> ControlFlow<()> {
+        let id = (!id.is_empty()).then(|| id.to_owned());
+        self.failed_with(Item { id, ..Item::default() }, failure)
+    }
+
+    /// The same with more in its record.
+    pub(crate) fn failed_with(&mut self, item: Item<'_>, failure: Failure) -> ControlFlow<()> {
+        let printer = &self.context.printer;
+        let mut output = printer.output();
+        let flow = self.fails(&mut output, item, failure, |it| printer.failure(it));
+        self.written(printer.send(&output))?;
+        flow
+    }
+
+    /// The same where the outcomes of a group are written together: the record goes to `output`, and `print`
+    /// writes the failure for people.
     pub(crate) fn fails(
         &mut self,
         output: &mut Output,
-        fields: Value,
+        item: Item<'_>,
         failure: Failure,
-        tell: impl FnOnce(&Failure),
+        print: impl FnOnce(&Failure),
     ) -> ControlFlow<()> {
         if failure.ends_the_run() {
-            self.ends(failure);
+            self.fatal(failure);
             return ControlFlow::Break(());
         }
-        self.failed += 1;
-        let printer = &self.context.printer;
-        if printer.json {
-            let mut record = json!({ "type": "item" });
-            record::extend(&mut record, record::failed(&failure));
-            record::extend(&mut record, fields);
-            output.record(&record);
+        self.summary.counts.failed += 1;
+        if self.context.printer.json {
+            let outcome = item.outcome.or(Some("failed"));
+            let (error, dry_run) = (Some((&failure).into()), self.summary.dry_run);
+            output.record(&Item { outcome, dry_run, error, ..item });
         }
         if self.is_single {
-            self.alone = Some(failure);
-        } else if !printer.json && self.crowd.tells(&failure, printer) {
-            tell(&failure);
+            self.only_error = Some(failure);
+        } else if !self.context.printer.json && self.should_print(&failure) {
+            print(&failure);
         }
         ControlFlow::Continue(())
     }
 
-    /// The same for what was met while items were looked for.
-    pub(crate) fn met(&mut self, met: &Failures) -> ControlFlow<()> {
-        let met = std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
-        met.into_iter().try_for_each(|Meaningless { text, failure }| {
+    /// Whether a failure is printed, or only counted with others of the same cause.
+    pub(crate) fn should_print(&mut self, failure: &Failure) -> bool {
+        let Some(cause) = failure.common else { return true };
+        let met = self.repeated.entry(cause).or_default();
+        *met += 1;
+        *met <= REPEATED_PRINTED || self.context.printer.verbosity > Verbosity::Normal
+    }
+
+    fn print_repeated(&self) {
+        let printer = &self.context.printer;
+        if printer.json || printer.verbosity > Verbosity::Normal {
+            return;
+        }
+        for (cause, met) in &self.repeated {
+            if let Some(more @ 1..) = met.checked_sub(REPEATED_PRINTED) {
+                printer.error(&format!("{more} more {cause}; `-v` names each"));
+            }
+        }
+    }
+
+    /// Reports what did not resolve to an item.
+    pub(crate) fn unresolved(&mut self, found: &Failures) -> ControlFlow<()> {
+        let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        found.into_iter().try_for_each(|UnresolvedItem { text, failure }| {
             self.failed(text.as_deref().unwrap_or_default(), failure)
         })
     }
 
-    /// Ends the run with a failure that is no item's.
-    pub(crate) fn ends(&mut self, failure: Failure) {
+    /// Ends the run with a failure that is not an item's.
+    pub(crate) fn fatal(&mut self, failure: Failure) {
         self.fatal.get_or_insert(failure);
     }
 
     /// Adds a cause to the failure of the one item that was asked for.
-    pub(crate) fn adds(&mut self, cause: &str) {
-        self.alone = self.alone.take().map(|failure| failure.caused_by(cause));
+    pub(crate) fn caused_by(&mut self, cause: &str) {
+        self.only_error = self.only_error.take().map(|failure| failure.caused_by(cause));
     }
 
-    /// What each of `texts` means. What means nothing has failed.
-    pub(crate) fn meant<T>(
+    /// What each of `texts` resolves to. Those that resolve to nothing have failed.
+    pub(crate) fn resolve<T>(
         &mut self,
         texts: &[String],
         mut find: impl FnMut(&str) -> Result<T, Failure>,
     ) -> Vec<T> {
-        let mut meant = Vec::new();
+        let mut resolved = Vec::new();
         for text in texts {
             match find(text) {
-                Ok(found) => meant.push(found),
+                Ok(found) => resolved.push(found),
                 Err(failure) => {
                     if self.failed(text, failure).is_break() {
                         break;
@@ -133,49 +228,99 @@ impl<'a> Tally<'a> {
                 }
             }
         }
-        meant
+        resolved
     }
 
-    /// Adds those of another part of the same run.
-    pub(crate) fn add(&mut self, other: Tally<'a>) {
-        self.failed += other.failed;
-        self.alone = self.alone.take().or(other.alone);
+    /// Adds another part of the same run.
+    pub(crate) fn add(&mut self, other: Report<'a>) {
+        let (counts, added) = (&mut self.summary.counts, other.summary.counts);
+        counts.items += added.items;
+        counts.failed += added.failed;
+        for (sum, more) in [
+            (&mut counts.skipped, added.skipped),
+            (&mut counts.files, added.files),
+            (&mut counts.bytes, added.bytes),
+        ] {
+            *sum = sum.map(|sum| sum + more.unwrap_or_default()).or(more);
+        }
+        for (what, number) in added.others {
+            *counts.others.entry(what).or_default() += number;
+        }
+        self.only_error = self.only_error.take().or(other.only_error);
         self.fatal = self.fatal.take().or(other.fatal);
+        for (cause, met) in other.repeated {
+            *self.repeated.entry(cause).or_default() += met;
+        }
     }
 
-    /// Ends the run, and says how: the last record with `--json`, else the closing line.
-    pub(crate) fn finish(self, end: End) -> Done {
-        let Tally { context, alone, fatal, crowd, .. } = self;
-        let printer = &context.printer;
-        crowd.tell_rest(printer);
-        let interrupted = context.interrupt.requested().then(|| {
-            let message = format!("interrupted; {} before it", end.done);
-            let mut failure = Failure::new(Exit::Interrupted, message);
+    /// Ends the run: the summary record with `--json`, else the closing line.
+    pub(crate) fn finish(mut self, end: End) -> Done {
+        self.print_repeated();
+        let printer = &self.context.printer;
+        let counts = &self.summary.counts;
+        let interrupted = self.context.interrupt.requested().then(|| {
+            let items = || format!("{} {}", human::count(counts.items, "item"), self.verb);
+            let done = end.done.unwrap_or_else(items);
+            let mut failure =
+                Failure::new(Exit::Interrupted, format!("interrupted; {done} before it"));
             failure.hint = end.hint.map(str::to_owned);
             failure
         });
-        let failure = end.damage.or(interrupted).or(fatal).or(alone).or(end.partial);
-        let ended = failure.map_or(Ok(()), Err);
+        let some_failed = || {
+            let all = counts.items + counts.failed + counts.skipped.unwrap_or_default();
+            let items = human::count(all, "item");
+            let message = format!("{} of {items} could not be {}", counts.failed, self.verb);
+            Failure::new(Exit::Partial, message)
+                .hint(end.failed_hint.unwrap_or("each is named above, with its reason"))
+        };
+        let partial = end.partial.or_else(|| (counts.failed > 0).then(some_failed));
+        let failure = end.damage.or(interrupted).or(self.fatal).or(self.only_error).or(partial);
         if printer.json {
-            summary(printer, &ended, end.counts)?;
-        } else if ended.as_ref().err().is_none_or(|failure| failure.exit == Exit::Partial)
+            self.summary.exit_code = failure.as_ref().map_or(Exit::Success, |it| it.exit).code();
+            printer.record(&self.summary)?;
+        } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial)
             && let Some(closing) = end.closing
         {
             printer.note(&closing);
         }
-        ended
+        failure.map_or(Ok(()), Err)
     }
 }
 
-/// Writes the summary record of a run over items: what it counted, and the code that it ends with.
-fn summary(printer: &Printer, ended: &Done, counts: Value) -> Done {
-    let exit = ended.as_ref().err().map_or(Exit::Success, |failure| failure.exit);
-    let mut summary = json!({ "type": "summary", "version": 1 });
-    record::extend(&mut summary, counts);
-    record::extend(&mut summary, json!({ "exit_code": exit.code() }));
-    printer.record(&summary)
+/// Does `act` with each of `items`. A single item is a single answer, and ends with its own failure.
+pub(crate) fn for_each(
+    context: &Context,
+    items: &[String],
+    mut act: impl FnMut(&str) -> Done,
+) -> Done {
+    if let [only] = items {
+        return act(only);
+    }
+    let mut report = Report::reading(context, "read", false);
+    report.summary.counts.items = report.resolve(items, |item| act(item)).len() as u64;
+    report.finish(End::default())
 }
 
+/// Why a visit to many items ends early.
+pub(crate) enum VisitError {
+    Failure(Failure),
+    Disk(PathError),
+}
+
+impl From<PathError> for VisitError {
+    fn from(error: PathError) -> VisitError {
+        VisitError::Disk(error)
+    }
+}
+
+impl From<VisitError> for Failure {
+    fn from(error: VisitError) -> Failure {
+        match error {
+            VisitError::Failure(failure) => failure,
+            VisitError::Disk(error) => error.into(),
+        }
+    }
+}
 /// Says why a run failed, if it did, and gives its exit code.
 pub(crate) fn conclude(done: Done, printer: &Printer) -> Exit {
     let failure = match (done, printer.lost()) {

@@ -14,10 +14,10 @@ use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::transfer::{NameFeed, NameFilter, Tombstones};
 
-use super::command::list::parse_time;
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::human::parse_time;
 
 /// A line longer than this is no identifier.
 const MAX_LINE_BYTES: u64 = 64 * 1024;
@@ -61,11 +61,11 @@ pub(crate) struct Selected<'a> {
 }
 
 /// Texts that mean no item, and a list that could not be read to its end.
-pub(crate) type Failures = Mutex<Vec<Meaningless>>;
+pub(crate) type Failures = Mutex<Vec<UnresolvedItem>>;
 
 /// What means no item.
 #[derive(Debug)]
-pub(crate) struct Meaningless {
+pub(crate) struct UnresolvedItem {
     /// The text, unless it could not be read.
     pub(crate) text: Option<String>,
     /// Why.
@@ -245,7 +245,7 @@ impl<'a> Selected<'a> {
 pub(crate) fn note(failures: &Failures, text: Option<&str>, failure: Failure) {
     let text = text.map(str::to_owned);
     let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
-    failures.push(Meaningless { text, failure });
+    failures.push(UnresolvedItem { text, failure });
 }
 
 /// A line of a list.

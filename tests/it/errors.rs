@@ -1302,8 +1302,8 @@ hint: urepo new PATH…
             str![[r#"
 error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such file or directory (os error 2)
 error: `empty` was not deposited: cannot inspect `empty`: No such file or directory (os error 2)
-error: 2 of 4 items were not deposited
-hint: the others are; mend what is named above and repeat with those paths only
+error: 2 of 4 items could not be deposited
+hint: the others are deposited: repeat with the paths that are named above only
 
 "#]],
         );
@@ -1314,8 +1314,8 @@ hint: the others are; mend what is named above and repeat with those paths only
             &ran.stderr,
             str![[r#"
 error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such file or directory (os error 2)
-error: 1 of 1 items were not deposited
-hint: the others are; mend what is named above and repeat with those paths only
+error: 1 of 1 item could not be deposited
+hint: the others are deposited: repeat with the paths that are named above only
 
 "#]],
         );
@@ -1962,8 +1962,8 @@ hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every pr
         refuses(&world, "-c archive manifest --root --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
 hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
-error: 1 item could not be read
-hint: `urepo verify --quick` lists what is wrong
+error: 1 of 1 item could not be read
+hint: each is named above, with its reason
 
 "#]]);
         std::fs::create_dir(world.path(&path)).unwrap();
@@ -2194,7 +2194,8 @@ error: `example.org/archive/2026/11.21.02.13` is the last one that is known to b
 hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
 error: `example.org/archive/2026/11.21.02.14` is the last one that is known to be whole
 hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
-error: 2 items could not be deleted
+error: 2 of 2 items could not be deleted
+hint: each is named above, with its reason
 
 "#]]);
         refuses(&world, "-c archive delete --force all 11.21.02.13", 2).tells(str![[r#"
@@ -2235,7 +2236,7 @@ hint: the work itself is done; only its report is lost
         same(
             &stderr,
             str![[r#"
-{"error":{"causes":["No space left on device (os error 28)"],"code":1,"hint":"the work itself is done; only its report is lost","message":"cannot write to stdout"},"exit_code":1,"ok":false,"type":"error","version":1}
+{"error":{"causes":["No space left on device (os error 28)"],"code":1,"hint":"the work itself is done; only its report is lost","message":"cannot write to stdout"},"exit_code":1,"type":"error","version":1}
 
 "#]],
         );
@@ -2502,8 +2503,8 @@ hint: `urepo verify --quick` lists what is wrong with them
         same(
             &ran.stdout,
             str![[r#"
-{"error":{"code":1,"message":"cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)"},"ok":false,"path":"[WORLD]/archive/example.org/archive","type":"directory","version":1}
-{"exit_code":3,"failed":0,"items":0,"type":"summary","unlisted":1,"version":1}
+{"error":{"code":1,"hint":"`namei -l [WORLD]/archive/example.org/archive` shows who may do what on the way","message":"cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)"},"path":"[WORLD]/archive/example.org/archive","type":"directory","version":1}
+{"counts":{"failed":0,"items":0,"unlisted_directories":1},"exit_code":3,"type":"summary","version":1}
 
 "#]],
         );
@@ -2797,11 +2798,11 @@ hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, dis
     fn with_json() {
         let world = world_with_file();
         refuses(&world, "--json -c archive show 11.21.02.13", 21).tells(str![[r#"
-{"error":{"causes":[],"code":21,"hint":"`urepo list` shows the names there are","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"ok":false,"type":"error","version":1}
+{"error":{"causes":[],"code":21,"hint":"`urepo list` shows the names there are","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"type":"error","version":1}
 
 "#]]);
         refuses(&world, "--json -c nowhere list", 10).tells(str![[r#"
-{"error":{"causes":[],"code":10,"hint":"`urepo init [WORLD]/nowhere --host FQDN` makes one","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"ok":false,"type":"error","version":1}
+{"error":{"causes":[],"code":10,"hint":"`urepo init [WORLD]/nowhere --host FQDN` makes one","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"type":"error","version":1}
 
 "#]]);
     }

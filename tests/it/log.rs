@@ -223,7 +223,7 @@ fn a_purge_counts_what_is_freed() {
     let ran = world.run("-c archive purge -y --json");
     let last = ran.succeeded().lines().last().unwrap().to_owned();
     let summary: serde_json::Value = serde_json::from_str(&last).unwrap();
-    assert!(summary["bytes"].as_u64().unwrap() > 1_100_000, "{summary}");
-    let freed = summary["freed"].as_u64().unwrap();
+    assert!(summary["counts"]["bytes"].as_u64().unwrap() > 1_100_000, "{summary}");
+    let freed = summary["counts"]["freed"].as_u64().unwrap();
     assert!((100_000..500_000).contains(&freed), "{freed}");
 }

@@ -1,6 +1,5 @@
 //! `urepo config`: each setting and where it comes from.
 
-use serde_json::json;
 use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
@@ -9,6 +8,7 @@ use crate::cli::config::{Origin, StateDirectory, files};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::records::{self, Setting};
 
 /// Show each setting and where it comes from
 ///
@@ -102,18 +102,13 @@ fn of_collection(collection: &urepo::collection::Collection) -> Result<Vec<Row>,
     Ok(rows)
 }
 
-fn tell(context: &Context, rows: &[Row]) -> Done {
+fn tell<'a>(context: &Context, rows: &'a [Row]) -> Done {
     let printer = &context.printer;
 
     if printer.json {
-        let values: serde_json::Map<_, _> = rows
-            .iter()
-            .map(|(key, value, origin)| (key.clone(), json!({ "value": value, "origin": origin })))
-            .collect();
-        let files: Vec<_> = files().iter().map(|path| path.display().to_string()).collect();
-        printer.record(&json!({
-            "type": "config", "version": 1, "settings": values, "files": files,
-        }))
+        let setting = |(key, value, origin): &'a Row| (key.as_str(), Setting { value, origin });
+        let files = files().iter().map(|path| path.display().to_string()).collect();
+        printer.record(&records::Config { settings: rows.iter().map(setting).collect(), files })
     } else {
         let width = |of: fn(&Row) -> &String| rows.iter().map(|row| of(row).len()).max();
         let key_width = width(|row| &row.0).unwrap_or(0);

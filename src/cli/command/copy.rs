@@ -114,7 +114,7 @@ impl Copy {
             },
             on_error: self.on_error.into(),
             listing: self.selection.listing().filter(|_| !self.under_replicated),
-            single: self.selection.is_single(),
+            is_single: self.selection.is_single(),
         };
         let failures = Failures::default();
         let feed = self.selection.of(context, &from, &failures)?.into_feed();

@@ -15,13 +15,13 @@ use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
-use crate::cli::report::Tally;
+use crate::cli::report::{End, Report};
 use crate::cli::{Done, human, who};
 
 mod batch;
 mod told;
 
-use batch::Batch;
+use batch::note;
 use told::Told;
 
 /// Delete items, or bring them back
@@ -82,14 +82,14 @@ impl Delete {
         let collection = context.collection()?;
         let (others, missing) = self.others(context, &collection)?;
         let revival = self.revival(&others, &missing);
-        let mut batch = Batch::new(context, self.items.len());
-        let names = self.names(context, &collection, &mut batch.tally);
-        if context.global.dry_run {
-            return self.tell_plans(context, &collection, &revival, &names, batch);
-        }
         let outcome = if self.revive { "brought back" } else { "deleted" };
+        let mut report = Report::new(context, outcome, self.items.len() == 1);
+        let names = self.names(context, &collection, &mut report);
+        if context.global.dry_run {
+            return self.tell_plans(context, &collection, &revival, &names, report);
+        }
         if names.is_empty() {
-            return batch.finish(outcome);
+            return report.finish(End::default());
         }
         if self.items.len() > 1 {
             let verb = if self.revive { "bring back" } else { "delete" };
@@ -102,20 +102,20 @@ impl Delete {
         if self.revive {
             let _ = names.iter().try_for_each(|name| {
                 let revived = remover.revive(name, &revival);
-                batch.note(name, revived.map(|revived| Told::of_revived(&revived)))
+                note(context, &mut report, name, revived.map(|revived| Told::of_revived(&revived)))
             });
         } else {
             let order = self.order(context, &others);
             let mut deletion = remover.deletion(&names, &order);
             let _ = names.iter().try_for_each(|name| {
                 let deleted = deletion.delete(name);
-                batch.note(name, deleted.map(|plan| Told::of_plan(&plan)))
+                note(context, &mut report, name, deleted.map(|plan| Told::of_plan(&plan)))
             });
             deletion.finish()?;
         }
         remover.writer.finish()?;
         drop(progress);
-        batch.finish(outcome)
+        report.finish(End::default())
     }
 
     /// The names of what was typed, each once.
@@ -123,9 +123,9 @@ impl Delete {
         &self,
         context: &Context,
         collection: &Collection,
-        tally: &mut Tally<'_>,
+        report: &mut Report<'_>,
     ) -> Vec<RepositoryName> {
-        let found = tally.meant(&self.items, |text| {
+        let found = report.resolve(&self.items, |text| {
             if self.revive {
                 Ok(collection.find_with_trash(text)?)
             } else {
@@ -183,7 +183,7 @@ impl Delete {
         collection: &Collection,
         revival: &Revival<'_>,
         names: &[RepositoryName],
-        mut batch: Batch<'_>,
+        mut report: Report<'_>,
     ) -> Done {
         let order = self.order(context, revival.peers.collections);
         let progress = context.progress();
@@ -195,11 +195,11 @@ impl Delete {
                 removal::plan(collection, name, &order, &*progress, &context.interrupt)
                     .map(|plan| Told::of_plan(&plan))
             };
-            if batch.note(name, told).is_break() {
+            if note(context, &mut report, name, told).is_break() {
                 break;
             }
         }
-        batch.finish(if self.revive { "brought back" } else { "deleted" })
+        report.finish(End::default())
     }
 }
 

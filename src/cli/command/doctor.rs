@@ -1,12 +1,12 @@
 //! `urepo doctor`: look at what names depend on.
 
-use serde_json::json;
 use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
 use urepo::distributor::{ClockTrust, FutureDate};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
+use crate::cli::records::{self, Distributor};
 
 /// Show the memories that names come from, the clock, and left-overs
 ///
@@ -54,12 +54,12 @@ impl Doctor {
         let left = left_overs(&collection)?.len();
 
         if context.printer.json {
-            let record = json!({
-                "type": "doctor", "version": 1, "clock": context.clock.now().to_string(),
-                "machine": context.agent.machine_id, "left_overs": left,
-                "memories": memories.iter().map(memory_record).collect::<Vec<_>>(),
-            });
-            context.printer.record(&record)
+            context.printer.record(&records::Doctor {
+                clock: context.clock.now().to_string(),
+                machine: context.agent.machine_id.clone(),
+                temporary_files: left as u64,
+                distributors: memories.iter().map(distributor).collect(),
+            })
         } else {
             let mut text = format!("clock        {}\n", context.clock.now());
             text += &format!("machine      {}\n", context.agent.machine_id);
@@ -89,11 +89,12 @@ fn memory_text(memory: &Memory) -> String {
     text
 }
 
-fn memory_record(memory: &Memory) -> serde_json::Value {
-    json!({
-        "prefix": memory.prefix.to_string(),
-        "granularity": memory.granularity.to_string(),
-        "last": memory.record.as_ref().and_then(|record| record.last).as_ref().map(ToString::to_string),
-        "machine": memory.record.as_ref().map(|record| record.host.to_string()),
-    })
+fn distributor(memory: &Memory) -> Distributor {
+    let record = memory.record.as_ref();
+    Distributor {
+        prefix: memory.prefix.to_string(),
+        granularity: memory.granularity.to_string(),
+        last: record.and_then(|record| record.last).map(|last| last.to_string()),
+        machine: record.map(|record| record.host.to_string()),
+    }
 }

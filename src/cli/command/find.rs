@@ -12,11 +12,14 @@ use urepo::identity::{Instant, Prefix};
 use urepo::index::Query;
 use urepo::item::State;
 
-use super::list::{in_columns, parse_time};
+use super::list::in_columns;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, escape, record};
+use crate::cli::human::parse_time;
+use crate::cli::records::Item;
+use crate::cli::report::{End, Report};
+use crate::cli::{Done, escape};
 
 /// Find items by words of their description, and by all else that is known of them
 ///
@@ -146,12 +149,10 @@ impl Find {
         if printer.json {
             let item = collection.item(&found.name)?;
             match item.sidecar() {
-                Ok((sidecar, _)) => printer.record(&record::described(&item, &sidecar)),
+                Ok((sidecar, _)) => printer.record(&Item::described(&item, &sidecar)),
                 Err(error) => {
-                    let failure = Failure::from(error);
-                    let mut fields = record::item(name, None, item.dir().path(), None);
-                    record::extend(&mut fields, record::failed(&failure));
-                    printer.record(&fields)
+                    let error = Some((&Failure::from(error)).into());
+                    printer.record(&Item { error, ..Item::named(collection, &found.name) })
                 }
             }
         } else if self.null {
@@ -166,24 +167,17 @@ impl Find {
 
     fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
         let unlisted = &catalog.news().unlisted;
-        let exit = match (found, unlisted.is_empty()) {
-            (_, false) => Exit::Partial,
-            (0, true) => Exit::NoItem,
-            (_, true) => Exit::Success,
+        let partial = match (found, unlisted.is_empty()) {
+            (0, true) => Some(
+                Failure::new(Exit::NoItem, "no matching items")
+                    .hint("use fewer words; `urepo help find` lists what can be searched"),
+            ),
+            _ => super::index::judge(catalog.news()).err(),
         };
-        if context.printer.json {
-            let record = serde_json::json!({
-                "type": "summary", "version": 1, "items": found, "unlisted": unlisted.len(),
-                "exit_code": exit.code(),
-            });
-            let written = context.printer.record(&record);
-            written?;
-        }
-        match exit {
-            Exit::NoItem => Err(Failure::new(exit, "no item is like that")
-                .hint("fewer words find more; `urepo help find` tells what can be looked for")),
-            _ => super::index::judge(catalog.news()),
-        }
+        let mut report = Report::reading(context, "found", false);
+        report.summary.counts.items = found;
+        report.count("unlisted_directories", unlisted.len() as u64);
+        report.finish(End { partial, ..End::default() })
     }
 }
 

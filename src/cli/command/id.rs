@@ -1,10 +1,13 @@
 //! `urepo id`: any spelling of an identifier to all spellings.
 
-use serde_json::{Value, json};
 use urepo::identity::{Ibip, Identifier, LegacyLabel, Pasted, RepositoryName};
 
-use crate::cli::Done;
 use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::records::Spelled;
+use crate::cli::report::{End, Report, for_each};
+use crate::cli::{Done, human};
 
 /// Read an identifier in any spelling and print what it says
 ///
@@ -29,29 +32,37 @@ pub(crate) struct Id {
 
 impl Id {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        for (at, text) in self.texts.iter().enumerate() {
-            if self.check {
-                text.parse::<Identifier>()?;
-                continue;
-            }
+        if self.check {
+            return self.check(context);
+        }
+        let mut gap = "";
+        for_each(context, &self.texts, |text| {
             let pasted = Pasted::read(text)?;
             let fields = fields(context, &pasted);
-            let written = if context.printer.json {
-                let mut record = json!({ "type": "identifier", "version": 1, "ok": true });
-                for (key, value) in fields {
-                    record[key] = Value::String(value);
-                }
-                context.printer.record(&record)
-            } else {
-                let mut lines = String::from(if at > 0 { "\n" } else { "" });
-                for (key, value) in fields {
-                    lines += &format!("{key:<12} {value}\n");
-                }
-                context.printer.lines(&lines)
-            };
-            written?;
-        }
-        Ok(())
+            if context.printer.json {
+                let fields = fields.into_iter().collect();
+                return context.printer.record(&Spelled { text: text.to_owned(), fields });
+            }
+            let mut lines = std::mem::replace(&mut gap, "\n").to_owned();
+            for (key, value) in fields {
+                lines += &format!("{key:<12} {value}\n");
+            }
+            context.printer.lines(&lines)
+        })
+    }
+}
+
+impl Id {
+    fn check(&self, context: &Context) -> Done {
+        let mut report = Report::reading(context, "read", self.texts.len() == 1);
+        let read = report.resolve(&self.texts, |text| Ok(text.parse::<Identifier>()?));
+        report.summary.counts.items = read.len() as u64;
+        let partial = (report.errors() > 0).then(|| {
+            let texts = human::count(self.texts.len() as u64, "text");
+            let message = format!("{} of {texts} are not identifiers", report.errors());
+            Failure::new(Exit::Failure, message)
+        });
+        report.finish(End { partial, ..End::default() })
     }
 }
 
@@ -109,7 +120,7 @@ fn opaque(ibip: &Ibip) -> Vec<(&'static str, String)> {
     let mut fields = vec![("ibip", ibip.to_string())];
     if let Ok(endpoint) = ibip.prefix().endpoint() {
         fields.push(("address", endpoint.ip().to_string()));
-        fields.push(("address-port", endpoint.port().to_string()));
+        fields.push(("address_port", endpoint.port().to_string()));
     }
     if let Ok(date) = ibip.instant() {
         fields.push(("date", date.to_string()));

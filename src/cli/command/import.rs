@@ -185,7 +185,7 @@ impl Import {
         let writer = collection.writer(&context.agent, &context.waiter())?;
         let options = self.options(context)?;
         let progress = context.progress();
-        let mut teller = tell::Teller::new(context, &collection, failed);
+        let mut reporter = tell::Reporter::new(context, &collection, failed);
         let importer = Importer {
             ledger,
             issuer,
@@ -195,16 +195,16 @@ impl Import {
             progress: &*progress,
             interrupt: &context.interrupt,
         };
-        let (mut summary, ledger) = importer.run(sources.candidates()?, &mut teller);
+        let (mut summary, ledger) = importer.run(sources.candidates()?, &mut reporter);
         drop(progress);
         if let Some(rows) = sources.rows()
             && summary.fatal.is_none()
             && !context.interrupt.requested()
         {
             let acting = (&context.agent, &context.waiter());
-            summary.failed += relate(&ledger, rows?, acting, &mut teller)?;
+            summary.failed += relate(&ledger, rows?, acting, &mut reporter)?;
         }
-        teller.finish(summary, None)
+        reporter.finish(summary, None)
     }
 
     /// Says what would be done.
@@ -215,12 +215,12 @@ impl Import {
         sources: &sources::Sources<'_>,
     ) -> Done {
         let ledger = Ledger::look(collection)?;
-        let mut teller = tell::Teller::new(context, collection, None);
+        let mut reporter = tell::Reporter::new(context, collection, None);
         let (options, interrupt) = (self.options(context)?, &context.interrupt);
         let found = sources.candidates()?;
-        let summary = plan(&ledger, options, &context.clock, found, &mut teller, interrupt);
+        let summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
         let wait = self.waiting(collection, summary.imported)?;
-        teller.finish(summary, Some(wait))
+        reporter.finish(summary, Some(wait))
     }
 
     /// How many names are needed, where one has to wait for them and is told so.

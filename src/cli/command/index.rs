@@ -9,6 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
 use crate::cli::progress::Unit;
+use crate::cli::report::{End, Report};
 
 /// Make the index, or bring it up to what is there
 ///
@@ -43,24 +44,19 @@ impl Index {
             return Err(Failure::new(Exit::Failure, "the index cannot be kept in this collection")
                 .hint("`urepo find` answers all the same, and takes longer"));
         }
-        let exit = if news.unlisted.is_empty() { Exit::Success } else { Exit::Partial };
-        if context.printer.json {
-            let record = serde_json::json!({
-                "type": "summary", "version": 1, "made": news.made, "read": news.read,
-                "gone": news.gone, "unlisted": news.unlisted.len(), "exit_code": exit.code(),
-            });
-            let written = context.printer.record(&record);
-            written?;
-        }
         let read = human::count(news.read, "item");
-        context.printer.note(&match (news.made, news.read, news.gone) {
+        let closing = match (news.made, news.read, news.gone) {
             (true, ..) => format!("made the index: {read}"),
             (false, 0, 0) => "the index was as the items are".to_owned(),
             (false, _, 0) => format!("read {read} again"),
             (false, _, 1) => format!("read {read} again, 1 item is gone"),
             (false, _, gone) => format!("read {read} again, {gone} items are gone"),
-        });
-        judge(news)
+        };
+        let mut report = Report::new(context, "read", false);
+        report.summary.counts.items = news.read;
+        report.count("gone", news.gone);
+        report.count("unlisted_directories", news.unlisted.len() as u64);
+        report.finish(End { partial: judge(news).err(), closing: Some(closing), ..End::default() })
     }
 }
 

@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use serde_json::json;
 use urepo::collection::{Collection, Subsystem, Takeover, check_place, check_prefix, init};
 use urepo::disk::Watcher;
 use urepo::distributor::Setting;
@@ -13,6 +12,7 @@ use urepo::identity::Host;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::records::OneCollection;
 use crate::cli::{Done, shell};
 
 /// Make a collection
@@ -125,13 +125,10 @@ impl Init {
         }
         let collection = self.past.make(context, self.name.clone(), &root, subsystem)?;
         if context.printer.json {
-            let settings = collection.settings();
-            let mut record = json!({
-                "type": "collection", "version": 1, "id": settings.id, "name": settings.name,
-                "prefix": prefix.to_string(), "ok": true,
+            return context.printer.record(&OneCollection {
+                prefix: Some(prefix.to_string()),
+                ..OneCollection::from(&collection)
             });
-            crate::cli::record::add_path(&mut record, "path", collection.path());
-            return context.printer.record(&record);
         }
         context.printer.note(&format!(
             "made the collection `{}`; its names begin with {prefix}/",

@@ -11,7 +11,10 @@ use urepo::item::State;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::human::parse_time;
+use crate::cli::records::{self, Directory, Item};
+use crate::cli::report::{End, Report};
+use crate::cli::{Done, escape, human};
 
 /// List the items of a collection
 ///
@@ -40,12 +43,6 @@ pub(crate) struct List {
     /// End each name with a NUL byte
     #[arg(short = '0', long, conflicts_with = "long")]
     null: bool,
-}
-
-/// A date, or a date and time in UTC.
-pub(crate) fn parse_time(text: &str) -> Result<Instant, String> {
-    let full = if text.len() == 10 { format!("{text}T00:00Z") } else { text.to_owned() };
-    full.parse().map_err(|_| "expected a date such as 2026-01-31 or 2026-01-31T12:00Z".to_owned())
 }
 
 impl List {
@@ -142,8 +139,7 @@ impl Listing<'_> {
         match self.collection.item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
             Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(()),
             Ok((sidecar, item)) => {
-                let record = record::described(&item, &sidecar);
-                self.tell_written(self.context.printer.record(&record))
+                self.tell_written(self.context.printer.record(&Item::described(&item, &sidecar)))
             }
             // One bad item does not end the list; its name is still one.
             Err(error) => self.tell_unreadable(name, error),
@@ -182,25 +178,25 @@ impl Listing<'_> {
 
     fn tell_unreadable(&mut self, name: &RepositoryName, error: CollectionError) -> Done {
         self.unreadable += 1;
-        let fields = serde_json::json!({ "type": "item", "id": name.as_str() });
-        self.tell_failure(fields, &error.into())
+        let failure = Failure::from(error);
+        if self.context.printer.json {
+            let error = Some((&failure).into());
+            let item = Item::named(self.collection, name);
+            return self.context.printer.record(&Item { error, ..item });
+        }
+        self.context.printer.error(&failure.in_one_line());
+        Ok(())
     }
 
     /// A directory that can not be listed does not end the list.
     fn tell_unlisted(&mut self, error: PathError) -> Done {
         self.unlisted += 1;
-        let mut fields = serde_json::json!({ "type": "directory" });
-        record::add_path(&mut fields, "path", error.path());
-        self.tell_failure(fields, &error.into())
-    }
-
-    fn tell_failure(&self, mut fields: serde_json::Value, failure: &Failure) -> Done {
-        self.context.printer.error(&failure.in_one_line());
+        let path = records::path(error.path());
+        let failure = Failure::from(error);
         if self.context.printer.json {
-            record::extend(&mut fields, record::failed(failure));
-            let written = self.context.printer.record(&fields);
-            return written;
+            return self.context.printer.record(&Directory { path, error: (&failure).into() });
         }
+        self.context.printer.error(&failure.in_one_line());
         Ok(())
     }
 
@@ -221,22 +217,17 @@ impl Listing<'_> {
         if displaced > 0 {
             failed.push(format!("interrupted swaps displaced {}", human::count(displaced, "item")));
         }
-        let exit = if failed.is_empty() { Exit::Success } else { Exit::Partial };
-        if self.context.printer.json {
-            let record = serde_json::json!({
-                "type": "summary", "version": 1, "items": self.listed, "failed": self.unreadable,
-                "unlisted": self.unlisted, "exit_code": exit.code(),
-            });
-            let written = self.context.printer.record(&record);
-            written?;
-        }
-        if failed.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::new(exit, failed.join(", and ")).hint(if displaced > 0 {
-            "`urepo recover` puts displaced items back; `urepo verify --quick` lists what is wrong"
-        } else {
-            "`urepo verify --quick` lists what is wrong with them"
-        }))
+        let partial = (!failed.is_empty()).then(|| {
+            Failure::new(Exit::Partial, failed.join(", and ")).hint(if displaced > 0 {
+                "`urepo recover` puts displaced items back; `urepo verify --quick` lists what is wrong"
+            } else {
+                "`urepo verify --quick` lists what is wrong with them"
+            })
+        });
+        let mut report = Report::reading(self.context, "listed", false);
+        report.summary.counts.items = self.listed;
+        report.summary.counts.failed = self.unreadable;
+        report.count("unlisted_directories", self.unlisted);
+        report.finish(End { partial, ..End::default() })
     }
 }

@@ -1,15 +1,14 @@
 //! `urepo log`: what happened to items.
 
-use serde_json::json;
 use urepo::collection::{Collection, Event, EventKind};
 use urepo::identity::{Instant, RepositoryName};
 
-use super::list::parse_time;
 use crate::cli::context::Context;
-use crate::cli::each::Stop;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, Tally};
+use crate::cli::human::parse_time;
+use crate::cli::records::LogEvent;
+use crate::cli::report::{End, Report, VisitError};
 use crate::cli::{Done, escape, human};
 
 /// Show what happened to items: who did it, and when
@@ -39,12 +38,12 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let mut tally = Tally::new(context, self.items.len() == 1);
-        let mut meant = tally.meant(&self.items, |text| Meant::find(&collection, text));
+        let mut report = Report::reading(context, "found in the log", self.items.len() == 1);
+        let mut meant = report.resolve(&self.items, |text| Meant::find(&collection, text));
         let mut told = 0_u64;
         let visited = collection.visit_events(self.since, |event| {
             if context.interrupt.requested() {
-                return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
+                return Err(VisitError::Failure(Failure::told(Exit::Interrupted)));
             }
             // Each is asked: one that is not here is known to be in the log once it is seen there.
             let asked = meant.iter_mut().filter_map(|it| it.is(&event.id).then_some(())).count();
@@ -52,12 +51,13 @@ impl Log {
                 return Ok(());
             }
             told += 1;
-            tell(context, &event).map_err(Stop::Failure)
+            tell(context, &event).map_err(VisitError::Failure)
         });
+        let resolved = meant.iter().filter(|it| it.absent.is_none()).count() as u64;
         let _ = meant
             .into_iter()
             .filter_map(|it| it.absent)
-            .try_for_each(|(text, failure)| tally.failed(&text, failure));
+            .try_for_each(|(text, failure)| report.failed(&text, failure));
         match visited {
             Ok(0) => {}
             Ok(skipped) => {
@@ -65,22 +65,13 @@ impl Log {
                 let told = format!("passed over {lines} of the log, longer than any event");
                 context.printer.warning(&told);
             }
-            Err(stop) => tally.ends(stop.into()),
+            Err(stop) => report.fatal(stop.into()),
         }
-        let failed = tally.failed;
-        let partial = (failed > 0).then(|| {
-            let items = human::count(failed, "item");
-            Failure::new(Exit::Partial, format!("the log has nothing of {items}"))
-        });
-        let counts = json!({ "events": told, "failed": failed });
-        let closing = (told == 0 && failed == 0).then(|| "no such event".to_owned());
-        tally.finish(End {
-            done: human::count(told, "event"),
-            partial,
-            counts,
-            closing,
-            ..End::default()
-        })
+        report.count("events", told);
+        report.summary.counts.items = resolved;
+        let closing = (told == 0 && report.errors() == 0).then(|| "no such event".to_owned());
+        let done = Some(human::count(told, "event"));
+        report.finish(End { done, closing, ..End::default() })
     }
 }
 
@@ -115,10 +106,7 @@ impl Meant {
 
 fn tell(context: &Context, event: &Event) -> Done {
     if context.printer.json {
-        let mut record = serde_json::json!({ "type": "event", "version": 1 });
-        let fields = serde_json::to_value(event).unwrap_or_default();
-        crate::cli::record::extend(&mut record, fields);
-        return context.printer.record(&record);
+        return context.printer.record(&LogEvent { event });
     }
     let Event { date, event: kind, id, command, machine, .. } = event;
     let kind = word(*kind);

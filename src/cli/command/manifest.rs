@@ -1,19 +1,17 @@
 //! `urepo manifest`: digests as `sha256sum` checks them.
 
-use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
-use serde_json::json;
 use urepo::collection::{Names, StoredItem};
 use urepo::item::manifest::append_line;
 use urepo::layout;
 
+use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::each::{self, Stop, each};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::Tally;
-use crate::cli::{Done, record};
+use crate::cli::records::Entry;
+use crate::cli::report::{End, Report, VisitError, for_each};
 
 /// Print digests in the form that `sha256sum -c` checks
 ///
@@ -44,38 +42,32 @@ impl Manifest {
         }
         let collection = context.collection()?;
         if !self.all {
-            return each(context, &self.items, |text| {
+            return for_each(context, &self.items, |text| {
                 self.tell(context, &context.item(&collection, text)?)
             });
         }
-        let (mut tally, mut done) = (Tally::new(context, false), 0);
+        let mut report = Report::reading(context, "read", false);
         let visited = collection.visit_names(&Names::default(), |name| {
             if context.interrupt.requested() {
-                return Err(Stop::Failure(Failure::told(Exit::Interrupted)));
+                return Err(VisitError::Failure(Failure::told(Exit::Interrupted)));
             }
             let told = collection.item(&name).map_err(Failure::from);
             Ok(match told.and_then(|item| self.tell(context, &item)) {
-                Ok(()) => {
-                    done += 1;
-                    ControlFlow::Continue(())
-                }
-                Err(failure) => tally.failed(name.as_str(), failure),
+                Ok(()) => report.succeeded(Ok(())),
+                Err(failure) => report.failed(name.as_str(), failure),
             })
         });
         if let Err(stop) = visited {
-            tally.ends(stop.into());
+            report.fatal(stop.into());
         }
-        each::finish(tally, done)
+        report.finish(End::default())
     }
 
     fn tell(&self, context: &Context, item: &StoredItem) -> Done {
         let (sidecar, _) = item.sidecar()?;
         if context.printer.json {
             return sidecar.files.iter().try_for_each(|entry| {
-                let id = item.name().as_str();
-                let mut record = json!({ "type": "entry", "version": 1, "id": id });
-                record::extend(&mut record, record::entry(entry));
-                context.printer.record(&record)
+                context.printer.record(&Entry::new(Some(item.name().as_str()), entry))
             });
         }
         let mut prefix = Vec::new();

@@ -61,7 +61,7 @@ impl Migrate {
             tombstones: self.selection.tombstones(),
             on_error: self.on_error.into(),
             listing: self.selection.listing(),
-            single: self.selection.is_single(),
+            is_single: self.selection.is_single(),
         };
         let failures = Failures::default();
         let feed = self.selection.of(context, &from, &failures)?.or_of(&to).into_feed();

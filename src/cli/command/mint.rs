@@ -7,7 +7,9 @@ use urepo::distributor::{ClockTrust, Setting};
 
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, human, record};
+use crate::cli::records::Item;
+use crate::cli::report::{End, Report};
+use crate::cli::{Done, human};
 
 /// Give permanent names without depositing anything
 ///
@@ -48,18 +50,20 @@ impl Mint {
         let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
         let options = context.issue_options(self.subsystem.as_deref(), self.granularity, trust);
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
+        let mut report = Report::new(context, "minted", false);
         if context.global.dry_run {
             for memory in issuer.look()? {
                 let prefix = memory.prefix;
-                let names = human::count(self.count, "name");
-                context.printer.note(&format!("would give {names} of `{prefix}`"));
+                let names = human::count(self.count, "identifier");
+                context.printer.note(&format!("would issue {names} of `{prefix}`"));
             }
-            return Ok(());
+            report.summary.counts.items = self.count;
+            return report.finish(End::default());
         }
         let mut left = self.count;
         while left > 0 {
             if context.interrupt.requested() {
-                return Err(Failure::told(crate::cli::exit::Exit::Interrupted));
+                break;
             }
             let batch = usize::try_from(left.min(BATCH)).unwrap_or(1);
             let (labels, notices) = issuer.issue(batch)?;
@@ -67,15 +71,10 @@ impl Mint {
                 context.printer.warning(&notice.to_string());
             }
             left -= labels.len() as u64;
+            report.summary.counts.items += labels.len() as u64;
             tell(context, &collection, &labels)?;
         }
-        if context.printer.json {
-            let record = serde_json::json!({
-                "type": "summary", "version": 1, "names": self.count, "exit_code": 0,
-            });
-            return context.printer.record(&record);
-        }
-        Ok(())
+        report.finish(End::default())
     }
 }
 
@@ -83,9 +82,8 @@ fn tell(context: &Context, collection: &urepo::collection::Collection, labels: &
     let mut output = context.printer.output();
     for label in labels {
         if context.printer.json {
-            let path = collection.root().path_of(urepo::layout::item_directory(&label.name));
-            let ibip = label.ibip.as_ref().map(ToString::to_string);
-            output.record(&record::item(label.name.as_str(), ibip.as_deref(), &path, None));
+            let outcome = Some("minted");
+            output.record(&Item { outcome, ..Item::labelled(collection, label) });
         } else {
             output.line(label.name.as_str());
         }

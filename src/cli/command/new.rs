@@ -1,6 +1,7 @@
 //! `urepo new`: deposit files and directories.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -15,7 +16,7 @@ use super::init::{PastArgs, SubsystemArgs};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::Tally;
+use crate::cli::report::Report;
 use crate::cli::{Done, human};
 
 mod dry;
@@ -159,16 +160,16 @@ impl New {
         let metadata = self.description.metadata(context)?;
         let target = self.target.as_deref().map(payload_path).transpose()?;
         let options = self.options(context);
-        let single = !self.each;
+        let is_single = !self.each;
         let requests = sources::Requests::new(&self, metadata, target, context)?;
         let collection = self.collection(context)?;
         let Some(collection) = collection else {
             return dry::without_collection(context);
         };
         if context.global.dry_run {
-            return dry::run(context, &collection, &options, requests, single);
+            return dry::run(context, &collection, &options, requests, is_single);
         }
-        deposit(context, &collection, &self, options, requests, single)
+        deposit(context, &collection, &self, options, requests, is_single)
     }
 
     fn options(&self, context: &Context) -> Options {
@@ -281,7 +282,7 @@ fn deposit(
     new: &New,
     options: Options,
     requests: sources::Requests,
-    single: bool,
+    is_single: bool,
 ) -> Done {
     let issue = context.issue_options(new.subsystem.as_deref(), new.made.granularity, new.trust());
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
@@ -298,9 +299,17 @@ fn deposit(
         interrupt: &context.interrupt,
     };
     let broken = requests.failure();
-    let tally = Tally::new(context, single);
-    let mut teller = tell::Teller { context, collection, tally, left: 0 };
-    let summary = depositor.run(requests, |outcomes| teller.tell_all(outcomes));
+    let report = Report::new(context, "deposited", is_single);
+    let paths = Mutex::default();
+    let mut reporter =
+        tell::Reporter { context, collection, report, kept_sources: 0, paths: &paths };
+    let requests = requests.enumerate().map(|(number, request)| {
+        if let Some(path) = tell::path_of(&request.source).filter(|path| path.to_str().is_none()) {
+            paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number, path);
+        }
+        request
+    });
+    let summary = depositor.run(requests, |outcomes| reporter.report_all(outcomes));
     drop(progress);
-    tell::finish(context, summary, teller, broken.take())
+    tell::finish(summary, reporter, broken.take())
 }

@@ -2,9 +2,10 @@
 
 use urepo::item::State;
 
+use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::each::each;
-use crate::cli::{Done, record};
+use crate::cli::records::{self, Item};
+use crate::cli::report::for_each;
 
 /// Print where items are on the disk
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,7 @@ impl Path {
     pub(crate) fn run(&self, context: &Context) -> Done {
         use std::os::unix::ffi::OsStrExt;
         let collection = context.collection()?;
-        each(context, &self.items, |text| {
+        for_each(context, &self.items, |text| {
             let item = context.item(&collection, text)?;
             let path = if self.target {
                 let (sidecar, _) = item.sidecar()?;
@@ -50,8 +51,9 @@ impl Path {
             };
 
             if context.printer.json {
-                let id = item.name().as_str();
-                context.printer.record(&record::item(id, None, &path, None))
+                let id = Some(item.name().to_string());
+                let path = Some(records::path(&path));
+                context.printer.record(&Item { id, path, ..Item::default() })
             } else {
                 let end: &[u8] = if self.null { b"\0" } else { b"\n" };
                 context.printer.exact(&[path.as_os_str().as_bytes(), end].concat())

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use serde_json::json;
 use urepo::collection::{Collection, Writer};
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::promotion::{Change, Registrar, Report};
+use urepo::promotion::{self, Change, Registrar};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, Tally};
+use crate::cli::records::Item;
+use crate::cli::report::{End, Report};
 use crate::cli::select::{Failures, Selection};
 use crate::cli::{Done, human};
 
@@ -68,35 +68,36 @@ impl Run<'_> {
     pub(super) fn finish(
         &self,
         chosen: &Chosen,
-        change: impl Fn(&Registrar<'_>, &[RepositoryName], &mut Report<'_>) -> ControlFlow<()>,
+        change: impl Fn(
+            &Registrar<'_>,
+            &[RepositoryName],
+            &mut promotion::Report<'_>,
+        ) -> ControlFlow<()>,
         settle: impl FnOnce() -> Result<Vec<(RepositoryName, Failure)>, Failure>,
     ) -> Done {
         let progress = self.context.progress();
         let is_dry = self.context.global.dry_run;
         let writer = if is_dry { None } else { Some(self.writer()?) };
-        let mut tally = Tally::new(self.context, self.selection.is_single());
-        let (mut changed, mut unchanged) = (0, 0);
+        let mut report = Report::new(self.context, self.done, self.selection.is_single());
+        let mut unchanged = 0;
         let mut told = BTreeSet::new();
-        let found = tally.met(&chosen.failures);
+        let found = report.unresolved(&chosen.failures);
         let registrar = self.registrar(writer.as_ref(), &*progress);
         if found.is_continue() {
             // The tally knows why it ends early.
             let _ = change(&registrar, &chosen.names, &mut |name, result| match result {
+                Ok(Change::Nothing) => {
+                    unchanged += 1;
+                    let written = self.write(name, Change::Nothing);
+                    report.written(written)
+                }
                 Ok(change) => {
-                    let count =
-                        if change == Change::Nothing { &mut unchanged } else { &mut changed };
-                    *count += 1;
-                    match self.tell(name, change) {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(lost) => {
-                            tally.ends(lost);
-                            ControlFlow::Break(())
-                        }
-                    }
+                    let written = self.write(name, change);
+                    report.succeeded(written)
                 }
                 Err(error) => {
                     told.insert(name.clone());
-                    tally.failed(name.as_str(), error.into())
+                    report.failed(name.as_str(), error.into())
                 }
             });
         }
@@ -105,33 +106,25 @@ impl Run<'_> {
             match settle() {
                 Ok(open) => {
                     let mut untold = open.into_iter().filter(|(name, _)| !told.contains(name));
-                    let _ =
-                        untold.try_for_each(|(name, failure)| tally.failed(name.as_str(), failure));
+                    let _ = untold
+                        .try_for_each(|(name, failure)| report.failed(name.as_str(), failure));
                 }
-                Err(failure) => tally.ends(failure),
+                Err(failure) => report.fatal(failure),
             }
         }
         drop(progress);
-        let failed = tally.failed;
-        let partial = (failed > 0).then(|| {
-            let items = human::count(failed, "item");
-            Failure::new(Exit::Partial, format!("{items} could not be {}", self.done))
-                .hint("each is named above, with its reason")
-        });
-        let counts = json!({
-            "items": changed, "unchanged": unchanged, "failed": failed, "dry_run": is_dry,
-        });
-        let done = format!("{} {}", human::count(changed, "item"), self.done);
+        report.summary.counts.skipped = Some(unchanged);
+        let changed = report.summary.counts.items;
         let closing = match changed {
-            _ if self.selection.is_single() || failed > 0 => None,
+            _ if self.selection.is_single() || report.errors() > 0 => None,
             0 => Some(format!("nothing to {}", self.verb)),
             _ if is_dry => None,
             _ => Some(format!("{} {}", self.done, human::count(changed, "item"))),
         };
-        tally.finish(End { done, partial, counts, closing, ..End::default() })
+        report.finish(End { closing, ..End::default() })
     }
 
-    fn tell(&self, name: &RepositoryName, change: Change) -> Done {
+    fn write(&self, name: &RepositoryName, change: Change) -> Done {
         let Context { printer, global, .. } = self.context;
         let (outcome, done, planned) = match change {
             Change::Promoted => ("promoted", "is the Original now", "would become the Original"),
@@ -141,14 +134,15 @@ impl Run<'_> {
                 "differed from the other Original; it is in the trash until `urepo purge`",
                 "differs from the other Original and would go to the trash",
             ),
-            Change::Nothing => ("nothing", "needs no change", "needs no change"),
+            Change::Nothing => ("skipped", "needs no change", "needs no change"),
         };
         if printer.json {
-            let kind = if global.dry_run { "plan" } else { "item" };
-            printer.record(&json!({
-                "type": kind, "version": 1, "id": name.as_str(), "ok": true, "action": self.verb,
-                "outcome": outcome, "dry_run": global.dry_run,
-            }))
+            printer.record(&Item {
+                id: Some(name.to_string()),
+                outcome: Some(outcome),
+                dry_run: global.dry_run,
+                ..Item::default()
+            })
         } else if global.dry_run {
             printer.line(&format!("{name} {planned}"))
         } else {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use urepo::clock::Clock as _;
 use urepo::collection::Held;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
@@ -10,9 +9,9 @@ use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 use super::delete::finish_removals;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, Tally};
+use crate::cli::records::{Item, Trash};
+use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
 /// Remove the files of deleted items for good
@@ -42,22 +41,27 @@ pub(crate) struct Purge {
 impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let mut tally = Tally::new(context, self.items.len() == 1);
-        let found = tally.meant(&self.items, |text| Ok(collection.find_with_trash(text)?));
+        let mut report = Report::new(context, "purged", self.items.len() == 1);
+        let found = report.resolve(&self.items, |text| Ok(collection.find_with_trash(text)?));
         let names = (!self.items.is_empty()).then_some(found);
         let wanted = Wanted { names, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
         if self.items.is_empty() {
-            tally = Tally::new(context, entries.len() + failed.len() == 1);
+            report = Report::new(context, "purged", entries.len() + failed.len() == 1);
         }
         for error in failed {
-            let _ = tally.failed("", error.into());
+            let _ = report.failed("", error.into());
         }
         if context.global.dry_run {
             for entry in &entries {
-                tell(context, entry, "would purge")?;
+                if report
+                    .outcome(&record(context, entry), &line(entry, "would purge"), "")
+                    .is_break()
+                {
+                    break;
+                }
             }
-            return finish(context, &Total::of(&entries), tally);
+            return finish(&Total::of(&entries), report);
         }
         if !entries.is_empty() && !self.yes {
             for entry in &entries {
@@ -74,23 +78,28 @@ impl Purge {
             let (agent, waiter) = (&context.agent, context.waiter());
             let purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
             for entry in &entries {
-                match purger.purge(entry).map_err(Failure::from) {
+                let flow = match purger.purge(entry).map_err(Failure::from) {
                     Ok(freed) => {
                         let mut purged = entry.clone();
                         purged.freed = freed;
                         done.add(&purged);
-                        told(context, &purged)?;
+                        let written = if context.printer.json {
+                            context.printer.record(&record(context, &purged))
+                        } else {
+                            context.printer.detail(&line(&purged, "purged"));
+                            Ok(())
+                        };
+                        report.succeeded(written)
                     }
-                    Err(failure) => {
-                        if tally.failed(entry.name.as_str(), failure).is_break() {
-                            break;
-                        }
-                    }
+                    Err(failure) => report.failed(entry.name.as_str(), failure),
+                };
+                if flow.is_break() {
+                    break;
                 }
             }
             purger.finish();
         }
-        finish(context, &done, tally)
+        finish(&done, report)
     }
 
     fn before(&self, context: &Context) -> Option<urepo::identity::Instant> {
@@ -147,53 +156,32 @@ fn line(entry: &Purgeable, verb: &str) -> String {
     format!("{verb} {name}{what}: {files}, {}, deleted {since}", human::bytes(*bytes))
 }
 
-fn tell(context: &Context, entry: &Purgeable, verb: &str) -> Done {
-    if context.printer.json {
-        return record(context, entry);
+fn record(context: &Context, entry: &Purgeable) -> Item<'static> {
+    Item {
+        id: Some(entry.name.to_string()),
+        outcome: Some("purged"),
+        dry_run: context.global.dry_run,
+        files: Some(entry.files),
+        bytes: Some(entry.bytes),
+        trash: Some(Trash {
+            held: held(entry),
+            since: entry.since.to_string(),
+            freed: entry.freed,
+        }),
+        ..Item::default()
     }
-    context.printer.line(&line(entry, verb))
 }
 
-fn told(context: &Context, entry: &Purgeable) -> Done {
-    if context.printer.json {
-        return record(context, entry);
-    }
-    context.printer.detail(&line(entry, "purged"));
-    Ok(())
-}
-
-fn record(context: &Context, entry: &Purgeable) -> Done {
-    let kind = if context.global.dry_run { "plan" } else { "item" };
-    let record = json!({
-        "type": kind, "version": 1, "id": entry.name.as_str(), "ok": true, "action": "purge",
-        "held": held(entry), "files": entry.files, "bytes": entry.bytes,
-        "freed": entry.freed, "since": entry.since.to_string(),
-    });
-    context.printer.record(&record)
-}
-
-fn finish(context: &Context, done: &Total, tally: Tally<'_>) -> Done {
-    let failed = tally.failed;
-    let partial = (failed > 0).then(|| {
-        let items = human::count(failed, "item");
-        Failure::new(Exit::Partial, format!("{items} could not be purged"))
-    });
-    let counts = json!({
-        "items": done.entries, "bytes": done.bytes, "freed": done.freed, "failed": failed,
-    });
+fn finish(done: &Total, mut report: Report<'_>) -> Done {
+    report.summary.counts.bytes = Some(done.bytes);
+    report.count("freed", done.freed);
     let items = human::count(done.entries, "item");
     let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
-    let closing = match (done.entries, context.global.dry_run) {
+    let closing = match (done.entries, report.is_dry()) {
         (0, _) => "there is nothing to purge".to_owned(),
         (_, true) => format!("would purge {items}, {bytes}, and free {freed}"),
         (_, false) => format!("purged {items}, {bytes}; {freed} freed"),
     };
-    let closing = (failed == 0).then_some(closing);
-    tally.finish(End {
-        done: format!("{items} purged"),
-        partial,
-        counts,
-        closing,
-        ..End::default()
-    })
+    let closing = (report.errors() == 0).then_some(closing);
+    report.finish(End { closing, ..End::default() })
 }

@@ -2,7 +2,6 @@
 
 mod inventory;
 
-use serde_json::json;
 use urepo::collection::{Collection, Issuer, Life, Recovered, left_overs, recover};
 use urepo::distributor::{ClockTrust, Notice};
 use urepo::removal::finish_pending as finish_pending_removals;
@@ -12,6 +11,7 @@ use super::transfer::tell_finished;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
 /// Remove what killed runs left, and raise the memories to the newest names
@@ -70,7 +70,6 @@ impl Recover {
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
         let lines_kept = corrected.as_ref().map_or(0, |corrected| corrected.kept.len() as u64);
-        let ending = still_pending(pending, kept, lines_kept);
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
@@ -82,21 +81,6 @@ impl Recover {
             }
             raised => raised?,
         };
-        if context.printer.json {
-            let notices: Vec<_> = notices.iter().map(ToString::to_string).collect();
-            let mut record = json!({
-                "type": "summary", "version": 1, "removed": removed.len(), "notices": notices,
-                "finished": finished, "pending": pending,
-                "kept": kept, "exit_code": if ending.is_err() { Exit::Partial.code() } else { 0 },
-            });
-            if let Some(corrected) = corrected {
-                record["corrected"] = corrected.added.len().into();
-                record["lines_removed"] = corrected.removed.len().into();
-                record["lines_kept"] = lines_kept.into();
-            }
-            context.printer.record(&record)?;
-            return ending;
-        }
         for notice in &notices {
             context.printer.warning(&notice.to_string());
         }
@@ -106,16 +90,30 @@ impl Recover {
                 None => format!("removed `{}`", found.path.display()),
             });
         }
-        let told = match removed.len() as u64 {
+        let mut closing = match removed.len() as u64 {
             0 if kept > 0 => "nothing was removed".to_owned(),
             0 => "there is nothing to remove".to_owned(),
-            count => format!("removed {}", human::count(count, "left-over")),
+            count => format!("removed {}", human::count(count, "temporary file")),
         };
-        context.printer.note(&told);
+        let mut report = Report::new(context, "finished", false);
+        report.summary.counts.items = finished;
+        report.summary.counts.failed = pending;
+        report.count("removed", removed.len() as u64);
+        report.count("kept", kept);
+        report.summary.messages = Some(notices.iter().map(ToString::to_string).collect());
         if let Some(corrected) = corrected {
-            context.printer.note(&inventory::told(&corrected));
+            closing += "\n";
+            closing += &inventory::closing(&corrected);
+            report.count("corrected", corrected.added.len() as u64);
+            report.count("lines_removed", corrected.removed.len() as u64);
+            report.count("lines_kept", lines_kept);
         }
-        ending
+        let closing = Some(closing);
+        report.finish(End {
+            partial: still_pending(pending, kept, lines_kept),
+            closing,
+            ..End::default()
+        })
     }
 }
 
@@ -139,11 +137,10 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
     let (pending, left) = (pending(collection)?, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
-        let record = json!({
-            "type": "summary", "version": 1, "planned": true, "removed": removed,
-            "finished": pending.len(), "exit_code": 0,
-        });
-        return printer.record(&record);
+        let mut report = Report::new(context, "finished", false);
+        report.summary.counts.items = pending.len() as u64;
+        report.count("removed", removed as u64);
+        return report.finish(End::default());
     }
     let hand_overs = pending.into_iter().map(|pending| match pending {
         Ok(name) => format!("would finish or withdraw the hand-over of {name}"),
@@ -175,27 +172,29 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
     Ok((finished.len() as u64 - pending, pending))
 }
 
-fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Done {
+fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
     if pending == 0 && kept > 0 {
         let left = human::count(kept, "left-over");
-        return Err(Failure::new(
-            Exit::Partial,
-            format!("{left} could not be removed or put back"),
-        )
-        .hint("what belongs to another user is removed when that user runs `urepo recover`"));
+        return Some(
+            Failure::new(Exit::Partial, format!("{left} could not be removed or put back")).hint(
+                "what belongs to another user is removed when that user runs `urepo recover`",
+            ),
+        );
     }
     if pending == 0 && lines_kept > 0 {
         let lines = human::count(lines_kept, "damaged line");
         let stay =
             format!("{lines} of the inventory stay, because not every directory could be listed");
-        return Err(Failure::new(Exit::Partial, stay).hint(
+        return Some(Failure::new(Exit::Partial, stay).hint(
             "make the directories that `urepo verify` names readable, and repeat the command",
         ));
     }
     if pending == 0 {
-        return Ok(());
+        return None;
     }
     let items = human::count(pending, "item");
-    Err(Failure::new(Exit::Partial, format!("what was begun with {items} could not be finished"))
-        .hint("repeat the command when what is named above is mended or within reach"))
+    Some(
+        Failure::new(Exit::Partial, format!("what was begun with {items} could not be finished"))
+            .hint("repeat the command when what is named above is mended or within reach"),
+    )
 }

@@ -7,12 +7,13 @@ use urepo::holdings::{Concern, Peers, holdings};
 use urepo::identity::RepositoryName;
 use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
 
-use super::transfer::{Ended, OnErrorRule, Run};
+use super::transfer::{OnErrorRule, Run, finish};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
+use crate::cli::report::Report;
 use crate::cli::select::{self, Failures, Selection};
 use crate::cli::shell;
 
@@ -50,7 +51,7 @@ impl Refresh {
             names.retain(|name| can_be_refreshed(name, &to, &known, &failures));
             names
         });
-        let mut ended: Option<Ended<'_>> = None;
+        let mut report: Option<Report<'_>> = None;
         for from in known.collections.iter().filter(|known| known.id() != to.id()) {
             let run = Run {
                 context,
@@ -63,20 +64,20 @@ impl Refresh {
                 tombstones: Tombstones::Pass,
                 on_error: self.on_error.into(),
                 listing: None,
-                single: self.selection.is_single(),
+                is_single: self.selection.is_single(),
             };
             let feed = match &named {
                 Some(names) => feed_of(names),
                 None => self.selection.of(context, &to, &failures)?.into_feed(),
             };
             let this = run.carry_out(feed, &failures)?;
-            match &mut ended {
-                None => ended = Some(this),
-                Some(ended) => ended.add(this),
+            match &mut report {
+                None => report = Some(this),
+                Some(report) => report.add(this),
             }
         }
-        match ended {
-            Some(ended) => ended.finish(Verb::Refresh),
+        match report {
+            Some(report) => finish(report, Verb::Refresh),
             None => {
                 Err(Failure::new(Exit::Failure, "no collection is known that may hold Originals")
                     .hint("name one with `--from PATH`"))

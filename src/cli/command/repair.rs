@@ -110,7 +110,6 @@ impl Repair {
                 repairer.repair(&name, writer)
             };
             if let Err(RepairError::Interrupted) = done {
-                run.interrupted = true;
                 break;
             }
             run.note(&name, done.map_err(|error| explained(error, &repairer)), self.partial)?;
@@ -214,7 +213,6 @@ impl Repair {
                 ControlFlow::Continue(())
             },
         )?;
-        run.interrupted = summary.interrupted;
         Ok(if summary.interrupted { Vec::new() } else { damaged })
     }
 }

@@ -7,10 +7,11 @@ use urepo::item::{Content, Entry, PayloadPath};
 use urepo::sidecar::{Seal, Sidecar};
 
 use crate::cli::context::Context;
-use crate::cli::each::each;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::records::{self, Item};
+use crate::cli::report::for_each;
+use crate::cli::{Done, escape, human};
 
 /// Show what is known of items
 ///
@@ -38,11 +39,17 @@ impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let mut gap = "";
-        each(context, &self.items, |text| {
+        for_each(context, &self.items, |text| {
             let item = context.item(&collection, text)?;
             let (sidecar, seal) = item.sidecar()?;
             let written = if context.printer.json {
-                context.printer.record(&self.record(&item, &sidecar, seal))
+                context.printer.record(&Item {
+                    sealed: Some(seal == Seal::Intact),
+                    entries: Some(
+                        sidecar.files.iter().map(|it| records::Entry::new(None, it)).collect(),
+                    ),
+                    ..Item::described(&item, &sidecar)
+                })
             } else {
                 context.printer.lines(&format!("{gap}{}", self.text(&item, &sidecar)))
             };
@@ -56,14 +63,6 @@ impl Show {
             gap = "\n";
             Ok(())
         })
-    }
-
-    fn record(&self, item: &StoredItem, sidecar: &Sidecar, seal: Seal) -> serde_json::Value {
-        let entries: Vec<_> = sidecar.files.iter().map(record::entry).collect();
-        let mut record = record::described(item, sidecar);
-        let more = serde_json::json!({ "sealed": seal == Seal::Intact, "entries": entries });
-        record::extend(&mut record, more);
-        record
     }
 
     fn text(&self, item: &StoredItem, sidecar: &Sidecar) -> String {

@@ -1,12 +1,14 @@
 //! `urepo stats`: how much a collection holds.
 
-use serde_json::{Value, json};
 use urepo::catalog::Look;
+use urepo::collection::Collection;
 use urepo::index::{Count, Counts};
+use urepo::item::State;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::records::{self, Format};
+use crate::cli::{Done, escape, human};
 
 /// Tell how much the collection holds: by state, prefix, year and format
 ///
@@ -33,10 +35,7 @@ impl Stats {
         let news = catalog.news();
         let written = if context.printer.json {
             let exit = if news.unlisted.is_empty() { Exit::Success } else { Exit::Partial };
-            let mut fields = self.record(&counts);
-            record::add_path(&mut fields, "path", collection.path());
-            record::extend(&mut fields, json!({ "id": collection.id(), "exit_code": exit.code() }));
-            context.printer.record(&fields)
+            context.printer.record(&self.record(&collection, &counts, exit))
         } else {
             context.printer.lines(&self.table(&counts))
         };
@@ -87,23 +86,24 @@ impl Stats {
         text
     }
 
-    fn record(&self, counts: &Counts) -> Value {
-        let count = |count: &Count| json!({ "items": count.items, "files": count.files, "bytes": count.bytes });
+    fn record<'a>(
+        &self,
+        collection: &Collection,
+        counts: &'a Counts,
+        exit: Exit,
+    ) -> records::Stats<'a> {
+        let state =
+            |state: Option<State>| state.map_or("unreadable".to_owned(), |it| it.to_string());
         let formats = self.frequent(counts).into_iter();
-        json!({
-            "type": "stats", "version": 1,
-            "total": count(&counts.total),
-            "states": counts.states.iter().map(|(state, held)| {
-                let state = state.map_or("unreadable".to_owned(), |state| state.to_string());
-                (state, count(held))
-            }).collect::<serde_json::Map<_, _>>(),
-            "prefixes": counts.prefixes.iter().map(|(prefix, held)| (prefix.clone(), count(held)))
-                .collect::<serde_json::Map<_, _>>(),
-            "years": counts.years.iter().map(|(year, held)| (year.to_string(), count(held)))
-                .collect::<serde_json::Map<_, _>>(),
-            "repeated": counts.repeated,
-            "formats": formats.map(|(format, files)| json!({ "ending": format, "files": files }))
-                .collect::<Vec<_>>(),
-        })
+        records::Stats {
+            place: collection.into(),
+            total: (&counts.total).into(),
+            states: counts.states.iter().map(|(it, held)| (state(*it), held.into())).collect(),
+            prefixes: counts.prefixes.iter().map(|(it, held)| (it.as_str(), held.into())).collect(),
+            years: counts.years.iter().map(|(it, held)| (it.to_string(), held.into())).collect(),
+            repeated: counts.repeated,
+            formats: formats.map(|(ending, files)| Format { ending, files }).collect(),
+            exit_code: exit.code(),
+        }
     }
 }

@@ -7,16 +7,16 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::{CollectionError, Discrepancy, Names};
-use urepo::holdings::{Holdings, Report, Survey, Weight};
+use urepo::holdings::{self, Holdings, Survey, Weight};
 use urepo::identity::Prefix;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
 use crate::cli::known::Known;
 use crate::cli::printer::Verbosity;
+use crate::cli::report::{End, Report};
 
 use tally::Tally;
 
@@ -61,8 +61,8 @@ impl Status {
         let mut unwritten = None;
         let ended = survey.run(|report| {
             let written = match report {
-                Report::Item(holdings) => look_at(context, &known, &mut tally, &holdings),
-                Report::Unlisted { collection, error } => {
+                holdings::Report::Item(holdings) => look_at(context, &known, &mut tally, &holdings),
+                holdings::Report::Unlisted { collection, error } => {
                     let reason = Failure::from(error).in_one_line();
                     context.printer.error(&reason);
                     tally.unlisted(&known, collection, reason);
@@ -88,19 +88,11 @@ impl Status {
                 tally.unlisted(&known, at, reason);
             }
         }
-        let ended = match ended {
-            ControlFlow::Continue(()) => {
-                compare_inventories(context, &known, &names, &mut tally)?;
-                tally.judge()
-            }
-            ControlFlow::Break(()) => {
-                let items = human::count(tally.items, "item");
-                let message = format!("interrupted; {items} compared before it");
-                Err(Failure::new(Exit::Interrupted, message))
-            }
-        };
-        finish(context, &known, &tally, &ended)?;
-        ended
+        let is_whole = ended.is_continue();
+        if is_whole {
+            compare_inventories(context, &known, &names, &mut tally)?;
+        }
+        finish(context, &known, &tally, is_whole)
     }
 }
 
@@ -144,22 +136,20 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
     Ok(())
 }
 
-/// The collections come last: their counts are known only now, and whoever looks sees them.
-fn finish(context: &Context, known: &Known, tally: &Tally, ended: &Done) -> Done {
+/// The collections come last: their counts are known only now.
+fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Done {
     let printer = &context.printer;
-    let exit = ended.as_ref().err().map_or(Exit::Success, |failure| failure.exit);
     if printer.json {
         for record in tell::collections(known, tally) {
             printer.record(&record)?;
         }
-        return printer.record(&tell::summary(known, tally, exit));
-    }
-    if printer.verbosity > Verbosity::Quiet && exit != Exit::Interrupted {
+    } else if printer.verbosity > Verbosity::Quiet && is_whole {
         printer.lines(&tell::table(known, tally))?;
     }
-    if ended.is_ok() {
-        let items = human::count(tally.items, "item");
-        printer.note(&format!("{items}: all as it should be"));
-    }
-    Ok(())
+    let items = human::count(tally.items, "item");
+    let partial = tally.judge().err();
+    let closing = partial.is_none().then(|| format!("{items}: all as it should be"));
+    let mut report = Report::reading(context, "compared", false);
+    tell::fill(&mut report, known, tally);
+    report.finish(End { partial, closing, ..End::default() })
 }

@@ -14,6 +14,7 @@ use urepo::transfer::{
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::report::Report;
 use crate::cli::select::Failures;
 
 mod tell;
@@ -54,7 +55,7 @@ pub(super) struct Run<'a> {
     /// What the feed will name, where its size can be told beforehand.
     pub(super) listing: Option<NameFilter>,
     /// Whether one item was asked for, which then ends with its own failure.
-    pub(super) single: bool,
+    pub(super) is_single: bool,
 }
 
 impl<'a> Run<'a> {
@@ -65,7 +66,7 @@ impl<'a> Run<'a> {
         &self,
         feed: Box<NameFeed<'_>>,
         failures: &Failures,
-    ) -> Result<tell::Ended<'a>, Failure> {
+    ) -> Result<Report<'a>, Failure> {
         let context = self.context;
         let depth = if context.global.dry_run { RunMode::Plan } else { RunMode::Act };
         if depth == RunMode::Act {
@@ -111,7 +112,7 @@ impl<'a> Run<'a> {
             },
             interrupt: &context.interrupt,
         };
-        let mut teller = tell::Teller::new(self, depth);
+        let mut reporter = tell::Reporter::new(self, depth);
         let is_over = AtomicBool::new(false);
         let summary: Summary = std::thread::scope(|threads| {
             if let Some(listing) = listing {
@@ -121,15 +122,15 @@ impl<'a> Run<'a> {
                 });
             }
             let _over = SetOnDrop(&is_over);
-            transfer.run(feed, |outcomes| teller.tell_all(outcomes))
+            transfer.run(feed, |outcomes| reporter.report_all(outcomes))
         });
         drop(progress);
-        Ok(teller.end(summary, failures))
+        Ok(reporter.end(summary, failures))
     }
 
     /// The same, and the end of the command.
     pub(super) fn finish(&self, feed: Box<NameFeed<'_>>, failures: &Failures) -> Done {
-        self.carry_out(feed, failures)?.finish(self.verb)
+        tell::finish(self.carry_out(feed, failures)?, self.verb)
     }
 }
 
@@ -167,4 +168,4 @@ pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Col
     Ok(())
 }
 
-pub(super) use tell::{Ended, finished as tell_finished};
+pub(super) use tell::{finish, finished as tell_finished};

@@ -15,14 +15,14 @@ use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::progress::Progress;
 use urepo::verify::{
-    Code, Depth, Options, Report, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
+    self, Code, Depth, Options, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
 };
 
+use crate::cli::Done;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
-use crate::cli::report::Tally;
-use crate::cli::{Done, each};
+use crate::cli::report::{End, Report};
 use ending::{Compared, Ending};
 use targets::Target;
 use tell::Teller;
@@ -76,13 +76,15 @@ impl Verify {
             Target::Items(texts) => {
                 self.refuse_with_items()?;
                 let collection = context.collection()?;
-                let mut tally = Tally::new(context, texts.len() == 1);
+                let mut report = Report::reading(context, "verified", texts.len() == 1);
                 // What should be here and is not is damage, which the verification reports.
                 let find = |text: &str| Ok(name_of_item(&collection, text)?);
-                let names = tally.meant(texts, find);
-                self.run_on(context, &[collection], Some(names), tally)
+                let names = report.resolve(texts, find);
+                self.run_on(context, &[collection], Some(names), report)
             }
-            Target::Roots(roots) => self.run_on(context, &roots, None, Tally::new(context, false)),
+            Target::Roots(roots) => {
+                self.run_on(context, &roots, None, Report::reading(context, "verified", false))
+            }
         }
     }
 
@@ -105,11 +107,11 @@ impl Verify {
         context: &Context,
         roots: &[Collection],
         items: Option<Vec<RepositoryName>>,
-        tally: Tally<'_>,
+        report: Report<'_>,
     ) -> Done {
         if context.global.dry_run {
             context.printer.note("verify changes nothing; there is nothing to try dry");
-            return each::finish(tally, 0);
+            return report.finish(End::default());
         }
         let progress = context.progress();
         let mut ending = Ending::new(context, roots, self.older_than);
@@ -132,7 +134,7 @@ impl Verify {
         }
         drop(progress);
         ending.seen = run.seen.into_inner();
-        ending.tell(tally)
+        ending.finish(report)
     }
 }
 
@@ -204,14 +206,16 @@ impl Run<'_> {
     fn listening(
         &self,
         root: usize,
-        act: impl FnOnce(&mut dyn FnMut(Report) -> ControlFlow<()>) -> Result<Summary, PathError>,
+        act: impl FnOnce(
+            &mut dyn FnMut(verify::Report) -> ControlFlow<()>,
+        ) -> Result<Summary, PathError>,
     ) -> Result<Summary, Failure> {
         let teller = self.teller(root);
         let mut unwritten = None;
         let summary = act(&mut |report| {
             let found = match &report {
-                Report::Item(item) => item.findings.as_slice(),
-                Report::Tree(found) => std::slice::from_ref(found),
+                verify::Report::Item(item) => item.findings.as_slice(),
+                verify::Report::Tree(found) => std::slice::from_ref(found),
             };
             self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
             go_on(teller.report(&report), &mut unwritten)

@@ -1,17 +1,16 @@
 //! `urepo whereis`: which collections hold an item.
 
-use serde_json::{Value, json};
 use std::ffi::OsString;
 
 use urepo::holdings::{Holding, Holdings, holdings};
-use urepo::sidecar::{Handover, Party, Seal};
+use urepo::sidecar::Seal;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
-use crate::cli::report::{End, Tally};
-use crate::cli::{Done, escape, human, record, shell};
+use crate::cli::report::{End, Report};
+use crate::cli::{Done, escape, human, records, shell};
 
 /// Show which collections hold items, and whether their Copies are current
 ///
@@ -40,30 +39,29 @@ pub(crate) struct Whereis {
 impl Whereis {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let known = context.known(&self.with)?;
-        let mut tally = Tally::new(context, self.items.len() == 1);
+        let mut report = Report::reading(context, "found", self.items.len() == 1);
         let (mut count, mut conflict) = (0, false);
-        tally.meant(&self.items, |text| {
+        let found = report.resolve(&self.items, |text| {
             let name = known.resolve(text)?;
             let found = holdings(&name, &known.collections);
             tell(context, &known, &found)?;
-            count += found.all.len();
+            count += found.all.len() as u64;
             let judged = judge(&known, text, &found);
             conflict |= judged.as_ref().is_err_and(|failure| failure.exit == Exit::Conflict);
             judged
         });
-        let failed = tally.failed;
+        let failed = report.errors();
         let partial = (failed > 0).then(|| {
             let exit = if conflict { Exit::Conflict } else { Exit::Partial };
             let of = human::count(self.items.len() as u64, "item");
             Failure::new(exit, format!("{failed} of {of} are not as they should be"))
         });
-        let counts = json!({
-            "items": self.items.len(), "holdings": count, "failed": failed,
-            "incomplete": !known.missing.is_empty(),
-            "missing": known.missing.iter().map(|missing| &missing.name).collect::<Vec<_>>(),
-        });
-        let done = format!("{} found", human::count(count as u64, "holding"));
-        tally.finish(End { done, partial, counts, ..End::default() })
+        report.summary.counts.items = found.len() as u64;
+        report.count("holdings", count);
+        report.summary.complete = Some(known.missing.is_empty());
+        report.summary.missing = Some(known.missing.iter().map(|it| it.name.clone()).collect());
+        let done = Some(format!("{} found", human::count(count, "holding")));
+        report.finish(End { done, partial, ..End::default() })
     }
 }
 
@@ -106,7 +104,7 @@ fn tell(context: &Context, known: &Known, found: &Holdings) -> Done {
         return found
             .all
             .iter()
-            .try_for_each(|holding| context.printer.record(&fields(known, found, holding)));
+            .try_for_each(|holding| context.printer.record(&record(known, found, holding)));
     }
     let names: Vec<_> = known
         .collections
@@ -127,39 +125,23 @@ fn state(holding: &Holding) -> Option<String> {
     holding.record.as_ref().ok().map(|record| record.state.to_string())
 }
 
-fn fields(known: &Known, found: &Holdings, holding: &Holding) -> Value {
+fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holding {
     let settings = known.collections[holding.collection].settings();
-    let mut fields = json!({
-        "type": "holding", "version": 1, "id": found.name.as_str(),
-        "collection": settings.name, "collection_id": settings.id,
-        "state": state(holding), "standing": holding.standing.to_string(),
-        "ok": holding.record.is_ok(),
-    });
-    record::add_path(&mut fields, "path", &holding.path);
-    match &holding.record {
-        Ok(found) => record::extend(
-            &mut fields,
-            json!({
-                "ibip": found.ibip.as_ref().map(ToString::to_string),
-                "timestamp": found.timestamp.to_string(),
-                "files": found.payload.files, "bytes": found.payload.bytes,
-                "digest": format!("sha256:{}", found.payload.digest),
-                "sealed": found.seal == Seal::Intact,
-                "handover": found.handover.as_ref().map(handover),
-            }),
-        ),
-        Err(error) => {
-            let failure = Failure::of(Exit::Damage, error);
-            let error = json!({ "code": failure.exit.code(), "message": failure.in_one_line() });
-            record::extend(&mut fields, json!({ "error": error }));
-        }
-    }
-    fields
-}
-
-fn handover(handover: &Handover) -> Value {
-    match &handover.party {
-        Party::From(id) => json!({ "token": handover.token, "from": id }),
-        Party::To(id) => json!({ "token": handover.token, "to": id }),
+    let read = holding.record.as_ref().ok();
+    records::Holding {
+        id: found.name.to_string(),
+        ibip: read.and_then(|it| it.ibip.as_ref()).map(ToString::to_string),
+        path: records::path(&holding.path),
+        state: state(holding),
+        error: holding.record.as_ref().err().map(|it| (&Failure::of(Exit::Damage, it)).into()),
+        standing: holding.standing.to_string(),
+        collection: settings.name.clone(),
+        collection_id: settings.id.clone(),
+        timestamp: read.map(|it| it.timestamp.to_string()),
+        files: read.map(|it| it.payload.files),
+        bytes: read.map(|it| it.payload.bytes),
+        digest: read.map(|it| format!("sha256:{}", it.payload.digest)),
+        sealed: read.map(|it| it.seal == Seal::Intact),
+        handover: read.and_then(|it| it.handover.as_ref()).map(Into::into),
     }
 }

@@ -89,7 +89,7 @@ fn records_say_what_was_found() {
     let paper = records.iter().find(|record| record["id"] == PAPER).unwrap();
     for (field, value) in [
         ("type", "item"),
-        ("step", "adopt"),
+        ("outcome", "adopted"),
         ("state", "Original"),
         ("ibip", "8JMKD3MGP8W/34PGRBS"),
         ("described_in", "@reference.bib"),
@@ -98,17 +98,16 @@ fn records_say_what_was_found() {
         assert_eq!(paper[field], value, "{field}");
     }
     assert_eq!(paper["metadata"]["creator"][1], "Ribeiro, Marcos");
-    let refused = records.iter().find(|record| record["ok"] == false).unwrap();
+    let refused = records.iter().find(|record| record["outcome"] == "failed").unwrap();
     assert_eq!(refused["id"], "example.org/hand/2024/01.02.03.04");
     assert!(refused["error"]["hint"].as_str().unwrap().contains("move the files"));
     assert!(records.iter().any(|record| record["type"] == "stray"));
     let summary = records.last().unwrap();
     assert_eq!(summary["type"], "summary");
-    for (field, count) in
-        [("adopted", 5), ("skipped", 0), ("strays", 1), ("refused", 1), ("exit_code", 3)]
-    {
-        assert_eq!(summary[field], count, "{field}");
+    for (what, count) in [("items", 5), ("skipped", 0), ("strays", 1), ("failed", 1)] {
+        assert_eq!(summary["counts"][what], count, "{what}");
     }
+    assert_eq!(summary["exit_code"], 3);
     assert_eq!(world.run("adopt -n col").code, 3);
 }
 

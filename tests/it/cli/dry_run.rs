@@ -164,7 +164,7 @@ fn of_recovery_beside_a_run() {
     assert!(told.stdout.ends_with(": that run is at work\n"), "{}", told.stdout);
     let told = world.run("-c archive recover -n --json");
     let told: serde_json::Value = serde_json::from_str(told.succeeded()).unwrap();
-    assert_eq!(told["removed"], 0);
+    assert_eq!(told["counts"]["removed"], 0);
 }
 
 /// A collection that can not be made is refused dry as well.

@@ -342,10 +342,16 @@ mod several {
         let (world, names) = world_with_damage();
         let told = records(&world.run("-c archive export --all --json --to out"));
         assert_eq!(told.len(), 4);
-        assert_eq!((&told[0]["id"], &told[0]["ok"]), (&names[0].as_str().into(), &true.into()));
+        assert_eq!(
+            (&told[0]["id"], &told[0]["outcome"]),
+            (&names[0].as_str().into(), &"exported".into())
+        );
         assert_eq!(told[1]["error"]["code"], 20);
         assert_eq!((&told[3]["type"], &told[3]["exit_code"]), (&"summary".into(), &3.into()));
-        assert_eq!((&told[3]["exported"], &told[3]["failed"]), (&2.into(), &1.into()));
+        assert_eq!(
+            (&told[3]["counts"]["items"], &told[3]["counts"]["failed"]),
+            (&2.into(), &1.into())
+        );
     }
 
     #[test]

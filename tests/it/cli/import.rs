@@ -49,13 +49,17 @@ fn tells_everything_in_json() {
     let ran = world.run("--json -c archive import in");
     assert_eq!(ran.code, 3);
     let records = records(&ran);
-    let mut became: Vec<_> = records[..3].iter().map(|it| it["became"].as_str().unwrap()).collect();
+    let mut became: Vec<_> =
+        records[..3].iter().map(|it| it["outcome"].as_str().unwrap()).collect();
     became.sort_unstable();
     assert_eq!(became, ["failed", "imported", "imported"]);
     let expected = json!({
-        "type": "summary", "version": 1, "planned": false, "imported": 2, "files": 2, "bytes": 9,
-        "there": 0, "unsettled": 0, "failed": 1, "left": 0, "complete": true,
-        "waiting_seconds": null, "exit_code": 3,
+        "type": "summary", "version": 1, "complete": true,
+        "counts": {
+            "items": 2, "files": 2, "bytes": 9, "skipped": 0, "unsettled": 0, "failed": 1,
+            "kept_sources": 0,
+        },
+        "exit_code": 3,
     });
     assert_eq!(records[3], expected);
 }

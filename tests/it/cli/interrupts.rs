@@ -77,7 +77,7 @@ fn the_first_ends_at_the_next_safe_point() {
             stderr,
             str![[r#"
 error: interrupted; 0 items deposited before it
-hint: every printed name is whole and on the disk; nothing is left of the others
+hint: every printed identifier is durable; nothing is left of the other items
 
 "#]]
         );

@@ -14,7 +14,7 @@ fn has(record: &Value, kind: &str, fields: &[&str]) {
 }
 
 /// The fields of an item.
-const ITEM: &[&str] = &["id", "ibip", "path", "state", "ok"];
+const ITEM: &[&str] = &["id", "path"];
 
 #[test]
 fn of_new_items() {
@@ -25,19 +25,19 @@ fn of_new_items() {
     let told = records(&ran);
     assert_eq!(told.len(), 3, "{}", ran.stdout);
     has(&told[0], "item", ITEM);
-    has(&told[0], "item", &["source", "files", "bytes", "digest", "source_left"]);
+    has(&told[0], "item", &["state", "source", "files", "bytes", "digest"]);
     let name = told[0]["id"].as_str().unwrap();
     assert_eq!(told[0]["path"], format!("[WORLD]/archive/{name}"));
     assert_eq!(told[0]["state"], "Original");
-    assert_eq!((&told[0]["ok"], &told[1]["ok"]), (&json!(true), &json!(false)));
+    assert_eq!((&told[0]["outcome"], &told[1]["outcome"]), (&json!("deposited"), &json!("failed")));
     assert!(told[0]["digest"].as_str().unwrap().starts_with("sha256:"));
-    has(&told[1], "item", &["ok", "source", "error"]);
+    has(&told[1], "item", &["source", "error"]);
     assert_eq!(told[1]["error"]["code"], 1);
     assert!(told[1]["error"]["message"].as_str().unwrap().contains("missing.txt"));
-    has(&told[2], "summary", &["deposited", "failed", "bytes", "exit_code"]);
+    has(&told[2], "summary", &["counts", "exit_code"]);
     assert_eq!(told[2]["exit_code"], 3);
-    assert_eq!((&told[2]["deposited"], &told[2]["failed"]), (&json!(1), &json!(1)));
-    assert_eq!(told[2]["bytes"], 5);
+    assert_eq!((&told[2]["counts"]["items"], &told[2]["counts"]["failed"]), (&json!(1), &json!(1)));
+    assert_eq!(told[2]["counts"]["bytes"], 5);
 }
 
 #[test]
@@ -83,16 +83,20 @@ fn of_the_rest() {
         assert_eq!((ran.code, told.len()), (0, 1), "{line}: {}{}", ran.stdout, ran.stderr);
         told[0].clone()
     };
-    has(&one("init maps --host maps.example.org --json"), "collection", &["id", "name", "path"]);
-    has(&one("-c archive doctor --json"), "doctor", &["clock", "machine", "memories"]);
+    has(
+        &one("init maps --host maps.example.org --json"),
+        "collection",
+        &["collection_id", "collection", "path"],
+    );
+    has(&one("-c archive doctor --json"), "doctor", &["clock", "machine", "distributors"]);
     has(&one("-c archive config --json"), "config", &["settings", "files"]);
-    has(&one("-c archive recover --json"), "summary", &["removed", "notices", "exit_code"]);
+    has(&one("-c archive recover --json"), "summary", &["counts", "messages", "exit_code"]);
     let minted = records(&world.run("-c archive mint --json"));
     has(&minted[0], "item", ITEM);
-    has(&minted[1], "summary", &["names", "exit_code"]);
+    has(&minted[1], "summary", &["counts", "exit_code"]);
     let planned = records(&world.run("-c archive new -n a.txt --json"));
-    has(&planned[0], "plan", &["source", "files", "bytes"]);
-    has(&planned[1], "summary", &["deposited", "failed", "dry_run"]);
+    has(&planned[0], "item", &["dry_run", "source", "files", "bytes"]);
+    has(&planned[1], "summary", &["counts", "dry_run"]);
     let id = one(&format!("-c archive id --json {name}"));
     has(&id, "identifier", &["repository", "host", "port", "date", "url", "path"]);
     let verified = records(&world.run("-c archive verify --json"));
@@ -111,7 +115,7 @@ fn of_failures_on_stderr() {
         let ran = world.run(&format!("{line} --json"));
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{line}");
         let record: Value = serde_json::from_str(&ran.stderr).unwrap();
-        has(&record, "error", &["ok", "error", "exit_code"]);
+        has(&record, "error", &["error", "exit_code"]);
         assert_eq!(record["exit_code"], code, "{line}");
         assert_eq!(record["error"]["code"], code, "{line}");
         assert!(record["error"]["message"].is_string(), "{line}");
@@ -127,7 +131,7 @@ fn of_items_that_can_not_be_read() {
     let ran = world.run("-c archive list --json");
     assert_eq!(ran.code, 3);
     let told = records(&ran);
-    assert_eq!((&told[0]["id"], &told[0]["ok"]), (&json!(name), &json!(false)));
+    assert_eq!(&told[0]["id"], &json!(name));
     assert_eq!(told[0]["error"]["code"], 20);
-    assert_eq!((&told[1]["id"], &told[1]["ok"]), (&json!(other), &json!(true)));
+    assert_eq!(&told[1]["id"], &json!(other));
 }

@@ -128,7 +128,9 @@ fn on_the_command_line() {
     std::fs::write(world.path(source), "x").unwrap();
     let arguments = ["-c", "archive", "new", "--json"].map(OsStr::new);
     let ran = world.run_args(arguments.into_iter().chain([source]));
-    let name = records(&ran)[0]["id"].as_str().unwrap().to_owned();
+    let told = records(&ran);
+    assert!(told[0]["source_b64"].is_string(), "{}", told[0]);
+    let name = told[0]["id"].as_str().unwrap().to_owned();
     let mut path = world.command(["-c", "archive", "path", "--target", "-0", &name]);
     let output = path.output().unwrap().stdout;
     assert!(output.ends_with(b"/doc/latin\xe7\xe3o.txt\0"));

@@ -95,18 +95,18 @@ fn a_bad_item_does_not_stop_the_rest() {
     ));
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     let told = records(&ran);
-    let items: Vec<_> = told.iter().map(|it| (it["id"].clone(), it["ok"].clone())).collect();
+    let items: Vec<_> = told.iter().map(|it| (it["id"].clone(), it["outcome"].clone())).collect();
     let expected = [
-        (json!("2009/02.16.17.46"), json!(false)),
-        (json!(name), json!(true)),
-        (json!(other), json!(true)),
+        (json!("2009/02.16.17.46"), json!("failed")),
+        (json!(name), json!("deleted")),
+        (json!(other), json!("deleted")),
         (Value::Null, Value::Null),
     ];
     assert_eq!(items, expected);
     assert_eq!(told[0]["error"]["code"], 21);
-    assert_eq!((&told[1]["action"], &told[1]["files"]), (&json!("delete"), &json!(1)));
+    assert_eq!((&told[1]["outcome"], &told[1]["files"]), (&json!("deleted"), &json!(1)));
     assert_eq!(told[3]["type"], "summary");
-    assert_eq!((&told[3]["items"], &told[3]["failed"]), (&json!(2), &json!(1)));
+    assert_eq!((&told[3]["counts"]["items"], &told[3]["counts"]["failed"]), (&json!(2), &json!(1)));
     assert_eq!(told[3]["exit_code"], 3);
 }
 
@@ -135,7 +135,7 @@ fn purging_frees_what_it_says() {
     let ran = world.run(&format!("-c archive purge -y --json {}", leaf(&name)));
     let told = records(&ran);
     assert_eq!((&told[0]["id"], &told[0]["bytes"]), (&json!(name), &json!(5)));
-    assert_eq!((&told[1]["bytes"], &told[1]["exit_code"]), (&json!(5), &json!(0)));
+    assert_eq!((&told[1]["counts"]["bytes"], &told[1]["exit_code"]), (&json!(5), &json!(0)));
     assert_eq!(tree(&world.path("archive/.urepo/trash")), [""; 0]);
     assert_eq!(world.run(&format!("-c archive show {name}")).code, 0);
     assert_eq!(world.run("-c archive verify").code, 0);

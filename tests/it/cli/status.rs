@@ -388,7 +388,7 @@ warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a colle
 "#]],
     );
     let told = records(&world.run(&format!("whereis --json {NAME}")));
-    assert_eq!((&told[1]["incomplete"], &told[1]["missing"]), (&json!(true), &json!(["safe"])));
+    assert_eq!((&told[1]["complete"], &told[1]["missing"]), (&json!(false), &json!(["safe"])));
     // What is asked for on the command line has to be there.
     assert_eq!(world.run("status --with backup").code, 10);
     assert_eq!(world.run("status -c backup").code, 10);
@@ -485,12 +485,18 @@ fn records_say_the_same() {
     assert_eq!((&told[1]["kind"], &told[1]["collections"]), (&json!("stale"), &json!(["backup"])));
     assert_eq!(told[1]["collection_ids"][0], open(&world, "backup").settings().id);
     assert_eq!((&told[2]["id"], &told[2]["weight"]), (&json!(OTHER), &json!("lack")));
-    assert_eq!((&told[3]["originals"], &told[4]["copies"]), (&json!(2), &json!(1)));
-    assert_eq!((&told[3]["path"], &told[3]["ok"]), (&json!("[WORLD]/archive"), &json!(true)));
+    assert_eq!(
+        (&told[3]["counts"]["originals"], &told[4]["counts"]["copies"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!((&told[3]["path"], &told[3]["complete"]), (&json!("[WORLD]/archive"), &json!(true)));
     let summary = &told[5];
-    assert_eq!((&summary["items"], &summary["exit_code"]), (&json!(2), &json!(3)));
-    assert_eq!((&summary["few_copies"], &summary["stale"]), (&json!(2), &json!(1)));
-    assert_eq!((&summary["incomplete"], &summary["missing"]), (&json!(false), &json!([])));
+    assert_eq!((&summary["counts"]["items"], &summary["exit_code"]), (&json!(2), &json!(3)));
+    assert_eq!(
+        (&summary["counts"]["few_copies"], &summary["counts"]["stale"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!((&summary["complete"], &summary["missing"]), (&json!(true), &json!([])));
 
     let told = records(&world.run(&format!("whereis --json {NAME}")));
     let standings: Vec<_> = told.iter().map(|record| &record["standing"]).collect();
@@ -500,7 +506,7 @@ fn records_say_the_same() {
     assert_eq!((&holding["state"], &holding["collection"]), (&json!("Copy"), &json!("backup")));
     assert_eq!(holding["path"], format!("[WORLD]/backup/{NAME}"));
     assert_eq!((&holding["bytes"], &holding["sealed"]), (&json!(5), &json!(true)));
-    assert_eq!((&told[2]["holdings"], &told[2]["exit_code"]), (&json!(2), &json!(0)));
+    assert_eq!((&told[2]["counts"]["holdings"], &told[2]["exit_code"]), (&json!(2), &json!(0)));
     let ran = world.run("whereis --json example.org/archive/1999/01.01.00.00");
     let told = records(&ran);
     assert_eq!((ran.code, &told[1]["exit_code"]), (21, &json!(21)));

@@ -72,13 +72,13 @@ error: an index is derived: there is no dry run of making it
 fn nothing_like_that() {
     let world = with_index();
     refuses(&world, "-c archive find rain", 21).tells(str![[r#"
-error: no item is like that
-hint: fewer words find more; `urepo help find` tells what can be looked for
+error: no matching items
+hint: use fewer words; `urepo help find` lists what can be searched
 
 "#]]);
     refuses(&world, "-c archive find --prefix example.org/other", 21).tells(str![[r#"
-error: no item is like that
-hint: fewer words find more; `urepo help find` tells what can be looked for
+error: no matching items
+hint: use fewer words; `urepo help find` lists what can be searched
 
 "#]]);
 }

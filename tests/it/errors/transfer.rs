@@ -63,7 +63,7 @@ hint: `urepo verify [WORLD]/archive [WORLD]/mirror` tells whether they are the s
         refuses(&world, "-c archive migrate --all --to mirror", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: both collections say that they hold the Original
 hint: `urepo verify [WORLD]/archive [WORLD]/mirror` tells whether they are the same
-error: 1 of 1 items were not migrated
+error: 1 of 1 item could not be migrated
 hint: each is named above, with its reason
 
 "#]]);
@@ -319,7 +319,7 @@ hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` men
         refuses(&world, "-c archive copy --all --to mirror", 3).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: 6 bytes, in the sidecar 1
 hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
-error: 1 of 1 items were not copied
+error: 1 of 1 item could not be copied
 hint: each is named above, with its reason
 
 "#]]);
@@ -407,7 +407,7 @@ error: no item `nonsense` in `[WORLD]/archive`
 hint: `urepo list` shows the names there are
 error: no item `02.16` in `[WORLD]/archive`
 hint: `urepo list` shows the names there are
-error: 2 of 2 items were not migrated
+error: 2 of 2 items could not be migrated
 hint: each is named above, with its reason
 
 "#]]);
@@ -424,7 +424,7 @@ caused by: No such file or directory (os error 2)
         refuses(&world, "-c archive copy --items-from archive --to mirror", 3).tells(str![[r#"
 error: cannot read the list of items `archive`
 caused by: Is a directory (os error 21)
-error: 1 of 1 items were not copied
+error: 1 of 1 item could not be copied
 hint: each is named above, with its reason
 
 "#]]);
@@ -448,7 +448,7 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
         refuses(&world, line, 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: an item of the collection `archive` is being changed: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
-error: 1 of 1 items were not migrated
+error: 1 of 1 item could not be migrated
 hint: each is named above, with its reason
 
 "#]]);

@@ -39,11 +39,11 @@ fn finds() {
     let told = records(&find(&["rain", "--json"]));
     assert_eq!(told.len(), 3);
     assert_eq!((&told[0]["id"], &told[2]["type"]), (&names[0].clone().into(), &"summary".into()));
-    assert_eq!((&told[2]["items"], &told[2]["exit_code"]), (&2.into(), &0.into()));
+    assert_eq!((&told[2]["counts"]["items"], &told[2]["exit_code"]), (&2.into(), &0.into()));
     assert_eq!(find(&["rain", "--state", "Deleted"]).code, 21);
     assert_eq!(find(&["rain", "--until", "2020-01-01"]).code, 21);
     let told = records(&find(&["nothing", "--json"]));
-    assert_eq!((&told[0]["items"], &told[0]["exit_code"]), (&0.into(), &21.into()));
+    assert_eq!((&told[0]["counts"]["items"], &told[0]["exit_code"]), (&0.into(), &21.into()));
     for usage in [
         &[][..],
         &["!!!"],
@@ -87,7 +87,7 @@ fn tells_what_was_done() {
     std::fs::remove_dir_all(sidecar.parent().unwrap()).unwrap();
     assert_eq!(index("").stderr, "read 0 items again, 1 item is gone\n");
     let told = records(&index("--json"));
-    assert_eq!((&told[0]["read"], &told[0]["made"]), (&0.into(), &false.into()));
+    assert_eq!((&told[0]["counts"]["items"], &told[0]["counts"]["gone"]), (&0.into(), &0.into()));
     assert_eq!(index("-n").code, 2);
     let stats = world.run("-c archive stats --json");
     assert_eq!(records(&stats)[0]["total"]["items"], 2);

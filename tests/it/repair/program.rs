@@ -53,7 +53,7 @@ fn tells_what_was_mended() {
         &name,
         0,
         str![[r#"
-nothing to mend in 1 item
+nothing to repair in 1 item
 
 "#]],
     );
@@ -62,7 +62,7 @@ nothing to mend in 1 item
         &name,
         0,
         str![[r#"
-nothing to mend in [NAME]
+nothing to repair in [NAME]
 
 "#]],
     );
@@ -99,8 +99,8 @@ could not mend [NAME]:
   no good copy of doc/a.txt
   no good copy of doc/b.txt
   take out doc/added
-error: 1 item still damaged, 0 mended
-hint: `--from COLLECTION` names more collections with good copies
+error: 1 item still damaged, 0 repaired
+hint: name more collections with good copies with `--from COLLECTION`
 
 "#]],
     );
@@ -211,8 +211,8 @@ hint: `--from COLLECTION` names more collections; `--partial` mends the rest
         20,
         str![[r#"
 mended a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
-error: 1 item still damaged, 0 mended
-hint: `--from COLLECTION` names more collections with good copies
+error: 1 item still damaged, 0 repaired
+hint: name more collections with good copies with `--from COLLECTION`
 
 "#]],
     );
@@ -241,28 +241,28 @@ fn a_bad_item_does_not_stop_the_others() {
     let told = records(&ran);
     let find = |id: &str| told.iter().find(|record| record["id"] == *id).unwrap();
     let mended = find(&name);
-    assert_eq!((&mended["ok"], &mended["outcome"]), (&json!(true), &json!("mended")));
-    assert_eq!(mended["files"][0]["path"], "a.txt");
-    assert_eq!(mended["files"][0]["action"], "take");
+    assert_eq!(&mended["outcome"], &json!("repaired"));
+    assert_eq!(mended["steps"][0]["path"], "a.txt");
+    assert_eq!(mended["steps"][0]["action"], "take");
     let failed = find(&other);
-    assert_eq!((&failed["ok"], &failed["error"]["code"]), (&json!(false), &json!(20)));
+    assert_eq!((&failed["outcome"], &failed["error"]["code"]), (&json!("failed"), &json!(20)));
     let summary = told.last().unwrap();
     assert_eq!(summary["type"], "summary");
-    for (key, value) in
-        [("items", 2), ("mended", 1), ("damaged", 1), ("failed", 0), ("exit_code", 20)]
-    {
-        assert_eq!(summary[key], value, "{summary}");
+    for (key, value) in [("items", 1), ("skipped", 0), ("damaged", 1), ("failed", 0)] {
+        assert_eq!(summary["counts"][key], value, "{summary}");
     }
+    assert_eq!(summary["exit_code"], 20);
     let line = format!("-c archive repair {name} 2009/02.16.17.46 --from backup");
     tells(
         &world.run(&line),
         &name,
         3,
         str![[r#"
-nothing to mend in [NAME]
+nothing to repair in [NAME]
 error: no item `2009/02.16.17.46` in `[WORLD]/archive`
 hint: `urepo list` shows the names there are
-error: 1 item could not be looked at, 0 mended
+error: 1 of 2 items could not be repaired
+hint: each is named above, with its reason
 
 "#]],
     );
@@ -283,8 +283,8 @@ warning: example.org can not be mended: a link stands where a part of the tree b
 error: cannot open the directory `[WORLD]/archive/[NAME]`
 caused by: it, or a directory on the way to it, is a symbolic link
 hint: links are not followed; put a directory in its place, or remove it
-error: 1 place with damage that are no item, 0 mended
-hint: `urepo verify --quick` lists them
+error: 1 damaged place outside the items, 0 repaired
+hint: list them with `urepo verify --quick`
 
 "#]],
     );

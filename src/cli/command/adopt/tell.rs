@@ -1,17 +1,15 @@
 //! Telling what became of each thing in the tree, and how the run ended.
 
-use std::path::Path;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 use urepo::adopt::{AdoptError, Outcome, Plan, Summary};
 use urepo::disk::Dir;
-use urepo::item::PayloadPath;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, GOES_ON, Tally};
-use crate::cli::{Done, human, record};
+use crate::cli::records::{self, Adoption, Item, PathAt, Stray};
+use crate::cli::report::{End, REPEAT, Report};
+use crate::cli::{Done, human};
 
 pub(super) struct Teller<'a> {
     pub(super) context: &'a Context,
@@ -76,55 +74,59 @@ impl Teller<'_> {
 
     fn record(&self, outcome: Outcome) -> Value {
         match outcome {
-            Outcome::Taken(plan) => self.item(&plan),
-            Outcome::There(name) => {
-                let path = self.root.path_of(name.as_str());
-                let mut record = record::item(name.as_str(), None, &path, None);
-                record::extend(&mut record, json!({ "step": "skip", "planned": self.planned }));
-                record
-            }
-            Outcome::Stray { path, why } => {
-                let mut record = json!({ "type": "stray", "version": 1, "reason": why });
-                record::add_path(&mut record, "path", &self.root.path_of(path));
-                record
-            }
-            Outcome::Refused { path, error } => {
-                let failure = Failure::from(error);
-                let error = json!({
-                    "code": failure.exit.code(), "message": failure.in_one_line(),
-                    "hint": failure.hint,
-                });
-                json!({ "type": "item", "version": 1, "id": path, "ok": false, "error": error })
-            }
+            Outcome::Taken(plan) => records::to_json(&self.item(&plan)),
+            Outcome::There(name) => records::to_json(&Item {
+                id: Some(name.to_string()),
+                path: Some(records::path(&self.root.path_of(name.as_str()))),
+                outcome: Some("skipped"),
+                dry_run: self.planned,
+                ..Item::default()
+            }),
+            Outcome::Stray { path, why } => records::to_json(&Stray {
+                path: records::path(&self.root.path_of(path)),
+                reason: why.to_string(),
+            }),
+            Outcome::Refused { path, error } => records::to_json(&Item {
+                id: Some(path),
+                outcome: Some("failed"),
+                error: Some((&Failure::from(error)).into()),
+                dry_run: self.planned,
+                ..Item::default()
+            }),
         }
     }
 
-    fn item(&self, plan: &Plan) -> Value {
-        let ibip = plan.ibip.as_ref().map(ToString::to_string);
-        let path = self.root.path_of(plan.directory());
-        let state = plan.state.to_string();
-        let mut record = record::item(plan.name.as_str(), ibip.as_deref(), &path, Some(&state));
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let fields = json!({
-            "step": "adopt", "planned": self.planned, "files": plan.files, "bytes": plan.bytes,
-            "target": plan.target.as_ref().map(PayloadPath::to_text),
-            "described_in": plan.reference, "metadata": urepo::sidecar::json(plan.metadata.table()),
-            "notes": plan.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "beside": plan.beside.iter().map(|path| text(path)).collect::<Vec<_>>(),
-        });
-        record::extend(&mut record, fields);
-        record
+    fn item(&self, plan: &Plan) -> Item<'static> {
+        let target = plan.target.as_ref().map(|it| PathAt::new("target", it.as_path()));
+        Item {
+            id: Some(plan.name.to_string()),
+            ibip: plan.ibip.as_ref().map(ToString::to_string),
+            path: Some(records::path(&self.root.path_of(plan.directory()))),
+            state: Some(plan.state.to_string()),
+            outcome: Some("adopted"),
+            dry_run: self.planned,
+            files: Some(plan.files),
+            bytes: Some(plan.bytes),
+            adoption: Some(Adoption {
+                target,
+                described_in: plan.reference.as_ref().map(ToString::to_string),
+                metadata: urepo::sidecar::json(plan.metadata.table()),
+                notes: plan.notes.iter().map(ToString::to_string).collect(),
+                beside: plan.beside.iter().map(|path| records::path(path)).collect(),
+            }),
+            ..Item::default()
+        }
     }
 
     /// Says how the run ended and with which code.
     pub(super) fn finish(&self, mut summary: Summary) -> Done {
         let taken = human::count(summary.taken, "item");
-        let mut tally = Tally::new(self.context, false);
+        let mut report = Report::new(self.context, "adopted", false);
         if let Some(error) = summary.fatal.take() {
             let failure = Failure::from(error);
-            tally.ends(match summary.taken {
+            report.fatal(match summary.taken {
                 0 => failure,
-                _ => failure.caused_by(format!("before it {taken} were taken in")),
+                _ => failure.caused_by(format!("{taken} were adopted before it")),
             });
         }
         let partial = if summary.refused > 0 {
@@ -135,15 +137,14 @@ impl Teller<'_> {
         } else {
             (summary.taken + summary.there == 0).then(|| super::no_items(self.root.path()))
         };
-        let counts = json!({
-            "adopted": summary.taken, "skipped": summary.there, "strays": summary.strays,
-            "refused": summary.refused, "files": summary.files, "bytes": summary.bytes,
-            "planned": self.planned,
-        });
+        let counts = &mut report.summary.counts;
+        (counts.items, counts.failed) = (summary.taken, summary.refused);
+        counts.skipped = Some(summary.there);
+        (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
+        report.count("strays", summary.strays);
         let is_told = summary.refused == 0 || summary.taken > 0;
         let closing = is_told.then(|| self.closing(&summary));
-        let done = format!("{taken} taken in");
-        tally.finish(End { done, hint: GOES_ON, partial, counts, closing, ..End::default() })
+        report.finish(End { hint: REPEAT, partial, closing, ..End::default() })
     }
 
     fn closing(&self, summary: &Summary) -> String {

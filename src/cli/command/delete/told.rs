@@ -1,9 +1,9 @@
 //! What is told of an item that was deleted or brought back, or would be.
 
-use serde_json::{Value, json};
 use urepo::removal::{Plan, Revived, Step};
 
-use crate::cli::{human, record};
+use crate::cli::human;
+use crate::cli::records::{Item, PathAt};
 
 /// What is told of an item that went well.
 pub(super) struct Told {
@@ -12,19 +12,18 @@ pub(super) struct Told {
     pub(super) planned: String,
     /// More, for those who ask.
     pub(super) detail: String,
-    pub(super) fields: Value,
+    pub(super) record: Item<'static>,
 }
 
 impl Told {
     pub(super) fn of_plan(plan: &Plan<'_>) -> Told {
         let Plan { name, files, bytes, .. } = plan;
         let size = size(*files, *bytes);
-        let (step, after) = match plan.step {
-            Step::Bury => ("bury", ", leaving a tombstone"),
-            Step::FinishBurial => ("finish", ", which has a tombstone already"),
-            Step::TakeAway => ("take-away", ", leaving nothing"),
+        let (outcome, after) = match plan.step {
+            Step::Bury => ("deleted", ", leaving a tombstone"),
+            Step::FinishBurial => ("finished", ", which has a tombstone already"),
+            Step::TakeAway => ("removed", ", leaving nothing"),
         };
-        let proven_by = plan.proven_by.map(|holding| holding.collection.path());
         let detail = match plan.proven_by {
             Some(holding) => {
                 let path = holding.collection.path().display();
@@ -32,17 +31,21 @@ impl Told {
             }
             None => format!("  {size}; no other collection was asked"),
         };
-        let mut fields = json!({
-            "action": "delete", "step": step, "files": files, "bytes": bytes, "proven_by": null,
-        });
-        if let Some(path) = proven_by {
-            record::add_path(&mut fields, "proven_by", path);
-        }
+        let proven_by =
+            plan.proven_by.map(|holding| PathAt::new("proven_by", holding.collection.path()));
+        let record = Item {
+            id: Some(name.to_string()),
+            outcome: Some(outcome),
+            files: Some(*files),
+            bytes: Some(*bytes),
+            proven_by,
+            ..Item::default()
+        };
         Told {
             done: format!("deleted {name}; its files are in the trash until `urepo purge`"),
             planned: format!("would delete {name}: {size}{after}"),
             detail,
-            fields,
+            record,
         }
     }
 
@@ -53,9 +56,14 @@ impl Told {
             done: format!("brought {name} back as {state}"),
             planned: format!("would bring {name} back as {state}: {size}"),
             detail: format!("  {size}"),
-            fields: json!({
-                "action": "revive", "state": state.to_string(), "files": files, "bytes": bytes,
-            }),
+            record: Item {
+                id: Some(name.to_string()),
+                state: Some(state.to_string()),
+                outcome: Some("restored"),
+                files: Some(*files),
+                bytes: Some(*bytes),
+                ..Item::default()
+            },
         }
     }
 }

@@ -2,26 +2,26 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use serde_json::json;
 use urepo::export::{ExportError, Exported, Outcome, Summary};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, Tally};
+use crate::cli::records::{self, Item};
+use crate::cli::report::{End, Report};
 use crate::cli::select::Failures;
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human};
 
 /// Tells each outcome as it comes.
 pub(super) struct Teller<'a> {
     context: &'a Context,
     is_stream: bool,
-    tally: Tally<'a>,
+    report: Report<'a>,
 }
 
 impl<'a> Teller<'a> {
     pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Teller<'a> {
-        Teller { context, is_stream, tally: Tally::new(context, is_single) }
+        Teller { context, is_stream, report: Report::new(context, "exported", is_single) }
     }
 
     /// Tells the outcomes of a group.
@@ -31,7 +31,7 @@ impl<'a> Teller<'a> {
                 Ok(exported) => self.tell(name.as_str(), &exported),
                 Err(error) => {
                     // The engine knows itself when to stop.
-                    let _ = self.tally.failed(name.as_str(), error.into());
+                    let _ = self.report.failed(name.as_str(), error.into());
                     Ok(())
                 }
             }
@@ -55,14 +55,20 @@ impl<'a> Teller<'a> {
         }
         let size = format!("{}, {}", human::count(*files, "file"), human::bytes(*bytes));
         if printer.json {
-            let mut record = record::item(name, None, place, None);
-            let fields = json!({
-                "planned": is_dry, "files": files, "bytes": bytes,
-                "links_skipped": lost.links_skipped, "links_followed": lost.links_followed,
-                "empty_directories": lost.empty_directories,
+            return printer.record(&Item {
+                id: Some(name.to_owned()),
+                path: Some(records::path(place)),
+                outcome: Some("exported"),
+                dry_run: is_dry,
+                files: Some(*files),
+                bytes: Some(*bytes),
+                export: Some(records::Export {
+                    links_skipped: lost.links_skipped,
+                    links_followed: lost.links_followed,
+                    empty_directories: lost.empty_directories,
+                }),
+                ..Item::default()
             });
-            record::extend(&mut record, fields);
-            return printer.record(&record);
         }
         if is_dry {
             return printer.line(&format!("would export {name} ({size})"));
@@ -77,38 +83,30 @@ impl<'a> Teller<'a> {
     /// Says how the run ended, with what was met while the items were looked for.
     pub(super) fn finish(mut self, summary: Summary, met: &Failures) -> Done {
         let Summary { exported, files, bytes, cut_short, fatal, .. } = summary;
-        let _ = self.tally.met(met);
+        let _ = self.report.unresolved(met);
         if let Some(error) = fatal {
-            self.tally.ends(error.into());
+            self.report.fatal(error.into());
         }
         let is_dry = self.context.global.dry_run;
-        let failed = self.tally.failed;
+        let failed = self.report.errors();
         let all = exported + failed;
         if cut_short {
-            self.tally.adds("the stream ends in the middle of it; do not use it");
+            self.report.caused_by("the stream ends in the middle of it; do not use it");
         }
-        let partial = if cut_short {
+        let partial = cut_short.then(|| {
             let message = format!("the stream ends in the middle of item {all}; do not use it");
             let hint = "the reason is named above; leave that item out, or repair it";
-            Some(Failure::new(Exit::Damage, message).hint(hint))
-        } else {
-            (failed > 0).then(|| {
-                let message = format!("{failed} of {all} items were not exported");
-                Failure::new(Exit::Partial, message).hint("each is named above, with its reason")
-            })
-        };
+            Failure::new(Exit::Damage, message).hint(hint)
+        });
         let items = human::count(exported, "item");
         let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
         let closing = match exported {
             0 => "exported nothing".to_owned(),
             _ => format!("exported {items}, {size}"),
         };
-        let counts = json!({
-            "exported": exported, "failed": failed, "files": files, "bytes": bytes,
-            "planned": is_dry,
-        });
+        let counts = &mut self.report.summary.counts;
+        (counts.items, counts.files, counts.bytes) = (exported, Some(files), Some(bytes));
         let closing = (!is_dry).then_some(closing);
-        let done = format!("{items} exported");
-        self.tally.finish(End { done, partial, counts, closing, ..End::default() })
+        self.report.finish(End { partial, closing, ..End::default() })
     }
 }

@@ -2,31 +2,30 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::deposit::Dropped;
 use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
 
 use super::is_idle;
 use crate::cli::context::Context;
-use crate::cli::crowd::Crowd;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
-use crate::cli::report::{End, GOES_ON, Tally};
-use crate::cli::{Done, human, record};
+use crate::cli::records::{Item, PathAt};
+use crate::cli::report::{End, REPEAT, Report};
+use crate::cli::{Done, human};
 
 /// Tells each event as it comes.
-pub(super) struct Teller<'a> {
+pub(super) struct Reporter<'a> {
     context: &'a Context,
     collection: &'a Collection,
     failed: Option<FailedFile>,
     /// What of all items was not kept.
     lost: Dropped,
-    crowd: Crowd,
+    report: Report<'a>,
 }
 
-impl Tell for Teller<'_> {
+impl Tell for Reporter<'_> {
     /// One write for a whole group: the names leave together.
     fn tell(&mut self, events: Vec<Event>) -> Result<(), ImportError> {
         if let Some(file) = &mut self.failed {
@@ -49,13 +48,14 @@ impl Tell for Teller<'_> {
     }
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Reporter<'a> {
     pub(super) fn new(
         context: &'a Context,
         collection: &'a Collection,
         failed: Option<FailedFile>,
-    ) -> Teller<'a> {
-        Teller { context, collection, failed, lost: Dropped::default(), crowd: Crowd::default() }
+    ) -> Reporter<'a> {
+        let report = Report::new(context, "imported", false);
+        Reporter { context, collection, failed, lost: Dropped::default(), report }
     }
 
     /// The line of an event on stdout; what else there is to say goes to stderr.
@@ -92,7 +92,7 @@ impl<'a> Teller<'a> {
             Became::Failed(error) => {
                 let is_row = matches!(error, ImportError::Row(_));
                 let failure = Failure::from(error);
-                if failure.exit != Exit::Interrupted && self.crowd.tells(&failure, printer) {
+                if failure.exit != Exit::Interrupted && self.report.should_print(&failure) {
                     let reason = failure.in_one_line();
                     let line = row.map(|row| format!("line {}: ", row.line)).unwrap_or_default();
                     // What is wrong with a row says its line itself.
@@ -113,55 +113,37 @@ impl<'a> Teller<'a> {
         line
     }
 
-    fn record(&self, event: Event) -> Value {
+    fn record(&self, event: Event) -> Item<'static> {
         let Event { source, path, row, became, left } = event;
-        let (became, mut record) = match became {
-            Became::Planned { files, bytes } => (
-                "planned",
-                json!({ "type": "item", "version": 1, "ok": true, "files": files, "bytes": bytes }),
-            ),
-            Became::Item(deposited) => {
-                let name = &deposited.label.name;
-                let ibip = deposited.label.ibip.as_ref().map(ToString::to_string);
-                let path = self.collection.root().path_of(urepo::layout::item_directory(name));
-                let mut record =
-                    record::item(name.as_str(), ibip.as_deref(), &path, Some("Original"));
-                let fields = json!({
-                    "files": deposited.payload.files, "bytes": deposited.payload.bytes,
-                    "digest": format!("sha256:{}", deposited.payload.digest),
-                });
-                record::extend(&mut record, fields);
-                ("imported", record)
+        let (outcome, item) = match became {
+            Became::Planned { files, bytes } => {
+                let (files, bytes) = (Some(files), Some(bytes));
+                ("imported", Item { dry_run: true, files, bytes, ..Item::default() })
             }
-            Became::There(name) => {
-                let path = self.collection.root().path_of(urepo::layout::item_directory(&name));
-                ("there", record::item(name.as_str(), None, &path, None))
-            }
+            Became::Item(deposited) => ("imported", Item::deposited(self.collection, &deposited)),
+            Became::There(name) => ("skipped", Item::named(self.collection, &name)),
             Became::Left(line) => {
-                let fields = json!({
-                    "type": "item", "version": 1, "ok": true, "id": line.name.as_str(),
-                    "departure": line.to_string(),
-                });
-                ("left", fields)
+                let (id, departure) = (Some(line.name.to_string()), Some(line.to_string()));
+                ("left", Item { id, departure, ..Item::default() })
             }
-            Became::Twice => ("twice", json!({ "type": "item", "version": 1, "ok": true })),
-            Became::Unsettled => ("unsettled", json!({ "type": "item", "version": 1, "ok": true })),
+            Became::Twice => ("repeated", Item::default()),
+            Became::Unsettled => ("unsettled", Item::default()),
             Became::Failed(error) => {
-                let failure = Failure::from(error);
-                let (code, message) = (failure.exit.code(), failure.in_one_line());
-                let error = json!({ "code": code, "message": message });
-                ("failed", json!({ "type": "item", "version": 1, "ok": false, "error": error }))
+                let error = Some((&Failure::from(error)).into());
+                ("failed", Item { error, ..Item::default() })
             }
         };
-        let fields = json!({
-            "became": became, "line": row.map(|row| row.line), "source_left": left,
-        });
-        record::extend(&mut record, fields);
-        match path {
-            Some(path) => record::add_path(&mut record, "source", &path),
-            None => record::extend(&mut record, json!({ "source": source })),
+        Item {
+            outcome: Some(outcome),
+            line: row.map(|row| row.line),
+            kept_sources: left,
+            dry_run: self.context.global.dry_run,
+            source: Some(match path {
+                Some(path) => PathAt::new("source", &path),
+                None => PathAt::text("source", source),
+            }),
+            ..item
         }
-        record
     }
 
     /// Says how the import ended and with which code; a dry run also how long the names would take.
@@ -179,35 +161,33 @@ impl<'a> Teller<'a> {
                 printer.warning(&format!("{what} of {} not kept", human::count(count, "file")));
             }
         }
-        self.crowd.tell_rest(printer);
         if let Some(file) = self.failed {
             file.finish()?;
         }
         let is_planned = wait.is_some();
         let imported = human::count(summary.imported, "item");
-        let mut tally = Tally::new(self.context, false);
+        let mut report = self.report;
         let mut is_whole = !self.context.interrupt.requested();
         if let Some(error) = summary.fatal.take() {
             is_whole = false;
             let failure = Failure::from(error);
-            tally.ends(if summary.imported == 0 || is_planned {
+            report.fatal(if summary.imported == 0 || is_planned {
                 failure
             } else {
-                failure.caused_by(format!("before it {imported} came whole to the disk"))
+                failure.caused_by(format!("{imported} were imported before it"))
             });
         }
-        let counts = json!({
-            "planned": is_planned,
-            "imported": summary.imported, "files": summary.files, "bytes": summary.bytes,
-            "there": summary.there, "unsettled": summary.unsettled, "failed": summary.failed,
-            "left": summary.left, "complete": !summary.out_of_time && is_whole,
-            "waiting_seconds": wait.map(|wait| wait.as_secs()),
-        });
-        tally.finish(End {
-            done: format!("{imported} imported"),
-            hint: GOES_ON,
+        report.summary.complete = Some(!summary.out_of_time && is_whole);
+        report.summary.wait_seconds = wait.map(|wait| wait.as_secs());
+        let counts = &mut report.summary.counts;
+        (counts.items, counts.failed) = (summary.imported, summary.failed);
+        counts.skipped = Some(summary.there);
+        (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
+        report.count("unsettled", summary.unsettled);
+        report.count("kept_sources", summary.left);
+        report.finish(End {
+            hint: REPEAT,
             partial: partial(&summary, is_planned),
-            counts,
             closing: Some(closing(&summary, wait)),
             ..End::default()
         })

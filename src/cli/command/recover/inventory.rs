@@ -1,13 +1,12 @@
 //! `urepo recover --inventory`: the inventory agrees with the items again.
 
-use serde_json::json;
 use urepo::collection::{Collection, Corrected, Correction, InventoryChange, RottenLine};
-use urepo::layout;
 
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, escape, human, record};
+use crate::cli::records::{self, InventoryLine, Item};
+use crate::cli::{Done, escape, human};
 
 /// Corrects the inventory, after a person agreed to give up what is gone.
 pub(super) fn correct(
@@ -42,7 +41,7 @@ pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
 }
 
 /// What a run says at its end.
-pub(super) fn told(corrected: &Corrected) -> String {
+pub(super) fn closing(corrected: &Corrected) -> String {
     let count = |count: usize, what| human::count(count as u64, what);
     let items = format!("corrected the inventory for {}", count(corrected.added.len(), "item"));
     let lines =
@@ -65,17 +64,17 @@ fn tell_all(context: &Context, collection: &Collection, corrected: &Corrected) -
     kept.iter().try_for_each(|line| tell_damaged(context, line, "kept"))
 }
 
-fn tell_damaged(context: &Context, line: &RottenLine, outcome: &str) -> Done {
+fn tell_damaged(context: &Context, line: &RottenLine, outcome: &'static str) -> Done {
     let RottenLine { path, text } = line;
     let is_dry = context.global.dry_run;
     let text = String::from_utf8_lossy(text);
     if context.printer.json {
-        let mut told = json!({
-            "type": "inventory_line", "version": 1, "text": text, "outcome": outcome,
-            "dry_run": is_dry,
+        return context.printer.record(&InventoryLine {
+            text: text.into_owned(),
+            outcome,
+            dry_run: is_dry,
+            path: records::path(path),
         });
-        record::add_path(&mut told, "path", path);
-        return context.printer.record(&told);
     }
     let would = if is_dry { "would be " } else { "" };
     let text = escape::one_line(&text);
@@ -94,18 +93,19 @@ fn tell(context: &Context, collection: &Collection, correction: &Correction) -> 
     }
     let Correction { name, was, change } = correction;
     let (outcome, state) = match change {
-        InventoryChange::Left(_) => ("given-up", None),
-        InventoryChange::Found(state) => ("taken-in", *state),
+        InventoryChange::Left(_) => ("given_up", None),
+        InventoryChange::Found(state) => ("recorded", *state),
         InventoryChange::Entered(state) | InventoryChange::Became(state) => {
-            ("state-changed", Some(*state))
+            ("state_changed", Some(*state))
         }
     };
-    let path = collection.root().path_of(layout::item_directory(name));
-    let state = state.as_ref().map(ToString::to_string);
-    let mut told = record::item(name.as_str(), None, &path, state.as_deref());
-    let was = was.as_ref().map(ToString::to_string);
-    record::extend(&mut told, json!({ "outcome": outcome, "was": was, "dry_run": is_dry }));
-    context.printer.record(&told)
+    context.printer.record(&Item {
+        state: state.as_ref().map(ToString::to_string),
+        outcome: Some(outcome),
+        was: was.as_ref().map(ToString::to_string),
+        dry_run: is_dry,
+        ..Item::named(collection, name)
+    })
 }
 
 fn line(Correction { name, was, change }: &Correction) -> String {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
 use urepo::identity::RepositoryName;
 use urepo::repair::{Damage, EntrySource, Outcome, Plan, SidecarAction};
 use urepo::verify::{Finding, Severity};
@@ -11,30 +10,26 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
-use crate::cli::report::{End, Tally};
-use crate::cli::{Done, escape, human, record};
+use crate::cli::records::{self, Item, PathAt, Repair, RepairStep};
+use crate::cli::report::{End, Report};
+use crate::cli::{Done, escape, human};
 
 /// A run over items: how they ended.
 pub(super) struct Run<'a> {
     context: &'a Context,
-    mended: u64,
-    /// Items with nothing to mend.
+    /// Items with nothing to repair.
     pub sound: u64,
     /// Items with damage that is left.
     pub left: u64,
     /// Places that are no item, with damage.
     places: u64,
-    /// Items that were not looked at, besides those with damage that is left.
-    failed: u64,
-    pub interrupted: bool,
-    pub tally: Tally<'a>,
+    report: Report<'a>,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn new(context: &'a Context, is_single: bool) -> Run<'a> {
-        let tally = Tally::new(context, is_single);
-        let (mended, sound, left, places, failed) = (0, 0, 0, 0, 0);
-        Run { context, mended, sound, left, places, failed, interrupted: false, tally }
+        let report = Report::new(context, "repaired", is_single);
+        Run { context, sound: 0, left: 0, places: 0, report }
     }
 
     /// Tells how an item ended; of an error, whether it means damage.
@@ -47,8 +42,8 @@ impl<'a> Run<'a> {
         match done {
             Ok(Outcome::Sound) => {
                 self.sound += 1;
-                let fields = json!({ "ok": true, "outcome": "sound" });
-                self.tell(name.as_str(), fields, || format!("nothing to mend in {name}"))
+                let item = Item { outcome: Some("sound"), ..self.item(name) };
+                self.write(&item, || format!("nothing to repair in {name}"))
             }
             Ok(Outcome::Repaired(plan)) => {
                 let lost = plan.lost().count();
@@ -58,20 +53,25 @@ impl<'a> Run<'a> {
                     (true, true) => Told::Partly,
                     (true, false) => Told::Not,
                 };
-                *if lost > 0 { &mut self.left } else { &mut self.mended } += 1;
+                let counts = &mut self.report.summary.counts;
+                *if lost > 0 { &mut self.left } else { &mut counts.items } += 1;
                 self.describe(name, &plan, outcome)
             }
             Err((failure, is_damage)) => {
-                self.left += u64::from(is_damage);
-                self.failed += u64::from(!is_damage);
-                self.fail(name.as_str(), failure)
+                let failed = self.report.errors();
+                self.fail(name.as_str(), failure)?;
+                if is_damage {
+                    // Counted as damaged instead.
+                    self.left += 1;
+                    self.report.summary.counts.failed = failed;
+                }
+                Ok(())
             }
         }
     }
 
     /// Tells of an item that was asked for and is not there.
     pub(super) fn missing(&mut self, text: &str, failure: Failure) -> Done {
-        self.failed += 1;
         self.fail(text, failure)
     }
 
@@ -90,12 +90,9 @@ impl<'a> Run<'a> {
     }
 
     fn fail(&mut self, name: &str, failure: Failure) -> Done {
-        let printer = &self.context.printer;
-        let mut output = printer.output();
-        let fields = json!({ "id": name, "outcome": "failed" });
         // A signal is met before the next item.
-        let _ = self.tally.fails(&mut output, fields, failure, |it| printer.failure(it));
-        printer.send(&output)
+        let _ = self.report.failed(name, failure);
+        Ok(())
     }
 
     fn is_dry(&self) -> bool {
@@ -115,7 +112,14 @@ impl<'a> Run<'a> {
             ));
         }
         let damage = plan.damage;
-        self.tell(name.as_str(), fields(plan, told), || {
+        let outcome = match told {
+            Told::Repaired => "repaired",
+            Told::Partly => "partial",
+            Told::Not => "damaged",
+        };
+        let repair = Some(details(plan));
+        let item = Item { outcome: Some(outcome), repair, ..self.item(name) };
+        self.write(&item, || {
             if self.is_dry() {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
@@ -140,12 +144,14 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn tell(&self, id: &str, fields: Value, text: impl FnOnce() -> String) -> Done {
+    fn item(&self, name: &RepositoryName) -> Item<'static> {
+        Item { id: Some(name.to_string()), dry_run: self.is_dry(), ..Item::default() }
+    }
+
+    fn write(&self, item: &Item<'_>, text: impl FnOnce() -> String) -> Done {
         let printer = &self.context.printer;
         if printer.json {
-            let mut told = json!({ "type": "item", "version": 1, "id": id });
-            record::extend(&mut told, fields);
-            printer.record(&told)
+            printer.record(item)
         } else if printer.verbosity == Verbosity::Quiet {
             Ok(())
         } else {
@@ -155,37 +161,29 @@ impl<'a> Run<'a> {
 
     /// How the run ended.
     pub(super) fn finish(self) -> Done {
-        let Run { mended, sound, left, places, failed, .. } = self;
-        let items = mended + sound + left + failed;
+        let Run { sound, left, places, mut report, .. } = self;
+        let counts = &mut report.summary.counts;
+        counts.skipped = Some(sound);
+        let (repaired, failed) = (counts.items, counts.failed);
+        let items = repaired + sound + left + failed;
         let partial = if left > 0 {
             let left = human::count(left, "item");
-            let message = format!("{left} still damaged, {mended} mended");
-            let hint = "`--from COLLECTION` names more collections with good copies";
+            let message = format!("{left} still damaged, {repaired} repaired");
+            let hint = "add collections with good copies with `--from COLLECTION`";
             Some(Failure::new(Exit::Damage, message).hint(hint))
-        } else if places > 0 {
-            let places = human::count(places, "place");
-            let message = format!("{places} with damage that are no item, {mended} mended");
-            Some(Failure::new(Exit::Damage, message).hint("`urepo verify --quick` lists them"))
         } else {
-            (failed > 0).then(|| {
-                let failed = human::count(failed, "item");
-                let message = format!("{failed} could not be looked at, {mended} mended");
-                Failure::new(Exit::Partial, message)
+            (places > 0).then(|| {
+                let places = human::count(places, "damaged place");
+                let message = format!("{places} outside the items, {repaired} repaired");
+                Failure::new(Exit::Damage, message).hint("list them with `urepo verify --quick`")
             })
         };
-        let is_single = self.tally.is_single();
-        let is_told = partial.is_none() && mended == 0 && !is_single;
-        let counts = json!({
-            "items": items, "mended": mended, "sound": sound, "damaged": left, "places": places,
-            "failed": failed, "interrupted": self.interrupted, "dry_run": self.is_dry(),
-        });
-        self.tally.finish(End {
-            done: format!("{} mended", human::count(mended, "item")),
-            partial,
-            counts,
-            closing: is_told.then(|| format!("nothing to mend in {}", human::count(items, "item"))),
-            ..End::default()
-        })
+        let is_idle = partial.is_none() && failed == 0 && repaired == 0 && !report.is_single();
+        report.count("damaged", left);
+        report.count("damaged_places", places);
+        let items = human::count(items, "item");
+        let closing = is_idle.then(|| format!("nothing to repair in {items}"));
+        report.finish(End { partial, closing, ..End::default() })
     }
 }
 
@@ -245,46 +243,40 @@ fn summary(plan: &Plan) -> String {
     parts.join("; ")
 }
 
-fn fields(plan: &Plan, told: Told) -> Value {
-    let outcome = match told {
-        Told::Repaired => "mended",
-        Told::Partly => "partial",
-        Told::Not => "damaged",
-    };
+fn details(plan: &Plan) -> Repair {
+    let from = |at: usize| Some(PathAt::new("from", &plan.donors[at]));
     let sidecar = match &plan.action {
-        SidecarAction::Keep => json!({ "action": "keep" }),
-        SidecarAction::Restore { from } => json!({
-            "action": "restore", "from": plan.donors[*from].to_string_lossy(),
-        }),
-        SidecarAction::Reseal { confirmed_by, differs } => json!({
-            "action": "reseal", "differs": differs,
-            "from": confirmed_by.map(|at| plan.donors[at].to_string_lossy()),
-        }),
-        SidecarAction::Rebuild { from, state } => json!({
-            "action": "rebuild", "state": state.to_string(),
-            "from": plan.donors[*from].to_string_lossy(),
-        }),
+        SidecarAction::Keep => RepairStep { action: "keep", ..RepairStep::default() },
+        SidecarAction::Restore { from: at } => {
+            RepairStep { action: "restore", from: from(*at), ..RepairStep::default() }
+        }
+        SidecarAction::Reseal { confirmed_by, differs } => RepairStep {
+            action: "reseal",
+            from: confirmed_by.and_then(from),
+            differs: differs.iter().map(ToString::to_string).collect(),
+            ..RepairStep::default()
+        },
+        SidecarAction::Rebuild { from: at, state } => RepairStep {
+            action: "rebuild",
+            from: from(*at),
+            state: Some(state.to_string()),
+            ..RepairStep::default()
+        },
     };
-    let mut files = Vec::new();
-    for step in &plan.steps {
+    let steps = plan.steps.iter().map(|step| {
         let (action, from) = match step.source {
             EntrySource::OwnAttributes => ("set", None),
-            EntrySource::Donor(at) => ("take", Some(plan.donors[at].to_string_lossy())),
+            EntrySource::Donor(at) => ("take", from(at)),
             EntrySource::Sidecar => ("make", None),
             EntrySource::Lost => ("lost", None),
         };
-        let mut file = json!({ "action": action, "from": from });
-        record::add_path(&mut file, "path", step.path.as_path());
-        files.push(file);
-    }
-    let taken_out = plan.dropped.iter().map(|path| {
-        let mut record = json!({});
-        record::add_path(&mut record, "path", Path::new(path));
-        record
+        let path = Some(records::path(step.path.as_path()));
+        RepairStep { action, path, from, ..RepairStep::default() }
     });
-    json!({
-        "ok": plan.lost().next().is_none(), "outcome": outcome, "sidecar": sidecar,
-        "vanished": plan.damage == Damage::Vanished,
-        "files": files, "taken_out": taken_out.collect::<Vec<_>>(),
-    })
+    Repair {
+        sidecar,
+        steps: steps.collect(),
+        removed: plan.dropped.iter().map(|path| records::path(Path::new(path))).collect(),
+        vanished: plan.damage == Damage::Vanished,
+    }
 }

@@ -1,14 +1,15 @@
 //! The lines and records of `urepo status`.
 
-use serde_json::{Value, json};
 use urepo::holdings::{Concern, Holdings, Weight};
 use urepo::identity::RepositoryName;
 
-use super::tally::Tally;
+use super::tally::{Counts, Tally};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
-use crate::cli::{escape, human, record as records};
+use crate::cli::records::{self, ErrorText, OneCollection};
+use crate::cli::report::Report;
+use crate::cli::{escape, human};
 
 /// A concern and the item that it is about: the name stands last.
 pub(super) fn line(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
@@ -45,13 +46,17 @@ pub(super) fn vanished_line(known: &Known, at: usize, name: &RepositoryName) -> 
     format!("vanished from `{}`: {name}", escape::one_line(&known.collections[at].settings().name))
 }
 
-pub(super) fn vanished_record(known: &Known, at: usize, name: &RepositoryName) -> Value {
+pub(super) fn vanished_record(known: &Known, at: usize, name: &RepositoryName) -> records::Concern {
     let settings = known.collections[at].settings();
-    json!({
-        "type": "concern", "version": 1, "id": name.as_str(), "kind": "vanished", "weight": "lack",
-        "collections": [&settings.name], "collection_ids": [&settings.id],
-        "message": format!("vanished from `{}`", escape::one_line(&settings.name)),
-    })
+    records::Concern {
+        id: name.to_string(),
+        kind: "vanished",
+        weight: "lack",
+        collections: vec![settings.name.clone()],
+        collection_ids: vec![settings.id.clone()],
+        message: format!("vanished from `{}`", escape::one_line(&settings.name)),
+        ..records::Concern::default()
+    }
 }
 
 /// Why a holding can not be read.
@@ -63,24 +68,29 @@ fn reason(holdings: &Holdings, at: usize) -> String {
     }
 }
 
-pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> Value {
+pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> records::Concern {
     let collections = concern.collections();
     let settings = || collections.iter().map(|at| known.collections[*at].settings());
-    let mut fields = json!({
-        "type": "concern", "version": 1, "id": holdings.name.as_str(), "kind": concern.kind(),
-        "weight": match concern.weight() {
+    let (copies, copies_wanted) = match concern {
+        Concern::FewCopies { current, wanted, .. } => {
+            (Some((*current).into()), Some((*wanted).into()))
+        }
+        _ => (None, None),
+    };
+    records::Concern {
+        id: holdings.name.to_string(),
+        kind: concern.kind(),
+        weight: match concern.weight() {
             Weight::Notice => "notice",
             Weight::Lack => "lack",
             Weight::Conflict => "conflict",
         },
-        "collections": settings().map(|settings| &settings.name).collect::<Vec<_>>(),
-        "collection_ids": settings().map(|settings| &settings.id).collect::<Vec<_>>(),
-        "message": message(known, holdings, concern),
-    });
-    if let Concern::FewCopies { current, wanted, .. } = concern {
-        records::extend(&mut fields, json!({ "copies": current, "copies_wanted": wanted }));
+        collections: settings().map(|settings| settings.name.clone()).collect(),
+        collection_ids: settings().map(|settings| settings.id.clone()).collect(),
+        message: message(known, holdings, concern),
+        copies,
+        copies_wanted,
     }
-    fields
 }
 
 /// One line a collection, in columns.
@@ -116,44 +126,46 @@ pub(super) fn table(known: &Known, tally: &Tally) -> String {
     rows.iter().map(line).collect()
 }
 
-pub(super) fn collections(known: &Known, tally: &Tally) -> Vec<Value> {
-    let mut told = Vec::new();
-    for (collection, counts) in known.collections.iter().zip(&tally.collections) {
-        let settings = collection.settings();
-        let mut fields = json!({
-            "type": "collection", "version": 1, "id": settings.id, "name": settings.name,
-            "originals": counts.originals, "copies": counts.copies, "deleted": counts.deleted,
-            "unreadable": counts.unreadable, "bytes": counts.bytes,
-            "copies_wanted": settings.copies, "ok": counts.unlisted.is_none(),
-        });
-        records::add_path(&mut fields, "path", collection.path());
-        if let Some(reason) = &counts.unlisted {
-            let error = json!({ "code": Exit::Failure.code(), "message": reason });
-            records::extend(&mut fields, json!({ "error": error }));
+pub(super) fn collections(known: &Known, tally: &Tally) -> Vec<OneCollection> {
+    let opened = known.collections.iter().zip(&tally.collections).map(|(collection, counts)| {
+        let Counts { originals, copies, deleted, unreadable, bytes, unlisted } = counts;
+        let counts = [
+            ("originals", *originals),
+            ("copies", *copies),
+            ("deleted", *deleted),
+            ("unreadable", *unreadable),
+            ("bytes", *bytes),
+        ];
+        let error = unlisted.clone().map(|reason| error(Exit::Failure, reason));
+        OneCollection {
+            copies_wanted: Some(collection.settings().copies.into()),
+            counts: Some(counts.into()),
+            complete: Some(error.is_none()),
+            error,
+            ..OneCollection::from(collection)
         }
-        told.push(fields);
-    }
-    for missing in &known.missing {
-        let mut fields = json!({
-            "type": "collection", "version": 1, "name": missing.name, "ok": false,
-            "error": { "code": Exit::NoCollection.code(), "message": missing.reason },
-        });
-        records::add_path(&mut fields, "path", &missing.path);
-        told.push(fields);
-    }
-    told
+    });
+    let missing = known.missing.iter().map(|missing| OneCollection {
+        collection: Some(missing.name.clone()),
+        path: Some(records::path(&missing.path)),
+        error: Some(error(Exit::NoCollection, missing.reason.clone())),
+        ..OneCollection::default()
+    });
+    opened.chain(missing).collect()
 }
 
-pub(super) fn summary(known: &Known, tally: &Tally, exit: Exit) -> Value {
-    let mut fields = json!({
-        "type": "summary", "version": 1, "items": tally.items,
-        "collections": known.collections.len(), "incomplete": tally.is_incomplete(),
-        "missing": known.missing.iter().map(|missing| &missing.name).collect::<Vec<_>>(),
-        "notices": tally.notices, "interrupted": exit == Exit::Interrupted,
-        "exit_code": exit.code(),
-    });
+fn error(exit: Exit, message: String) -> ErrorText {
+    ErrorText { code: exit.code(), message, hint: None }
+}
+
+/// Fills in the last record.
+pub(super) fn fill(report: &mut Report<'_>, known: &Known, tally: &Tally) {
+    report.summary.complete = Some(!tally.is_incomplete());
+    report.summary.missing = Some(known.missing.iter().map(|it| it.name.clone()).collect());
+    report.summary.counts.items = tally.items;
+    report.count("collections", known.collections.len() as u64);
+    report.count("notices", tally.notices);
     for (kind, count) in &tally.concerns {
-        fields[kind.name.replace('-', "_")] = (*count).into();
+        report.count(&kind.name.replace('-', "_"), *count);
     }
-    fields
 }

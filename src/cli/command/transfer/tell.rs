@@ -1,8 +1,5 @@
 //! Telling what became of each item, and how the run ended.
 
-use std::path::PathBuf;
-
-use serde_json::{Value, json};
 use urepo::transfer::{
     Finished, HandoverEnd, Outcome, Replaces, RunMode, Step, Summary, TransferError, Transferred,
     Verb,
@@ -13,34 +10,28 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
-use crate::cli::report::{End, GOES_ON, Tally};
+use crate::cli::records::{self, Counts, Item};
+use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::select::Failures;
-use crate::cli::{Done, human, record};
+use crate::cli::{Done, human};
 
 /// How many paths that no sidecar lists are named for an item.
 const UNLISTED_NAMED: usize = 5;
 
-/// Tells each outcome as it comes.
-pub(in crate::cli::command) struct Teller<'r, 'a> {
+/// Reports each outcome as it comes.
+pub(in crate::cli::command) struct Reporter<'r, 'a> {
     run: &'r Run<'a>,
     depth: RunMode,
-    tally: Tally<'a>,
+    report: Report<'a>,
 }
 
-/// How a run ended.
-pub(in crate::cli::command) struct Ended<'a> {
-    summary: Summary,
-    tally: Tally<'a>,
-    depth: RunMode,
-}
-
-impl<'r, 'a> Teller<'r, 'a> {
-    pub(super) fn new(run: &'r Run<'a>, depth: RunMode) -> Teller<'r, 'a> {
-        Teller { run, depth, tally: Tally::new(run.context, run.single) }
+impl<'r, 'a> Reporter<'r, 'a> {
+    pub(super) fn new(run: &'r Run<'a>, depth: RunMode) -> Reporter<'r, 'a> {
+        Reporter { run, depth, report: Report::new(run.context, past(run.verb), run.is_single) }
     }
 
     /// Tells the outcomes of a group, in one write.
-    pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), TransferError> {
+    pub(super) fn report_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), TransferError> {
         let printer = &self.run.context.printer;
         let mut output = printer.output();
         for Outcome { name, result } in outcomes {
@@ -97,29 +88,24 @@ impl<'r, 'a> Teller<'r, 'a> {
         self.run.context.printer.warning(&text);
     }
 
-    fn record(&self, name: &str, done: &Transferred) -> Value {
+    fn record(&self, name: &str, done: &Transferred) -> Item<'_> {
         let state = match (self.run.verb, done.step) {
             (_, Step::HandOver(_) | Step::Revive) => Some("Original"),
             (_, Step::Skip) => None,
             (_, Step::Bury(_)) => Some("Deleted"),
             _ => Some("Copy"),
         };
-        let mut record = record::item(name, None, &done.place, state);
-        let fields = json!({
-            "step": step(done.step), "planned": self.depth == RunMode::Plan,
-            "files": done.files, "bytes": done.bytes,
-        });
-        record::extend(&mut record, fields);
-        if !done.unlisted.is_empty() {
-            let path = |path: &PathBuf| {
-                let mut record = json!({});
-                record::add_path(&mut record, "path", path);
-                record
-            };
-            let unlisted: Vec<_> = done.unlisted.iter().map(path).collect();
-            record::extend(&mut record, json!({ "unlisted": unlisted }));
+        Item {
+            id: Some(name.to_owned()),
+            path: Some(records::path(&done.place)),
+            state: state.map(str::to_owned),
+            outcome: Some(outcome(done.step)),
+            dry_run: self.depth == RunMode::Plan,
+            files: Some(done.files),
+            bytes: Some(done.bytes),
+            unlisted: done.unlisted.iter().map(|path| records::path(path)).collect(),
+            ..Item::default()
         }
-        record
     }
 
     fn tell_failure(&mut self, output: &mut Output, name: &str, error: TransferError) {
@@ -135,84 +121,64 @@ impl<'r, 'a> Teller<'r, 'a> {
                 printer.hint(hint);
             }
         };
-        // The engine knows itself when to stop.
-        let _ = self.tally.fails(output, json!({ "id": name }), error.into(), tell);
+        let item = Item { id: Some(name.to_owned()), ..Item::default() };
+        // The engine itself knows when to stop.
+        let _ = self.report.fails(output, item, error.into(), tell);
     }
 
-    /// How the run ended, with what was met while the items were looked for.
-    pub(super) fn end(mut self, mut summary: Summary, failures: &Failures) -> Ended<'a> {
-        let _ = self.tally.met(failures);
+    /// The report of the run, with what was met while the items were looked for.
+    pub(super) fn end(mut self, mut summary: Summary, failures: &Failures) -> Report<'a> {
+        let _ = self.report.unresolved(failures);
         if let Some(error) = summary.fatal.take() {
-            self.tally.ends(error.into());
+            self.report.fatal(error.into());
         }
-        Ended { summary, tally: self.tally, depth: self.depth }
+        let counts = &mut self.report.summary.counts;
+        (counts.items, counts.skipped) = (summary.transferred, Some(summary.skipped));
+        (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
+        self.report.count(DELETIONS, summary.buried);
+        self.report
     }
 }
 
-impl<'a> Ended<'a> {
-    /// Adds another run to this one.
-    pub(in crate::cli::command) fn add(&mut self, other: Ended<'a>) {
-        self.summary.transferred += other.summary.transferred;
-        self.summary.skipped += other.summary.skipped;
-        self.summary.buried += other.summary.buried;
-        self.summary.files += other.summary.files;
-        self.summary.bytes += other.summary.bytes;
-        self.tally.add(other.tally);
-    }
+/// The count of deletions that were recorded in the other collection.
+const DELETIONS: &str = "deletions";
 
-    /// Says how it ended and with which code.
-    pub(in crate::cli::command) fn finish(self, verb: Verb) -> Done {
-        let Ended { summary, tally, depth } = self;
-        let failed = tally.failed;
-        let partial = (failed > 0).then(|| {
-            let all = failed + summary.transferred + summary.skipped;
-            let message = format!("{failed} of {all} items were not {}", past(verb));
-            Failure::new(Exit::Partial, message).hint("each is named above, with its reason")
-        });
-        let counts = json!({
-            "transferred": summary.transferred, "skipped": summary.skipped, "failed": failed,
-            "files": summary.files, "bytes": summary.bytes, "buried": summary.buried,
-            "planned": depth == RunMode::Plan,
-        });
-        tally.finish(End {
-            done: format!("{} {}", human::count(summary.transferred, "item"), past(verb)),
-            hint: GOES_ON,
-            partial,
-            counts,
-            closing: closing(&summary, failed, verb, depth),
-            ..End::default()
-        })
-    }
+/// Ends the report of one or several runs.
+pub(in crate::cli::command) fn finish(report: Report<'_>, verb: Verb) -> Done {
+    let closing = closing(&report, verb);
+    report.finish(End { hint: REPEAT, closing, ..End::default() })
 }
 
-/// What is told at the end; nothing where only failures are to be told.
-fn closing(summary: &Summary, failed: u64, verb: Verb, depth: RunMode) -> Option<String> {
-    let there = match (summary.skipped, verb) {
+/// The last line; nothing where only failures are reported.
+fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
+    let counts = &report.summary.counts;
+    let there = match (counts.skipped.unwrap_or_default(), verb) {
         (0, _) => None,
         (1, Verb::Refresh) => Some("1 Copy up to date".to_owned()),
         (count, Verb::Refresh) => Some(format!("{count} Copies up to date")),
         (count, _) => Some(format!("{count} there already")),
     };
-    let done = match depth {
-        _ if summary.transferred == 0 && failed > 0 => return there,
-        _ if summary.transferred == 0 => format!("nothing to {}", present(verb)),
-        RunMode::Plan => sized(&format!("would {}", present(verb)), summary),
-        RunMode::Act => sized(past(verb), summary),
+    let done = match counts.items {
+        0 if counts.failed > 0 => return there,
+        0 => format!("nothing to {}", present(verb)),
+        _ if report.is_dry() => sized(&format!("would {}", present(verb)), counts),
+        _ => sized(past(verb), counts),
     };
-    let deletions = || human::count(summary.buried, "deletion");
-    let buried = match (summary.buried, depth) {
-        (0, _) => None,
-        (_, RunMode::Plan) => Some(format!("would record {}", deletions())),
-        (_, RunMode::Act) => Some(format!("recorded {}", deletions())),
+    let buried = match counts.others.get(DELETIONS).copied().unwrap_or_default() {
+        0 => None,
+        count => {
+            let would = if report.is_dry() { "would record" } else { "recorded" };
+            Some(format!("{would} {}", human::count(count, "deletion")))
+        }
     };
     let parts: Vec<_> = [Some(done), buried, there].into_iter().flatten().collect();
     Some(parts.join("; "))
 }
 
-fn sized(done: &str, summary: &Summary) -> String {
-    let items = human::count(summary.transferred, "item");
-    let files = human::count(summary.files, "file");
-    format!("{done} {items}, {files}, {}", human::bytes(summary.bytes))
+fn sized(done: &str, counts: &Counts) -> String {
+    let items = human::count(counts.items, "item");
+    let files = human::count(counts.files.unwrap_or_default(), "file");
+    format!("{done} {items}, {files}, {}", human::bytes(counts.bytes.unwrap_or_default()))
 }
 
 fn present(verb: Verb) -> &'static str {
@@ -257,16 +223,16 @@ fn did(step: Step) -> &'static str {
     }
 }
 
-fn step(step: Step) -> &'static str {
+fn outcome(step: Step) -> &'static str {
     match step {
-        Step::Skip => "skip",
-        Step::Copy(Replaces::Nothing) => "copy",
-        Step::Copy(Replaces::Copy) => "refresh",
-        Step::Copy(Replaces::Tombstone) | Step::Revive => "revive",
-        Step::Bury(_) => "bury",
-        Step::HandOver(_) => "hand-over",
-        Step::MoveCopy => "move-copy",
-        Step::DropCopy => "drop-copy",
+        Step::Skip => "skipped",
+        Step::Copy(Replaces::Nothing) => "copied",
+        Step::Copy(Replaces::Copy) => "refreshed",
+        Step::Copy(Replaces::Tombstone) | Step::Revive => "restored",
+        Step::Bury(_) => "deleted",
+        Step::HandOver(_) => "migrated",
+        Step::MoveCopy => "moved",
+        Step::DropCopy => "removed",
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::layout;
 use urepo::verify::{Code, Comparison, Round, Severity, Summary};
@@ -11,8 +10,9 @@ use urepo::verify::{Code, Comparison, Round, Severity, Summary};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, Tally};
-use crate::cli::{Done, human, record};
+use crate::cli::records::OneCollection;
+use crate::cli::report::{End, Report};
+use crate::cli::{Done, human};
 
 /// What came of comparing several roots.
 pub(super) enum Compared {
@@ -48,30 +48,30 @@ impl<'a> Ending<'a> {
         self.total += summary;
     }
 
-    pub(super) fn tell(&self, tally: Tally<'_>) -> Done {
+    pub(super) fn finish(&self, mut report: Report<'_>) -> Done {
         let printer = &self.context.printer;
-        let failed = tally.failed;
-        let damage = self.damage();
-        if printer.json {
-            for record in self.of_each() {
-                printer.record(&record)?;
+        let failed = report.errors();
+        if printer.json && self.roots.len() > 1 {
+            for (root, summary) in &self.each {
+                printer.record(&OneCollection {
+                    counts: Some(counts(summary).into_iter().collect()),
+                    complete: Some(is_complete(summary)),
+                    round: summary.round.map(round),
+                    ..OneCollection::from(&self.roots[*root])
+                })?;
             }
         }
-        let partial = (failed > 0).then(|| {
-            let items = human::count(failed, "item");
-            Failure::new(Exit::Partial, format!("{items} could not be verified"))
-        });
-        let done = tally.finish(End {
-            done: format!("{} verified", human::count(self.total.items, "item")),
-            damage,
-            partial,
-            counts: self.counts(failed),
-            closing: (failed == 0 || self.total.items > 0).then(|| self.praise()),
+        self.fill(&mut report);
+        let items = human::count(self.total.items, "item");
+        let done = report.finish(End {
+            done: Some(format!("{items} verified")),
+            damage: self.damage(),
+            closing: (failed == 0 || self.total.items > 0).then(|| self.success_message()),
             ..End::default()
         });
         if !printer.json {
-            let outlooks = self.each.iter().filter_map(|(root, it)| self.outlook(*root, it));
-            outlooks.for_each(|outlook| printer.note(&outlook));
+            let notes = self.each.iter().filter_map(|(root, it)| self.next_run_note(*root, it));
+            notes.for_each(|note| printer.note(&note));
             if self.seen.contains(&Code::InventoryRotten) {
                 printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
             }
@@ -107,12 +107,12 @@ impl<'a> Ending<'a> {
                 facts.push(format!("{contradictions} between the collections"));
             }
             let message = facts.join(", and ");
-            return Some(Failure::new(Exit::Damage, message).hint(self.remedy()));
+            return Some(Failure::new(Exit::Damage, message).hint(self.hint()));
         }
         None
     }
 
-    fn remedy(&self) -> &'static str {
+    fn hint(&self) -> &'static str {
         let is_gone = |code: &Code| [Code::ItemVanished, Code::PerhapsVanished].contains(code);
         let mut damage = self.seen.iter().filter(|code| code.severity() == Severity::Damage);
         if self.seen.iter().any(is_gone) && damage.all(is_gone) {
@@ -130,7 +130,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    fn praise(&self) -> String {
+    fn success_message(&self) -> String {
         let Summary { items, files, bytes, skipped, .. } = self.total;
         let mut text = format!(
             "verified {}, {}, {}",
@@ -154,7 +154,7 @@ impl<'a> Ending<'a> {
     }
 
     /// What the next run will do, if this one had a time limit.
-    fn outlook(&self, root: usize, summary: &Summary) -> Option<String> {
+    fn next_run_note(&self, root: usize, summary: &Summary) -> Option<String> {
         let root = &self.roots[root];
         let text = match summary.round? {
             // An interrupted run says so itself.
@@ -175,53 +175,56 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// One record a collection where there are several.
-    fn of_each(&self) -> Vec<Value> {
-        if self.roots.len() < 2 {
-            return Vec::new();
-        }
-        let of_one = |(root, summary): &(usize, Summary)| {
-            let mut record = counts("collection_summary", summary);
-            record::add_path(&mut record, "collection", self.roots[*root].path());
-            record["collection_id"] = self.roots[*root].settings().id.as_str().into();
-            record
-        };
-        self.each.iter().map(of_one).collect()
-    }
-
-    /// What the last record says.
-    fn counts(&self, failed: u64) -> Value {
-        let mut record = counts("summary", &self.total);
-        if let [root] = self.roots {
-            record::add_path(&mut record, "collection", root.path());
-            record["collection_id"] = root.settings().id.as_str().into();
-        }
+    /// Fills in the last record.
+    fn fill(&self, report: &mut Report<'_>) {
         let Comparison { names, damage, warnings, interrupted } = self.comparison();
-        let compared = matches!(self.compared, Some(Compared::Yes(_))) && !interrupted;
-        let interrupted = self.total.interrupted || interrupted;
-        record::extend(
-            &mut record,
-            json!({
-                "collections": self.roots.len(), "compared": compared, "compared_names": names,
-                "disagreements": damage, "warnings": self.total.warnings + warnings,
-                "interrupted": interrupted, "failed": failed,
-            }),
-        );
-        record
+        if let [root] = self.roots {
+            report.summary.place = Some(root.into());
+        }
+        let is_compared = matches!(self.compared, Some(Compared::Yes(_))) && !interrupted;
+        let total = &self.total;
+        report.summary.round = total.round.map(round);
+        report.summary.complete =
+            Some(is_complete(total) && (is_compared || self.roots.len() == 1));
+        let sum = &mut report.summary.counts;
+        (sum.items, sum.skipped) = (total.items, Some(total.skipped));
+        (sum.files, sum.bytes) = (Some(total.files), Some(total.bytes));
+        sum.others = counts(total)
+            .into_iter()
+            .filter(|(what, _)| !["items", "skipped", "files", "bytes"].contains(what))
+            .map(|(what, number)| (what.to_owned(), number))
+            .collect();
+        report.count("warnings", total.warnings + warnings);
+        report.count("collections", self.roots.len() as u64);
+        if is_compared {
+            report.count("compared", names);
+            report.count("contradictions", damage);
+        }
     }
 }
 
-fn counts(kind: &str, summary: &Summary) -> Value {
-    let round = summary.round.map(|round| match round {
+/// Whether neither a signal nor a time limit ended it.
+fn is_complete(summary: &Summary) -> bool {
+    !summary.interrupted && !summary.out_of_time
+}
+
+fn round(round: Round) -> &'static str {
+    match round {
         Round::Complete => "complete",
         Round::Open => "open",
         Round::Lost => "lost",
-    });
-    json!({
-        "type": kind, "version": 1, "items": summary.items, "files": summary.files,
-        "bytes": summary.bytes, "skipped": summary.skipped,
-        "damaged_items": summary.damaged_items, "tree_damage": summary.tree_damage,
-        "warnings": summary.warnings, "notices": summary.notices,
-        "interrupted": summary.interrupted, "out_of_time": summary.out_of_time, "round": round,
-    })
+    }
+}
+
+fn counts(summary: &Summary) -> [(&'static str, u64); 8] {
+    [
+        ("items", summary.items),
+        ("skipped", summary.skipped),
+        ("files", summary.files),
+        ("bytes", summary.bytes),
+        ("damaged", summary.damaged_items),
+        ("damaged_places", summary.tree_damage),
+        ("warnings", summary.warnings),
+        ("notices", summary.notices),
+    ]
 }

@@ -1,13 +1,13 @@
 //! What is found, as lines for people and records for programs.
 
-use serde_json::{Value, json};
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::layout;
 use urepo::verify::{Disagreement, Finding, ItemReport, Place, Report, Severity};
 
 use crate::cli::printer::{Printer, Verbosity};
-use crate::cli::{Done, escape, record};
+use crate::cli::records::{self, Findings, Item};
+use crate::cli::{Done, escape};
 
 /// Tells what is found in one root.
 pub(super) struct Teller<'a> {
@@ -30,42 +30,39 @@ impl Teller<'_> {
                     more => self.printer.line(&format!("…  {}: {more} more findings", item.name)),
                 }
             }
-            Report::Tree(found) if self.printer.json => {
-                self.printer.record(&self.of_here(finding(found)))
-            }
+            Report::Tree(found) if self.printer.json => self.record(None, found),
             Report::Tree(found) => self.line(None, found),
         }
     }
 
     pub(super) fn disagreement(&self, told: &Disagreement) -> Done {
-        if !self.printer.json {
-            return self.line(told.name.as_ref(), &told.finding);
+        if self.printer.json {
+            self.record(told.name.as_ref(), &told.finding)
+        } else {
+            self.line(told.name.as_ref(), &told.finding)
         }
-        let mut fields = finding(&told.finding);
-        if let Some(name) = &told.name {
-            fields["id"] = name.as_str().into();
-        }
-        self.printer.record(&self.of_here(fields))
     }
 
-    fn item(&self, item: &ItemReport) -> Value {
-        let mut fields = json!({
-            "type": "item", "version": 1, "id": item.name.as_str(),
-            "state": item.state.map(|state| state.to_string()),
-            "ok": !item.findings.is_damage(), "files": item.files, "bytes": item.bytes,
-            "findings": item.findings.as_slice().iter().map(finding).collect::<Vec<_>>(),
-        });
-        if item.findings.omitted() > 0 {
-            fields["findings_omitted"] = item.findings.omitted().into();
-        }
-        self.of_here(fields)
+    fn record(&self, name: Option<&RepositoryName>, found: &Finding) -> Done {
+        let (id, place) = (name.map(ToString::to_string), Some(self.root.into()));
+        self.printer.record(&records::Finding { id, place, ..finding(found) })
     }
 
-    /// A record that says which collection it is about.
-    fn of_here(&self, mut fields: Value) -> Value {
-        record::add_path(&mut fields, "collection", self.root.path());
-        fields["collection_id"] = self.root.settings().id.as_str().into();
-        fields
+    fn item(&self, item: &ItemReport) -> Item<'_> {
+        let is_damage = item.findings.is_damage();
+        let omitted = item.findings.omitted();
+        Item {
+            state: item.state.map(|state| state.to_string()),
+            outcome: Some(if is_damage { "damaged" } else { "sound" }),
+            files: Some(item.files),
+            bytes: Some(item.bytes),
+            findings: Some(Findings {
+                findings: item.findings.as_slice().iter().map(finding).collect(),
+                findings_omitted: (omitted > 0).then_some(omitted),
+            }),
+            place: Some(self.root.into()),
+            ..Item::named(self.root, &item.name)
+        }
     }
 
     /// A line, for those who want to know that much.
@@ -95,17 +92,19 @@ impl Teller<'_> {
     }
 }
 
-fn finding(found: &Finding) -> Value {
-    let mut fields = json!({
-        "type": "finding", "version": 1, "code": found.code.to_string(),
-        "severity": found.severity().to_string(), "meaning": found.code.meaning(),
-        "detail": found.detail,
-        "in": match found.place {
+fn finding(found: &Finding) -> records::Finding {
+    records::Finding {
+        id: None,
+        code: found.code.to_string(),
+        severity: found.severity().to_string(),
+        meaning: found.code.meaning(),
+        detail: found.detail.clone(),
+        part: match found.place {
             Place::Item | Place::Beside(_) => "item",
             Place::Payload(_) => "payload",
             Place::Tree(_) => "tree",
         },
-    });
-    record::add_path(&mut fields, "path", &found.place.to_path());
-    fields
+        path: records::path(&found.place.to_path()),
+        place: None,
+    }
 }

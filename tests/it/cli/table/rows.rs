@@ -299,8 +299,8 @@ pub(super) const ROWS: &[Row] = &[
         command: "id",
         before: &[],
         well: "id A B",
-        bad: &[("id nonsense", 1)],
-        json: Records,
+        bad: &[("id A nonsense B", 3), ("id nonsense", 1)],
+        json: Run,
         purpose: Answer,
     },
     Row {

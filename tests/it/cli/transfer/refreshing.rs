@@ -66,7 +66,7 @@ fn of_what_has_no_original_within_reach() {
     let hint = "name the one that has it with `--from PATH`";
     tells(&world.run(&line), 21, "", &format!("error: {message}\nhint: {hint}\n"));
     let told = records(&world.run(&format!("{line} --json")));
-    assert_eq!((&told[0]["ok"], &told[1]["exit_code"]), (&false.into(), &21.into()));
+    assert_eq!((&told[0]["outcome"], &told[1]["exit_code"]), (&"failed".into(), &21.into()));
     // Not asked for by name, it is left.
     tells(&world.run("-c mirror refresh --from third"), 0, "", "nothing to refresh\n");
     let line = "-c mirror refresh --from archive 2009/02.16.17.46";

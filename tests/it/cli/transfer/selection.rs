@@ -110,7 +110,7 @@ fn past_bad_lines() {
          error: cannot read a line of the list of items\n\
          caused by: it is longer than any identifier\n\
          copied 2 items, 2 files, 12 B\n\
-         error: 3 of 5 items were not copied\n\
+         error: 3 of 5 items could not be copied\n\
          hint: each is named above, with its reason\n"
     );
     assert_eq!(listed(&world, "mirror"), names);
@@ -118,8 +118,8 @@ fn past_bad_lines() {
     let told = records(&ran);
     let codes: Vec<_> = told.iter().map(|it| it["error"]["code"].as_i64()).collect();
     assert_eq!(codes, [None, None, Some(21), Some(1), Some(1), None]);
-    assert_eq!((&told[2]["id"], &told[2]["ok"]), (&"nonsense".into(), &false.into()));
-    assert_eq!((&told[5]["failed"], &told[5]["exit_code"]), (&3.into(), &3.into()));
+    assert_eq!((&told[2]["id"], &told[2]["outcome"]), (&"nonsense".into(), &"failed".into()));
+    assert_eq!((&told[5]["counts"]["failed"], &told[5]["exit_code"]), (&3.into(), &3.into()));
 }
 
 #[test]

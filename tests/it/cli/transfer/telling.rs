@@ -62,18 +62,30 @@ fn in_records() {
     let name = &names[0];
     let run = |line: &str| records(&world.run(&format!("-c archive {line} --json --to mirror")));
     let place = world.path("mirror").join(name).display().to_string();
-    let item = |step: &str, state: Value, planned: bool| {
-        json!({
-            "type": "item", "version": 1, "id": name, "ibip": null, "ok": true, "path": place,
-            "state": state, "step": step, "planned": planned, "files": 1, "bytes": 6,
-        })
+    let planned = |mut record: Value, is_dry: bool| {
+        if is_dry {
+            record["dry_run"] = true.into();
+        }
+        record
     };
-    let summary = |transferred: u64, skipped: u64, planned: bool| {
-        json!({
-            "type": "summary", "version": 1, "transferred": transferred, "skipped": skipped,
-            "buried": 0, "failed": 0, "files": transferred, "bytes": 6 * transferred, "planned": planned,
-            "exit_code": 0,
-        })
+    let item = |outcome: &str, state: Option<&str>, is_dry: bool| {
+        let mut record = json!({
+            "type": "item", "version": 1, "id": name, "path": place, "outcome": outcome, "files": 1, "bytes": 6,
+        });
+        if let Some(state) = state {
+            record["state"] = state.into();
+        }
+        planned(record, is_dry)
+    };
+    let summary = |items: u64, skipped: u64, is_dry: bool| {
+        let record = json!({
+            "type": "summary", "version": 1, "exit_code": 0,
+            "counts": {
+                "items": items, "failed": 0, "skipped": skipped, "files": items, "bytes": 6 * items,
+                "deletions": 0,
+            },
+        });
+        planned(record, is_dry)
     };
     let in_world = |told: Vec<Value>| {
         let text = json!(told).to_string();
@@ -81,13 +93,13 @@ fn in_records() {
         serde_json::from_str::<Vec<Value>>(&text.replace("[WORLD]/", &root)).unwrap()
     };
     for (line, step, state, transferred) in [
-        ("copy --all", "copy", json!("Copy"), 1),
-        ("copy --all", "skip", Value::Null, 0),
-        ("migrate --all --leave-copy", "hand-over", json!("Original"), 1),
+        ("copy --all", "copied", Some("Copy"), 1),
+        ("copy --all", "skipped", None, 0),
+        ("migrate --all --leave-copy", "migrated", Some("Original"), 1),
     ] {
         if transferred == 1 {
             let planned = in_world(run(&format!("{line} --dry-run")));
-            assert_eq!(planned, [item(step, state.clone(), true), summary(1, 0, true)], "{line}");
+            assert_eq!(planned, [item(step, state, true), summary(1, 0, true)], "{line}");
         }
         let told = in_world(run(line));
         assert_eq!(told, [item(step, state, false), summary(transferred, 1 - transferred, false)]);
@@ -96,11 +108,14 @@ fn in_records() {
     let ran = world.run(&format!("-c archive copy {name} nonsense --json --to mirror"));
     let told = records(&ran);
     let expected = json!({
-        "type": "item", "version": 1, "id": "nonsense", "ok": false,
-        "error": { "code": 21, "message": "no item `nonsense` in `[WORLD]/archive`" },
+        "type": "item", "version": 1, "id": "nonsense", "outcome": "failed",
+        "error": {
+            "code": 21, "message": "no item `nonsense` in `[WORLD]/archive`",
+            "hint": "`urepo list` shows the names there are",
+        },
     });
     assert_eq!((ran.code, &told[1]), (3, &expected));
-    assert_eq!((&told[2]["failed"], &told[2]["exit_code"]), (&json!(1), &json!(3)));
+    assert_eq!((&told[2]["counts"]["failed"], &told[2]["exit_code"]), (&json!(1), &json!(3)));
     let told: Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!((&told["type"], &told["exit_code"]), (&json!("error"), &json!(3)));
 }
@@ -133,14 +148,14 @@ fn what_recovery_would_do() {
     tells(&world.run("-c archive recover -n"), 0, &told, "");
     let told = records(&world.run("-c archive recover -n --json"));
     let expected = json!({
-        "type": "summary", "version": 1, "planned": true, "finished": 1, "removed": 1,
-        "exit_code": 0,
+        "type": "summary", "version": 1, "dry_run": true, "exit_code": 0,
+        "counts": { "items": 1, "failed": 0, "removed": 1 },
     });
     assert_eq!(told, [expected]);
     assert_eq!(bytes_below(&world.path("")), before);
     let told = records(&world.run("-c archive recover --json"));
-    assert_eq!((&told[0]["finished"], &told[0]["pending"]), (&json!(1), &json!(0)));
-    assert_eq!((&told[0]["removed"], &told[0]["exit_code"]), (&json!(1), &json!(0)));
+    assert_eq!((&told[0]["counts"]["items"], &told[0]["counts"]["failed"]), (&json!(1), &json!(0)));
+    assert_eq!((&told[0]["counts"]["removed"], &told[0]["exit_code"]), (&json!(1), &json!(0)));
     assert!(!world.path("archive/.urepo/partial").exists());
     is_clean(&world);
 }

@@ -1,0 +1,316 @@
+//! JSON records, as docs/json.md describes them. A key without a value is left out when a record is
+//! written ([`Output::record`]), and each record gets its `version` there.
+//!
+//! [`Output::record`]: super::printer::Output::record
+
+mod others;
+mod path;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use urepo::collection::{Collection, Label, StoredItem};
+use urepo::deposit::Deposited;
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+use urepo::sidecar::{self, Party, Sidecar};
+
+use super::failure::Failure;
+pub(crate) use others::*;
+pub(crate) use path::{PathAt, path};
+
+/// An item, or a source that was to become one.
+#[derive(Default, Serialize)]
+#[serde(tag = "type", rename = "item")]
+pub(crate) struct Item<'a> {
+    pub(crate) id: Option<String>,
+    pub(crate) ibip: Option<String>,
+    #[serde(flatten)]
+    pub(crate) path: Option<PathAt>,
+    pub(crate) state: Option<String>,
+    pub(crate) outcome: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) dry_run: bool,
+    pub(crate) error: Option<ErrorText>,
+    pub(crate) files: Option<u64>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) digest: Option<String>,
+    #[serde(flatten)]
+    pub(crate) source: Option<PathAt>,
+    pub(crate) line: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) kept_sources: Vec<String>,
+    pub(crate) departure: Option<String>,
+    #[serde(flatten)]
+    pub(crate) description: Option<Description>,
+    pub(crate) sealed: Option<bool>,
+    pub(crate) entries: Option<Vec<Entry<'a>>>,
+    #[serde(flatten)]
+    pub(crate) findings: Option<Findings>,
+    #[serde(flatten)]
+    pub(crate) place: Option<InCollection>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unlisted: Vec<PathAt>,
+    #[serde(flatten)]
+    pub(crate) repair: Option<Repair>,
+    #[serde(flatten)]
+    pub(crate) adoption: Option<Adoption>,
+    #[serde(flatten)]
+    pub(crate) export: Option<Export>,
+    #[serde(flatten)]
+    pub(crate) trash: Option<Trash>,
+    #[serde(flatten)]
+    pub(crate) proven_by: Option<PathAt>,
+    pub(crate) was: Option<String>,
+}
+
+/// What a sidecar says besides identifier, state and payload.
+#[derive(Serialize)]
+pub(crate) struct Description {
+    created: String,
+    timestamp: String,
+    #[serde(flatten)]
+    target: Option<PathAt>,
+    transferable: bool,
+    metadata: Value,
+    relations: Value,
+    origin: Value,
+    handover: Option<Handover>,
+    removal: Option<Removal>,
+}
+
+#[derive(Serialize)]
+struct Removal {
+    by: String,
+    reason: Option<String>,
+    was: String,
+    date: String,
+}
+
+/// What a verification found in an item.
+#[derive(Serialize)]
+pub(crate) struct Findings {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings_omitted: Option<u64>,
+}
+
+/// How an item was repaired, or would be.
+#[derive(Serialize)]
+pub(crate) struct Repair {
+    pub(crate) sidecar: RepairStep,
+    pub(crate) steps: Vec<RepairStep>,
+    pub(crate) removed: Vec<PathAt>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) vanished: bool,
+}
+
+/// What a repair does to the sidecar or to a file.
+#[derive(Default, Serialize)]
+pub(crate) struct RepairStep {
+    pub(crate) action: &'static str,
+    #[serde(flatten)]
+    pub(crate) path: Option<PathAt>,
+    #[serde(flatten)]
+    pub(crate) from: Option<PathAt>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) differs: Vec<String>,
+    pub(crate) state: Option<String>,
+}
+
+/// Where the description of an adopted item comes from.
+#[derive(Serialize)]
+pub(crate) struct Adoption {
+    #[serde(flatten)]
+    pub(crate) target: Option<PathAt>,
+    pub(crate) described_in: Option<String>,
+    pub(crate) metadata: Value,
+    pub(crate) notes: Vec<String>,
+    pub(crate) beside: Vec<PathAt>,
+}
+
+/// What an export could not keep.
+#[derive(Serialize)]
+pub(crate) struct Export {
+    pub(crate) links_skipped: u64,
+    pub(crate) links_followed: u64,
+    pub(crate) empty_directories: u64,
+}
+
+/// An entry of the trash.
+#[derive(Serialize)]
+pub(crate) struct Trash {
+    pub(crate) held: &'static str,
+    pub(crate) since: String,
+    pub(crate) freed: u64,
+}
+
+/// The last record of a run over items.
+#[derive(Default, Serialize)]
+#[serde(tag = "type", rename = "summary")]
+pub(crate) struct Summary {
+    pub(crate) counts: Counts,
+    pub(crate) exit_code: u8,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) dry_run: bool,
+    pub(crate) complete: Option<bool>,
+    pub(crate) round: Option<&'static str>,
+    pub(crate) wait_seconds: Option<u64>,
+    pub(crate) missing: Option<Vec<String>>,
+    pub(crate) messages: Option<Vec<String>>,
+    #[serde(flatten)]
+    pub(crate) place: Option<InCollection>,
+}
+
+/// What a run counted. `items` are those with which it did what its command says.
+#[derive(Default, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) items: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: Option<u64>,
+    pub(crate) files: Option<u64>,
+    pub(crate) bytes: Option<u64>,
+    #[serde(flatten)]
+    pub(crate) others: BTreeMap<String, u64>,
+}
+
+/// The other end of a hand-over under way: `from` or `to` a collection.
+#[derive(Serialize)]
+pub(crate) struct Handover {
+    token: String,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+/// Why an item failed, in one line.
+#[derive(Serialize)]
+pub(crate) struct ErrorText {
+    pub(crate) code: u8,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// A collection, as other records name it.
+#[derive(Serialize)]
+pub(crate) struct InCollection {
+    collection: String,
+    collection_id: String,
+    #[serde(flatten)]
+    path: PathAt,
+}
+
+impl From<&Failure> for ErrorText {
+    fn from(failure: &Failure) -> ErrorText {
+        let hint = failure.hint.clone();
+        ErrorText { code: failure.exit.code(), message: failure.in_one_line(), hint }
+    }
+}
+
+impl From<&Collection> for InCollection {
+    fn from(collection: &Collection) -> InCollection {
+        InCollection {
+            collection: collection.settings().name.clone(),
+            collection_id: collection.settings().id.clone(),
+            path: PathAt::new("collection_path", collection.path()),
+        }
+    }
+}
+
+impl From<&sidecar::Handover> for Handover {
+    fn from(handover: &sidecar::Handover) -> Handover {
+        let (from, to) = match &handover.party {
+            Party::From(id) => (Some(id.clone()), None),
+            Party::To(id) => (None, Some(id.clone())),
+        };
+        Handover { token: handover.token.clone(), from, to }
+    }
+}
+
+impl<'a> Item<'a> {
+    /// An item of `collection`, where only its identifier is known.
+    pub(crate) fn named(collection: &Collection, name: &RepositoryName) -> Item<'a> {
+        let place = collection.root().path_of(urepo::layout::item_directory(name));
+        Item { id: Some(name.to_string()), path: Some(path(&place)), ..Item::default() }
+    }
+
+    /// An item that was just given its identifier.
+    pub(crate) fn labelled(collection: &Collection, label: &Label) -> Item<'a> {
+        let ibip = label.ibip.as_ref().map(ToString::to_string);
+        Item { ibip, ..Item::named(collection, &label.name) }
+    }
+
+    /// An item that was just deposited.
+    pub(crate) fn deposited(collection: &Collection, deposited: &Deposited) -> Item<'a> {
+        let payload = &deposited.payload;
+        Item {
+            state: Some(State::Original.to_string()),
+            files: Some(payload.files),
+            bytes: Some(payload.bytes),
+            digest: Some(format!("sha256:{}", payload.digest)),
+            kept_sources: deposited.left.clone(),
+            ..Item::labelled(collection, &deposited.label)
+        }
+    }
+
+    /// An item with everything that its sidecar says.
+    pub(crate) fn described(item: &StoredItem, sidecar: &Sidecar) -> Item<'a> {
+        Item {
+            id: Some(item.name().to_string()),
+            ibip: sidecar.ibip.as_ref().map(ToString::to_string),
+            path: Some(path(item.dir().path())),
+            state: Some(sidecar.state.to_string()),
+            files: Some(sidecar.payload.files),
+            bytes: Some(sidecar.payload.bytes),
+            digest: Some(format!("sha256:{}", sidecar.payload.digest)),
+            description: Some(Description::of(sidecar)),
+            ..Item::default()
+        }
+    }
+}
+
+impl Description {
+    fn of(sidecar: &Sidecar) -> Description {
+        Description {
+            created: sidecar.created.to_string(),
+            timestamp: sidecar.timestamp.to_string(),
+            target: sidecar.target.as_ref().map(|it| PathAt::new("target", it.as_path())),
+            transferable: sidecar.transferable,
+            metadata: sidecar::json(sidecar.metadata.table()),
+            relations: sidecar::json(&sidecar.relations),
+            origin: sidecar::json(&sidecar.origin),
+            handover: sidecar.handover.as_ref().map(Handover::from),
+            removal: sidecar.removal.as_ref().map(|removal| Removal {
+                by: removal.by.clone(),
+                reason: removal.reason.clone(),
+                was: removal.was.to_string(),
+                date: sidecar.timestamp.to_string(),
+            }),
+        }
+    }
+}
+
+/// The record of `fields` as it is written: of this version, and without keys that have no value.
+pub(super) fn to_json(fields: &impl Serialize) -> Value {
+    let mut value = serde_json::to_value(fields).unwrap_or_else(|error| error.to_string().into());
+    if let Value::Object(record) = &mut value {
+        record.insert("version".to_owned(), 1.into());
+    }
+    drop_nulls(&mut value);
+    value
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}

@@ -1,0 +1,274 @@
+//! The records that are not about one item of a run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use urepo::collection::{Collection, Event};
+use urepo::index::Count;
+use urepo::item::Content;
+
+use super::path::{PathAt, path};
+use super::{ErrorText, Handover, InCollection, is_false};
+
+/// A collection, and what it holds.
+#[derive(Default, Serialize)]
+#[serde(tag = "type", rename = "collection")]
+pub(crate) struct OneCollection {
+    pub(crate) collection: Option<String>,
+    pub(crate) collection_id: Option<String>,
+    #[serde(flatten)]
+    pub(crate) path: Option<PathAt>,
+    pub(crate) prefix: Option<String>,
+    pub(crate) copies_wanted: Option<u64>,
+    pub(crate) counts: Option<BTreeMap<&'static str, u64>>,
+    pub(crate) complete: Option<bool>,
+    pub(crate) round: Option<&'static str>,
+    pub(crate) error: Option<ErrorText>,
+}
+
+/// A finding of `verify`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "finding")]
+pub(crate) struct Finding {
+    pub(crate) id: Option<String>,
+    #[serde(rename = "finding")]
+    pub(crate) code: String,
+    pub(crate) severity: String,
+    pub(crate) meaning: &'static str,
+    pub(crate) detail: String,
+    #[serde(rename = "in")]
+    pub(crate) part: &'static str,
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+    #[serde(flatten)]
+    pub(crate) place: Option<InCollection>,
+}
+
+/// Something that `status` reports of an item.
+#[derive(Default, Serialize)]
+#[serde(tag = "type", rename = "concern")]
+pub(crate) struct Concern {
+    pub(crate) id: String,
+    pub(crate) kind: &'static str,
+    pub(crate) weight: &'static str,
+    pub(crate) collections: Vec<String>,
+    pub(crate) collection_ids: Vec<String>,
+    pub(crate) message: String,
+    pub(crate) copies: Option<u64>,
+    pub(crate) copies_wanted: Option<u64>,
+}
+
+/// An item in one of several collections.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "holding")]
+pub(crate) struct Holding {
+    pub(crate) id: String,
+    pub(crate) ibip: Option<String>,
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+    pub(crate) state: Option<String>,
+    pub(crate) error: Option<ErrorText>,
+    pub(crate) standing: String,
+    pub(crate) collection: String,
+    pub(crate) collection_id: String,
+    pub(crate) timestamp: Option<String>,
+    pub(crate) files: Option<u64>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) digest: Option<String>,
+    pub(crate) sealed: Option<bool>,
+    pub(crate) handover: Option<Handover>,
+}
+
+/// A file, link or empty directory of a payload.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "entry")]
+pub(crate) struct Entry<'a> {
+    id: Option<&'a str>,
+    kind: &'static str,
+    #[serde(flatten)]
+    path: PathAt,
+    bytes: Option<u64>,
+    digest: Option<String>,
+    modified: Option<String>,
+    mode: Option<String>,
+    #[serde(flatten)]
+    target: Option<PathAt>,
+}
+
+/// A directory that cannot be listed.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "directory")]
+pub(crate) struct Directory {
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+    pub(crate) error: ErrorText,
+}
+
+/// Something in an adopted tree that is not an item.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "stray")]
+pub(crate) struct Stray {
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+    pub(crate) reason: String,
+}
+
+/// A damaged line of the inventory.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "inventory_line")]
+pub(crate) struct InventoryLine {
+    pub(crate) text: String,
+    pub(crate) outcome: &'static str,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) dry_run: bool,
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+}
+
+/// What an identifier says.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "identifier")]
+pub(crate) struct Spelled {
+    pub(crate) text: String,
+    #[serde(flatten)]
+    pub(crate) fields: BTreeMap<&'static str, String>,
+}
+
+/// An event of the log, with the keys that it has there.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "event")]
+pub(crate) struct LogEvent<'a> {
+    #[serde(flatten)]
+    pub(crate) event: &'a Event,
+}
+
+/// What a collection holds, by several measures.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "stats")]
+pub(crate) struct Stats<'a> {
+    #[serde(flatten)]
+    pub(crate) place: InCollection,
+    pub(crate) total: Held,
+    pub(crate) states: BTreeMap<String, Held>,
+    pub(crate) prefixes: BTreeMap<&'a str, Held>,
+    pub(crate) years: BTreeMap<String, Held>,
+    pub(crate) repeated: u64,
+    pub(crate) formats: Vec<Format<'a>>,
+    pub(crate) exit_code: u8,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Held {
+    items: u64,
+    files: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Format<'a> {
+    pub(crate) ending: &'a str,
+    pub(crate) files: u64,
+}
+
+/// What issues identifiers.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "doctor")]
+pub(crate) struct Doctor {
+    pub(crate) clock: String,
+    pub(crate) machine: String,
+    pub(crate) temporary_files: u64,
+    pub(crate) distributors: Vec<Distributor>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Distributor {
+    pub(crate) prefix: String,
+    pub(crate) granularity: String,
+    pub(crate) last: Option<String>,
+    pub(crate) machine: Option<String>,
+}
+
+/// The settings, each with its origin, and the files that they are read from.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "config")]
+pub(crate) struct Config<'a> {
+    pub(crate) settings: BTreeMap<&'a str, Setting<'a>>,
+    pub(crate) files: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Setting<'a> {
+    pub(crate) value: &'a str,
+    pub(crate) origin: &'a str,
+}
+
+/// A failure, on stderr.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "error")]
+pub(crate) struct Error<'a> {
+    pub(crate) error: FullError<'a>,
+    pub(crate) exit_code: u8,
+}
+
+#[derive(Serialize)]
+pub(crate) struct FullError<'a> {
+    pub(crate) code: u8,
+    pub(crate) message: &'a str,
+    pub(crate) causes: &'a [String],
+    pub(crate) hint: Option<&'a str>,
+}
+
+impl From<&Collection> for OneCollection {
+    fn from(collection: &Collection) -> OneCollection {
+        OneCollection {
+            collection: Some(collection.settings().name.clone()),
+            collection_id: Some(collection.settings().id.clone()),
+            path: Some(path(collection.path())),
+            ..OneCollection::default()
+        }
+    }
+}
+
+impl From<&Count> for Held {
+    fn from(count: &Count) -> Held {
+        Held { items: count.items, files: count.files, bytes: count.bytes }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// An entry, of the item `id` unless it stands in the record of the item.
+    pub(crate) fn new(id: Option<&'a str>, entry: &urepo::item::Entry) -> Entry<'a> {
+        use std::os::unix::ffi::OsStrExt;
+        let path = path(entry.path.as_path());
+        let mut record = Entry {
+            id,
+            kind: "file",
+            path,
+            bytes: None,
+            digest: None,
+            modified: None,
+            mode: None,
+            target: None,
+        };
+        match &entry.content {
+            Content::File { bytes, digest, modified, mode } => {
+                record.bytes = Some(*bytes);
+                record.digest = Some(format!("sha256:{digest}"));
+                record.modified = Some(modified.to_string());
+                record.mode = Some(format!("{mode:04o}"));
+            }
+            Content::Link { target } => {
+                let target = Path::new(std::ffi::OsStr::from_bytes(target));
+                record.kind = "link";
+                record.target = Some(PathAt::new("target", target));
+            }
+            Content::EmptyDirectory { modified, mode } => {
+                record.kind = "directory";
+                record.modified = Some(modified.to_string());
+                record.mode = Some(format!("{mode:04o}"));
+            }
+        }
+        record
+    }
+}
