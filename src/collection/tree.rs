@@ -1,14 +1,16 @@
 //! The names of one prefix on disk, with which its memory is compared.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Collection;
 use super::list::is_year;
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, PathError};
-use crate::distributor::{Names, Newest};
+use crate::distributor::{Names, Newest, RecordedDates};
 use crate::identity::{Instant, Prefix, parse_suffix};
+use crate::layout;
 
 /// The directories of a prefix: one, or several where it was spelt in different cases.
 pub(super) struct PrefixTree<'a> {
@@ -171,14 +173,28 @@ impl Names for PrefixTree<'_> {
         }
         for mirror in self.mirrors {
             newest = newest.or(PrefixTree::new(mirror.root(), self.prefix.clone()).newest(limit)?);
-            newest = newest.or(mirror.newest_recorded(&self.prefix, limit)?);
+            mirror.visit_recorded(&self.prefix, None, |name| newest.add(name.instant(), limit))?;
         }
         Ok(newest)
     }
 
-    fn newest_recorded(&self, limit: Instant) -> Result<Newest, PathError> {
-        let recorded = |it: &Collection| it.newest_recorded(&self.prefix, limit);
-        self.collection.map_or(Ok(Newest::default()), recorded)
+    fn recorded(&self, since: Option<Instant>, now: Instant) -> Result<RecordedDates, PathError> {
+        let mut recorded = RecordedDates::default();
+        let Some(collection) = self.collection else { return Ok(recorded) };
+        let mut ahead = BTreeSet::new();
+        collection.visit_recorded(&self.prefix, since, |name| {
+            if name.instant() > now {
+                ahead.insert(name);
+            } else {
+                recorded.newest = recorded.newest.max(Some(name.instant()));
+            }
+        })?;
+        for name in ahead {
+            if self.root.stamp(layout::item_directory(&name))?.is_none() {
+                recorded.ahead.insert(name.instant());
+            }
+        }
+        Ok(recorded)
     }
 }
 

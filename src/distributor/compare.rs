@@ -1,5 +1,7 @@
 //! A memory beside the names on disk: what the next date has to be later than.
 
+use std::collections::BTreeSet;
+
 use super::memory::{Found, HeldMemory};
 use super::slot::Token;
 use super::{DEFAULT_MAX_WAIT, Distributor, DistributorError, Notice, Patience};
@@ -14,11 +16,20 @@ pub trait Names {
     /// The dates of the newest name up to `limit` and of the newest beyond.
     fn newest(&self, limit: Instant) -> Result<Newest, PathError>;
 
-    /// The same of all names that are recorded, those included that left. Asked where there is no memory.
-    fn newest_recorded(&self, limit: Instant) -> Result<Newest, PathError> {
-        let _ = limit;
-        Ok(Newest::default())
+    /// The dates of the recorded names, those included that left: of years before that of `since`, none.
+    fn recorded(&self, since: Option<Instant>, now: Instant) -> Result<RecordedDates, PathError> {
+        let _ = (since, now);
+        Ok(RecordedDates::default())
     }
+}
+
+/// The dates of the names that the inventory has recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedDates {
+    /// The newest date that has passed.
+    pub newest: Option<Instant>,
+    /// Dates that the clock has not reached, of names that left. Nothing on disk protects them.
+    pub ahead: BTreeSet<Instant>,
 }
 
 /// The newest names on disk.
@@ -51,7 +62,12 @@ pub(super) struct Basis {
     pub(super) floor: Option<Instant>,
     /// The state of the names that all this was found in.
     pub(super) tree: String,
+    /// Dates of the future that recorded names have which left.
+    pub(super) skipped: BTreeSet<Instant>,
 }
+
+/// The state of the names while recorded ones that left are dated in the future: the next process compares again.
+pub(super) const UNSETTLED: &str = "-";
 
 impl Distributor<'_> {
     /// Now, and up to when a date can have been given by now.
@@ -74,8 +90,12 @@ impl Distributor<'_> {
         self.check_home(memory)?;
         if let Found::Record(record) = &memory.found {
             let tree = names.state(self.clock.now())?;
-            if self.given.is_some() || record.tree.as_str() == tree {
-                return Ok(Basis { last: record.last.max(self.given), floor: None, tree });
+            let is_unsettled = record.tree.as_str() == UNSETTLED;
+            let is_known = self.given.is_some() && is_unsettled != self.skipped.is_empty();
+            if is_known || record.tree.as_str() == tree {
+                let (last, skipped) = (record.last.max(self.given), self.skipped.clone());
+                let tree = if is_unsettled { UNSETTLED.to_owned() } else { tree };
+                return Ok(Basis { last, floor: None, tree, skipped });
             }
         }
         self.compare_all(memory, names, patience, notices)
@@ -94,11 +114,11 @@ impl Distributor<'_> {
         let tree = names.state(now)?;
         let mut newest = names.newest(limit)?;
         let record = memory.found.record();
-        if record.is_none() {
-            newest = newest.or(names.newest_recorded(limit)?);
-        }
-        notices.extend(self.future_name(newest));
         let known = record.and_then(|record| record.last);
+        let is_intact = matches!(memory.found, Found::Record(_));
+        let recorded = names.recorded(known.filter(|_| is_intact), now)?;
+        newest.date = newest.date.max(recorded.newest);
+        notices.extend(self.future_name(newest));
         let is_behind = newest.date > known;
         let prefix = self.prefix.clone();
         notices.extend(match (&memory.found, newest.date) {
@@ -115,15 +135,14 @@ impl Distributor<'_> {
         let changed_over_a_boot = record.is_some_and(|record| {
             record.tree.as_str() != tree && record.boot != Token::sanitised(&self.agent.boot_id)
         });
-        let is_doubtful = !matches!(memory.found, Found::Record(_))
-            || is_behind
-            || changed_over_a_boot
-            || !self.dir.has_lasting_inodes()?;
-        Ok(Basis {
-            last: known.max(newest.date).max(self.given),
-            floor: is_doubtful.then_some(now),
-            tree,
-        })
+        let is_doubtful =
+            !is_intact || is_behind || changed_over_a_boot || !self.dir.has_lasting_inodes()?;
+        // An intact memory may have been taken back behind these by a person; a lost one ended with them
+        // or later.
+        let unknown = recorded.ahead.last().copied().filter(|_| !is_intact);
+        let tree = if recorded.ahead.is_empty() { tree } else { UNSETTLED.to_owned() };
+        let last = known.max(newest.date).max(unknown).max(self.given);
+        Ok(Basis { last, floor: is_doubtful.then_some(now), tree, skipped: recorded.ahead })
     }
 
     pub(super) fn future_name(&self, newest: Newest) -> Option<Notice> {

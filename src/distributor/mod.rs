@@ -20,6 +20,9 @@
 //!
 //! A name on disk that is dated beyond the clock was not given here by a clock that was right. It is
 //! reported and does not count: one wrong name must not end all naming until its date has come.
+//! Nothing on disk protects such a name after it left. The inventory has recorded it: a memory that is not
+//! intact goes on above it, and so refuses to issue as the intact one would. Where a person has taken the
+//! memory back, the date of each such name is skipped.
 
 pub mod algorithm;
 mod compare;
@@ -28,6 +31,7 @@ pub mod granularity;
 mod memory;
 pub mod slot;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::agent::Agent;
@@ -38,8 +42,8 @@ use crate::interrupt::Interrupt;
 use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{Step, Verdict, issue, judge, step};
-use compare::Basis;
-pub use compare::{Names, Newest};
+use compare::{Basis, UNSETTLED};
+pub use compare::{Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
 use memory::{Found, HeldMemory};
@@ -103,6 +107,8 @@ pub struct Distributor<'a> {
     pub interrupt: Interrupt,
     /// The last date this process gave; with it, the memory was compared with the names on disk.
     given: Option<Instant>,
+    /// Dates of the future that recorded names have which left.
+    skipped: BTreeSet<Instant>,
 }
 
 /// Dates given, later than all before and in order.
@@ -124,7 +130,8 @@ impl<'a> Distributor<'a> {
         clock: &'a dyn Clock,
     ) -> Distributor<'a> {
         let (trust, interrupt) = (ClockTrust::Judge, Interrupt::default());
-        Distributor { prefix, setting, dir, agent, clock, trust, interrupt, given: None }
+        let (given, skipped) = (None, BTreeSet::new());
+        Distributor { prefix, setting, dir, agent, clock, trust, interrupt, given, skipped }
     }
 
     /// Gives up to `count` dates, at least one, durable in the memory.
@@ -144,6 +151,7 @@ impl<'a> Distributor<'a> {
         memory.write(last, self.setting, &basis.tree)?;
         drop(memory);
         self.given = last;
+        self.skipped = basis.skipped;
         Ok(Issued { dates, notices })
     }
 
@@ -156,7 +164,10 @@ impl<'a> Distributor<'a> {
         let mut memory = self.lock_memory(patience.lock)?;
         if let Found::Record(record) = &memory.found {
             let (last, granularity) = (record.last, record.granularity);
-            memory.write(last, granularity, &names.state(self.clock.now())?)?;
+            // Another process may have found names to skip.
+            if record.tree.as_str() != UNSETTLED {
+                memory.write(last, granularity, &names.state(self.clock.now())?)?;
+            }
         }
         Ok(())
     }
@@ -172,11 +183,16 @@ impl<'a> Distributor<'a> {
         let mut memory = self.lock_memory(patience.lock)?;
         let (now, limit) = self.now_and_limit(patience);
         let newest = names.newest(limit)?;
-        let last = memory.found.record().and_then(|record| record.last);
+        let recorded = names.recorded(None, now)?;
+        let mut last = memory.found.record().and_then(|record| record.last);
+        if !matches!(memory.found, Found::Record(_)) {
+            last = last.max(recorded.ahead.last().copied());
+        }
         let last = last.filter(|last| future == FutureDate::Keep || *last <= limit);
-        let last = last.max(newest.date);
+        let last = last.max(newest.date).max(recorded.newest);
         self.judged(last.filter(|last| *last <= limit), now, patience)?;
-        memory.write(last.max(Some(now)), self.setting, &names.state(now)?)?;
+        let tree = if recorded.ahead.is_empty() { names.state(now)? } else { UNSETTLED.to_owned() };
+        memory.write(last.max(Some(now)), self.setting, &tree)?;
         Ok(self.future_name(newest).into_iter().collect())
     }
 
@@ -268,7 +284,9 @@ impl<'a> Distributor<'a> {
                 Err(error) => return Err(error),
             };
             known = Some(date);
-            dates.push(date);
+            if !basis.skipped.contains(&date) {
+                dates.push(date);
+            }
         }
         Ok(dates)
     }

@@ -1,6 +1,7 @@
 //! A collection that has lost urepo's own directory, or parts of it, answers, and the first change
 //! rebuilds what is missing.
 
+mod departed;
 mod rebuilding;
 
 use std::path::Path;

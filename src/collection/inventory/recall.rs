@@ -1,6 +1,7 @@
 //! What the inventory says of an item that is not here.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::sync::PoisonError;
 
 use super::line::InventoryLine;
@@ -9,7 +10,6 @@ use super::year::{YearInventory, visit_lines, without_end};
 use super::{Collection, Departure, Destination, InventoryChange, MAX_LINE_BYTES, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
-use crate::distributor::Newest;
 use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::item::State;
 
@@ -159,30 +159,40 @@ impl Collection {
         }
     }
 
-    /// The newest names of the subsystem of `prefix` in the inventory, those included that left.
-    pub(in crate::collection) fn newest_recorded(
+    /// Calls `visit` with the names of the subsystem of `prefix` in the inventory, those included that left:
+    /// of years before that of `since`, none.
+    pub(in crate::collection) fn visit_recorded(
         &self,
         prefix: &Prefix,
-        limit: Instant,
-    ) -> Result<Newest, PathError> {
-        let mut newest = Newest::default();
+        since: Option<Instant>,
+        mut visit: impl FnMut(RepositoryName),
+    ) -> Result<(), PathError> {
         let subsystem = prefix.subsystem();
-        self.visit_inventory(|text| {
+        let first_year = since.map(|since| since.civil().year);
+        let is_wanted = |file: &OsStr| {
+            let year = file.to_str().and_then(|file| file.rsplit_once('+')?.1.parse::<i128>().ok());
+            year.zip(first_year).is_none_or(|(year, first)| year >= first)
+        };
+        self.visit_inventory(is_wanted, |text| {
             if let Some(line) = InventoryLine::parse(text)
                 && line.name.prefix().subsystem() == subsystem
             {
-                newest.add(line.name.instant(), limit);
+                visit(line.name);
             }
-        })?;
-        Ok(newest)
+        })
     }
 
-    /// Calls `visit` for every line.
-    fn visit_inventory(&self, mut visit: impl FnMut(&[u8])) -> Result<(), PathError> {
+    /// Calls `visit` for every line of the files that are wanted.
+    fn visit_inventory(
+        &self,
+        is_wanted: impl Fn(&OsStr) -> bool,
+        mut visit: impl FnMut(&[u8]),
+    ) -> Result<(), PathError> {
         let Some(dir) = self.inventory()? else { return Ok(()) };
         for entry in dir.entries()? {
             let entry = entry?;
             if entry.kind == Kind::File
+                && is_wanted(&entry.name)
                 && let Some(file) = dir.open_file_if_there(&entry.name)?
             {
                 visit_lines(&file, 0, |_, text| visit(text))?;
@@ -198,15 +208,18 @@ impl Collection {
     ) -> Result<BTreeSet<RepositoryName>, PathError> {
         let mut found = BTreeSet::new();
         let leaf = end.rsplit('/').next().unwrap_or_default().as_bytes();
-        self.visit_inventory(|text| {
-            // Most lines are of other items; to look for the leaf is cheaper than to add up.
-            if text.windows(leaf.len().max(1)).any(|window| window == leaf)
-                && let Some(line) = InventoryLine::parse(text)
-                && line.name.folded().ends_with(end)
-            {
-                found.insert(line.name);
-            }
-        })?;
+        self.visit_inventory(
+            |_| true,
+            |text| {
+                // Most lines are of other items; to look for the leaf is cheaper than to add up.
+                if text.windows(leaf.len().max(1)).any(|window| window == leaf)
+                    && let Some(line) = InventoryLine::parse(text)
+                    && line.name.folded().ends_with(end)
+                {
+                    found.insert(line.name);
+                }
+            },
+        )?;
         Ok(found)
     }
 }

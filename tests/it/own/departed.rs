@@ -1,0 +1,147 @@
+//! Names that left are on no disk: the inventory keeps them from being given again.
+
+use std::path::{Path, PathBuf};
+
+use urepo::collection::{Collection, IssueOptions, IssuePurpose, Issuer, Register};
+use urepo::disk::Watcher;
+use urepo::distributor::{FutureDate, slot};
+use urepo::identity::RepositoryName;
+
+use crate::support::{
+    TestClock, agent, deposit, issue_options, make_collection, options, request, scratch,
+};
+
+struct Archive {
+    _scratch: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Archive {
+    fn new() -> Archive {
+        let scratch = scratch();
+        let root = scratch.path().join("archive");
+        make_collection(&root);
+        std::fs::write(root.with_file_name("a.txt"), "a").unwrap();
+        Archive { _scratch: scratch, root }
+    }
+
+    /// An item that a process of its own makes, or why it does not.
+    fn try_deposit(&self, time: &str) -> Result<RepositoryName, String> {
+        let collection = Collection::open(&self.root, &Watcher::default()).unwrap();
+        let requests = vec![request(self.root.with_file_name("a.txt"))];
+        let clock = TestClock::at(time);
+        let (mut outcomes, summary) =
+            deposit(&collection, requests, options(), &clock, |_| ()).unwrap();
+        let result = outcomes.remove(0).result;
+        result.map(|deposited| deposited.label.name).map_err(|_| format!("{:?}", summary.fatal))
+    }
+
+    #[track_caller]
+    fn deposit(&self, time: &str) -> RepositoryName {
+        self.try_deposit(time).unwrap()
+    }
+
+    /// Takes all items away, as migration does: the inventory has recorded them.
+    fn lose_items(&self) {
+        std::fs::remove_dir_all(self.root.join("example.org")).unwrap();
+    }
+
+    fn memories(&self) -> PathBuf {
+        self.root.join(".urepo/distributor")
+    }
+
+    fn memory(&self) -> PathBuf {
+        let mut files = std::fs::read_dir(self.memories()).unwrap();
+        files.next().unwrap().unwrap().path()
+    }
+
+    fn take_over(&self, time: &str, future: FutureDate) {
+        let collection = Collection::open(&self.root, &Watcher::default()).unwrap();
+        let (agent, clock) = (agent(), TestClock::at(time));
+        collection.rebuild(&crate::support::waiter(&clock)).unwrap();
+        let options = IssueOptions {
+            purpose: IssuePurpose::Care,
+            register: Register::default(),
+            ..issue_options()
+        };
+        Issuer::new(&collection, &agent, &clock, &options).unwrap().adopt(future).unwrap();
+    }
+}
+
+/// The newest slot of the memory goes bad.
+fn spoil_newest_slot(memory: &Path) {
+    let mut bytes = std::fs::read(memory).unwrap();
+    let half = slot::FILE / 2;
+    let first = slot::decode(&bytes[..slot::SLOT]).unwrap().sequence;
+    let second = slot::decode(&bytes[half..half + slot::SLOT]).unwrap().sequence;
+    bytes[if first > second { 100 } else { half + 100 }] ^= 1;
+    std::fs::write(memory, bytes).unwrap();
+}
+
+/// The clock was an hour ahead when the name was given, and has been set back since.
+#[test]
+fn a_name_given_ahead_of_the_clock_is_not_given_again() {
+    let archive = Archive::new();
+    let given = archive.deposit("2026-11-21T03:13:20Z");
+    archive.lose_items();
+    std::fs::remove_dir_all(archive.memories()).unwrap();
+    // As with the memory that was lost.
+    let error = archive.try_deposit("2026-11-21T02:13:20Z").unwrap_err();
+    assert!(error.contains("ClockBehind"), "{error}");
+    archive.take_over("2026-11-21T02:13:21Z", FutureDate::Keep);
+    let error = archive.try_deposit("2026-11-21T02:13:22Z").unwrap_err();
+    assert!(error.contains("ClockBehind"), "{error}");
+    archive.take_over("2026-11-21T02:13:23Z", FutureDate::Forget);
+    let passed = "2026-11-21T02:13:23Z".parse().unwrap();
+    for time in ["2026-11-21T02:13:24Z", "2026-11-21T02:13:25Z"] {
+        let new = archive.deposit(time);
+        assert!(new.instant() > passed && new.instant() < given.instant(), "{new}");
+    }
+    let new = archive.deposit("2026-11-21T03:13:40Z");
+    assert!(new.instant() > given.instant(), "{new} after {given}");
+}
+
+/// Of a name on disk the no-replace rename takes care; after it left, the inventory does.
+#[test]
+fn a_name_that_leaves_after_the_clock_was_set_back_is_not_given_again() {
+    let archive = Archive::new();
+    let given = archive.deposit("2026-11-21T03:13:20Z");
+    archive.take_over("2026-11-21T02:13:23Z", FutureDate::Forget);
+    archive.deposit("2026-11-21T02:13:24Z");
+    archive.lose_items();
+    archive.deposit("2026-11-21T02:13:25Z");
+    let new = archive.deposit("2026-11-21T03:13:40Z");
+    assert!(new.instant() > given.instant(), "{new} after {given}");
+}
+
+/// A memory whose last record is lost goes on above the names that left.
+#[test]
+fn a_damaged_memory_goes_on_above_names_that_left() {
+    let archive = Archive::new();
+    archive.deposit("2026-11-21T02:12:20Z");
+    archive.deposit("2026-11-21T02:13:20Z");
+    let given = archive.deposit("2026-11-21T02:13:20Z");
+    archive.lose_items();
+    spoil_newest_slot(&archive.memory());
+    let new = archive.deposit("2026-11-21T02:13:18Z");
+    assert!(new.instant() > given.instant(), "{new} after {given}");
+}
+
+#[test]
+fn an_accepted_memory_goes_on_above_names_that_left() {
+    for is_lost in [true, false] {
+        let archive = Archive::new();
+        archive.deposit("2026-11-21T02:12:20Z");
+        archive.deposit("2026-11-21T02:13:20Z");
+        let given = archive.deposit("2026-11-21T02:13:20Z");
+        archive.lose_items();
+        if is_lost {
+            std::fs::remove_dir_all(archive.memories()).unwrap();
+        } else {
+            spoil_newest_slot(&archive.memory());
+        }
+        archive.take_over("2026-11-21T02:13:18Z", FutureDate::Keep);
+        let new = archive.deposit("2026-11-21T02:13:18Z");
+        assert!(new.instant() > given.instant(), "{is_lost}: {new} after {given}");
+    }
+}
