@@ -23,7 +23,8 @@ fn the_pages_are_those_that_the_program_writes() {
     assert_eq!(files_in(&committed("")), written, "{RENEW}");
     for name in written {
         let text = std::fs::read_to_string(committed(&name)).unwrap();
-        let printed = page(&world, name.trim_end_matches(".1").trim_start_matches("urepo-"));
+        let subject = name.trim_end_matches(".1").trim_end_matches(".5");
+        let printed = page(&world, subject.trim_start_matches("urepo-"));
         assert!(text == printed, "man/{name} is not what the program prints; {RENEW}");
     }
 }
@@ -41,6 +42,37 @@ fn every_command_has_a_page_that_lists_the_flags_of_its_help() {
     assert_eq!(flags_of_page(&page(&world, "urepo")), help, "urepo itself");
 }
 
+/// The pages of files and docs/format.md name the same keys in the same order.
+#[test]
+fn the_pages_of_files_have_the_keys_of_the_format() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/format.md");
+    let format = std::fs::read_to_string(path).unwrap();
+    let world = World::new();
+    for file in FILES {
+        let (_, section) = format.split_once(&format!("\n## {file}\n")).unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let lines: Vec<_> = section.lines().collect();
+        let mut documented = Vec::new();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("| `")) {
+            // The heading of a table may name one, too.
+            if lines.get(at + 1).is_none_or(|next| !next.starts_with("|---")) {
+                let cell = line[2..].split(" | ").next().unwrap();
+                documented.extend(cell.split('`').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+        let text = page(&world, file);
+        let lines: Vec<_> = text.lines().collect();
+        let tags = lines.windows(2).filter(|pair| pair[0] == ".TP").map(|pair| pair[1]);
+        let mut keys = Vec::new();
+        for tag in tags {
+            let (key, _) = tag.strip_prefix("\\fB").unwrap().split_once("\\fR").unwrap();
+            keys.extend(key.split(", ").map(str::to_owned));
+        }
+        assert!(keys.len() > 10, "{file}: {keys:?}");
+        assert_eq!(keys, documented, "{file}");
+    }
+}
+
 #[test]
 fn every_example_works() {
     let world = World::new();
@@ -54,6 +86,9 @@ fn every_example_works() {
         }
     }
 }
+
+/// The files that have a page.
+const FILES: [&str; 2] = ["item.toml", "urepo.toml"];
 
 const RENEW: &str = "`SNAPSHOTS=overwrite cargo test manual` renews the pages";
 
@@ -145,7 +180,7 @@ const STAND_INS: &str = r#"
 mkdir bin
 printf '#!/bin/sh\ntest -f "$1"\n' > bin/xdg-open
 printf '#!/bin/sh\necho "-- dump of $1"\n' > bin/pg_dump
-printf '#!/bin/sh\ntest "$*" = "-l -" && grep -q "^.TH UREPO"\n' > bin/man
+printf '#!/bin/sh\ntest "$*" = "-l -" && grep -q "^.TH [UI]"\n' > bin/man
 chmod +x bin/*
 "#;
 

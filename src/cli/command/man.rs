@@ -6,17 +6,22 @@ use crate::cli::Done;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
 
+mod formats;
 mod page;
 mod roff;
 
 /// Print a page of the manual
+///
+/// A command has a page, and so have the files urepo.toml and item.toml.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  urepo man new | man -l -")]
+  urepo man new | man -l -
+  urepo man item.toml | man -l -")]
 pub(crate) struct Man {
-    /// The command; urepo itself unless given
-    command: Option<String>,
+    /// The command or the file; urepo itself unless given
+    #[arg(value_name = "COMMAND|FILE")]
+    page: Option<String>,
     /// Write all pages into this directory instead
     #[arg(long, value_name = "DIR", hide = true)]
     write: Option<PathBuf>,
@@ -30,14 +35,17 @@ impl Man {
         if let Some(dir) = &self.write {
             return write_all(dir, &urepo);
         }
-        let text = match self.command.as_deref() {
+        let text = match self.page.as_deref() {
             None => page::of_urepo(&urepo),
             Some(name) => match urepo.find_subcommand(name) {
                 Some(command) => page::of_command(command),
-                None => {
-                    return Err(Failure::usage(format!("there is no command `{name}`"))
-                        .hint("`urepo --help` lists the commands"));
-                }
+                None => match formats::FORMATS.iter().find(|format| format.name == name) {
+                    Some(format) => page::of_format(format),
+                    None => {
+                        return Err(Failure::usage(format!("there is no command `{name}`"))
+                            .hint("`urepo --help` lists the commands"));
+                    }
+                },
             },
         };
         printer.payload(text.as_bytes())
@@ -50,6 +58,9 @@ fn write_all(dir: &std::path::Path, urepo: &clap::Command) -> Done {
     for command in page::commands(urepo) {
         let name = format!("urepo-{}.1", command.get_name());
         dir.replace_file(&name, page::of_command(command).as_bytes())?;
+    }
+    for format in formats::FORMATS {
+        dir.replace_file(&format!("{}.5", format.name), page::of_format(format).as_bytes())?;
     }
     Ok(())
 }

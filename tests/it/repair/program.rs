@@ -100,7 +100,7 @@ could not mend [NAME]:
   no good copy of doc/b.txt
   take out doc/added
 error: 1 item still damaged, 0 repaired
-hint: name more collections with good copies with `--from COLLECTION`
+hint: add collections with good copies with `--from COLLECTION`
 
 "#]],
     );
@@ -212,7 +212,7 @@ hint: `--from COLLECTION` names more collections; `--partial` mends the rest
         str![[r#"
 mended a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
 error: 1 item still damaged, 0 repaired
-hint: name more collections with good copies with `--from COLLECTION`
+hint: add collections with good copies with `--from COLLECTION`
 
 "#]],
     );

@@ -4,6 +4,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use urepo::verify::Code;
 
+use super::formats::{Format, Table};
 use super::roff::{Roff, bold, italic};
 use crate::cli::config::VARIABLES;
 use crate::cli::exit::{Exit, TABLE};
@@ -77,6 +78,7 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     for (path, meaning) in FILES {
         page.tagged(&bold(path), meaning);
     }
+    page.paragraph("urepo.toml(5) and item.toml(5) list the keys.");
     page.section("exit status");
     for (exit, meaning) in TABLE {
         let meaning = sentence(&with_first(meaning, char::to_uppercase));
@@ -125,10 +127,39 @@ pub(super) fn of_command(command: &Command) -> String {
     page.finish()
 }
 
+/// The page of a file.
+pub(super) fn of_format(format: &Format) -> String {
+    let mut page = Roff::default();
+    page.title(format.name, 5, RELEASED, env!("CARGO_PKG_VERSION"));
+    page.section("name");
+    page.paragraph(&format!("{} - {}", format.name, format.about));
+    page.section("description");
+    for text in format.description {
+        page.paragraph(text);
+    }
+    for Table { heading, intro, keys } in format.tables {
+        page.section(heading);
+        if !intro.is_empty() {
+            page.paragraph(intro);
+        }
+        for (key, kind, meaning) in *keys {
+            let tag = if kind.is_empty() {
+                bold(key)
+            } else {
+                format!("{} ({})", bold(key), italic(kind))
+            };
+            page.tagged(&tag, &sentence(&with_first(meaning, char::to_uppercase)));
+        }
+    }
+    page.section("see also");
+    page.paragraph("urepo(1)");
+    page.finish()
+}
+
 /// Title, name and synopsis.
 fn begin(name: &str, about: &str, command: &Command) -> Roff {
     let mut page = Roff::default();
-    page.title(name, RELEASED, env!("CARGO_PKG_VERSION"));
+    page.title(name, 1, RELEASED, env!("CARGO_PKG_VERSION"));
     page.section("name");
     page.paragraph(&format!("{name} - {about}"));
     page.section("synopsis");

@@ -12,13 +12,15 @@ pub(super) struct Roff {
 const WIDTH: usize = 76;
 
 impl Roff {
-    pub(super) fn title(&mut self, name: &str, date: &str, version: &str) {
+    pub(super) fn title(&mut self, name: &str, section: u8, date: &str, version: &str) {
         let name = name.to_uppercase();
-        self.line(&format!(".TH {name} 1 {date} \"urepo {version}\" \"Uniform repositories\""));
+        self.line(&format!(
+            ".TH {name} {section} {date} \"urepo {version}\" \"Uniform repositories\""
+        ));
     }
 
     pub(super) fn section(&mut self, heading: &str) {
-        self.line(&format!(".SH \"{}\"", heading.to_uppercase()));
+        self.line(&format!(".SH \"{}\"", escape(&heading.to_uppercase())));
         self.fresh = true;
     }
 
@@ -145,8 +147,9 @@ fn flags_and_pages(prose: &str) -> String {
         let word = piece.trim_end_matches([' ', '\n']);
         let word = word.trim_end_matches(['.', ',', ';', ':']);
         let rest = &piece[word.len()..];
-        match word.strip_suffix("(1)") {
-            Some(page) => markup += &format!("{}(1)", bold(page)),
+        let page = word.strip_suffix("(1)").or_else(|| word.strip_suffix("(5)"));
+        match page {
+            Some(page) => markup += &format!("{}{}", bold(page), &word[page.len()..]),
             None if word.len() > 2 && word.starts_with("--") => markup += &bold(word),
             None => markup += &escape(word),
         }

@@ -1,0 +1,201 @@
+//! The pages of section 5: the keys of the two files that people may read and edit.
+
+/// A page about a file.
+pub(super) struct Format {
+    /// The name of the file, and of the page.
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) description: &'static [&'static str],
+    pub(super) tables: &'static [Table],
+}
+
+/// Keys that stand together.
+pub(super) struct Table {
+    pub(super) heading: &'static str,
+    pub(super) intro: &'static str,
+    pub(super) keys: &'static [Key],
+}
+
+/// A key (or several with one meaning), its type where the meaning does not say it, and its meaning.
+pub(super) type Key = (&'static str, &'static str, &'static str);
+
+pub(super) const FORMATS: [&Format; 2] = [&ITEM, &COLLECTION];
+
+const COLLECTION: Format = Format {
+    name: "urepo.toml",
+    about: "settings of a collection",
+    description: &[
+        "A directory with this file is a collection. It is TOML in UTF-8, and you may edit it. `urepo init` and \
+         `urepo adopt` write it, and `urepo config` shows what it says.",
+    ],
+    tables: &[
+        Table {
+            heading: "keys",
+            intro: "",
+            keys: &[
+                ("format", "integer", "1"),
+                (
+                    "id",
+                    "string",
+                    "32 hexadecimal digits. Never changes, wherever the collection goes",
+                ),
+                ("name", "string", "the name of the collection for people"),
+                (
+                    "durability",
+                    "string",
+                    "`full`, the default: success means synced. `none`: nothing is synced",
+                ),
+                (
+                    "network",
+                    "string",
+                    "`refuse`, the default: no identifiers are issued on network file systems. `trusted`: their locks work \
+                     between machines",
+                ),
+                (
+                    "copies",
+                    "integer",
+                    "how many Copies each Original should have elsewhere; 0 by default. `urepo status` reports what is \
+                     missing",
+                ),
+                (
+                    "[[subsystem]]",
+                    "tables",
+                    "what issues identifiers; the first by default. Without one, none are issued",
+                ),
+            ],
+        },
+        Table {
+            heading: "keys of [[subsystem]]",
+            intro: "",
+            keys: &[
+                ("name", "string, optional", "for `--subsystem`; the prefix by default"),
+                ("host", "string", "the fully qualified host name"),
+                ("port", "integer", "80 by default"),
+                (
+                    "ip",
+                    "string, optional",
+                    "the address that IBIps are built from; without it, items get none",
+                ),
+                ("ip_port", "integer", "the port that IBIps are built from; 800 by default"),
+                (
+                    "granularity",
+                    "string",
+                    "what dates are rounded to: `auto`, or seconds such as `1`, `60` or `0.001`",
+                ),
+                (
+                    "distributor",
+                    "path, optional",
+                    "the directory of a memory shared by several collections of one host",
+                ),
+            ],
+        },
+    ],
+};
+
+const ITEM: Format = Format {
+    name: "item.toml",
+    about: "sidecar of an item",
+    description: &[
+        "Each item has this file beside its payload, `doc/`. It is TOML in UTF-8, at most 128 MiB. You may edit the metadata \
+         and the relations. The seal then no longer fits, which `urepo verify` reports, and `urepo repair --reseal` renews it.",
+        "Dates are TOML date-times in UTC with as many decimals as needed, at most nine. A path is relative to `doc/`. A \
+         backslash in it is doubled, and a byte that is not UTF-8 is a backslash, an x and two hexadecimal digits.",
+    ],
+    tables: &[
+        Table {
+            heading: "keys",
+            intro: "",
+            keys: &[
+                ("format", "integer", "1. A reader refuses a higher one"),
+                ("state", "string", "`Original`, `Copy` or `Deleted`"),
+                ("repository", "string", "the identifier, as issued"),
+                (
+                    "ibip",
+                    "string, optional",
+                    "its opaque form, the IBIp. Stored, since it cannot be computed from the identifier",
+                ),
+                ("created", "date", "the instant in the identifier"),
+                ("timestamp", "date", "the last change of the sidecar: deposit, update, removal"),
+                ("target", "path, optional", "the file or link that the bare identifier opens"),
+                ("transferable", "boolean", "whether the Original may migrate; `true` if absent"),
+                (
+                    "[metadata]",
+                    "table",
+                    "the description: terms of Dublin Core, and keys of your own in `[metadata.x]`",
+                ),
+                (
+                    "[relations]",
+                    "table",
+                    "identifiers of other items by kind of relation, such as `next_edition`: strings or lists",
+                ),
+                ("[origin]", "table", "where the item came from"),
+                ("[handover]", "table", "a hand-over of the Original that is not finished"),
+                ("[removal]", "table", "how a tombstone came to be"),
+                (
+                    "[payload]",
+                    "table",
+                    "`files`: number of files; `bytes`: their sum; `sha256`: digest of the manifest",
+                ),
+                (
+                    "[[file]]",
+                    "tables",
+                    "one entry for each file, link and empty directory, in the byte order of their paths",
+                ),
+                ("[seal]", "table", "`sha256`: digest of everything before the line `[seal]`"),
+            ],
+        },
+        Table {
+            heading: "keys of [[file]]",
+            intro: "",
+            keys: &[
+                ("path", "path", "where it is"),
+                (
+                    "kind",
+                    "string",
+                    "`file`, `link` or `directory`, for an empty one; a file if absent",
+                ),
+                ("bytes", "integer", "the size of a file"),
+                ("sha256", "string", "the digest of a file: 64 lower-case hexadecimal digits"),
+                ("modified", "date", "the mtime of a file or directory"),
+                ("mode", "string", "the permission bits of a file or directory, as `\"0644\"`"),
+                ("target", "string", "where a link leads, escaped as a path"),
+            ],
+        },
+        Table {
+            heading: "keys of [origin]",
+            intro: "",
+            keys: &[
+                ("source", "", "the path or name of the source, escaped as a path"),
+                ("imported", "", "when the import began"),
+                (
+                    "digests.md5, digests.sha1, digests.sha512",
+                    "",
+                    "checksums that came with the source, by path",
+                ),
+                ("adopted", "", "when `urepo adopt` wrote this sidecar for an existing item"),
+                ("collection", "", "of a Copy: the id of the collection that held the Original"),
+                ("copied", "", "of a Copy: when it was made"),
+                ("through", "", "of a Copy made from a Copy: the id of that collection"),
+            ],
+        },
+        Table {
+            heading: "keys of [handover]",
+            intro: "The receiver is a Copy with `from` until the hand-over ends. The giver gets `to`, and then becomes a Copy: that \
+                    is the commit point.",
+            keys: &[
+                ("token", "", "common to both sides of one hand-over"),
+                ("from, to", "", "the id of the other collection"),
+            ],
+        },
+        Table {
+            heading: "keys of [removal]",
+            intro: "A tombstone keeps `[payload]` and `[[file]]` of the files that it had, and has no `doc/`.",
+            keys: &[
+                ("by", "", "user and machine"),
+                ("reason", "", "why, if a reason was given"),
+                ("was", "", "the state before: a tombstone of an Original or of a Copy"),
+                ("updated", "", "the `timestamp` before"),
+            ],
+        },
+    ],
+};
