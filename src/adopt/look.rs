@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::describe::Description;
 use super::{AdoptError, Note, Plan, Planned, bibtex};
 use crate::collection::{Collection, CollectionError, StoredItem};
-use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::disk::{Dir, FileStat, Kind, PathError};
 use crate::holdings::refuse_departed;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
@@ -38,7 +38,7 @@ pub(super) fn look(
     name: &RepositoryName,
     state: Option<State>,
 ) -> Result<Look, AdoptError> {
-    match root.stamp(name.as_str())?.map(|stamp| stamp.kind) {
+    match root.stat(name.as_str())?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => {}
         None => return Ok(Look::NoItem("it has just gone")),
         Some(Kind::Link) => return Ok(Look::NoItem("it is a symbolic link")),
@@ -58,7 +58,7 @@ pub(super) fn look(
         }
     }
     beside.sort();
-    let doc = match item.dir().stamp(layout::PAYLOAD)?.map(|stamp| stamp.kind) {
+    let doc = match item.dir().stat(layout::PAYLOAD)?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => item.dir().open_dir(layout::PAYLOAD)?,
         None if !has_files => return Ok(Look::NoItem("it has neither `doc` nor files")),
         None => return Err(AdoptError::NoPayload { name: name.to_string() }),
@@ -148,7 +148,7 @@ pub(super) fn state_of(item: &StoredItem) -> Result<Option<State>, AdoptError> {
 /// What the item says of itself, and where.
 fn describe(item: &StoredItem) -> Result<(Option<&'static str>, Description), PathError> {
     for path in REFERENCES {
-        if item.dir().stamp(Path::new(path))?.is_none() {
+        if item.dir().stat(Path::new(path))?.is_none() {
             continue;
         }
         let bytes = match read_reference(item.dir(), path)? {
@@ -175,9 +175,9 @@ fn read_reference(dir: &Dir, path: &str) -> Result<Result<Vec<u8>, String>, Path
         Err(error) if error.is_link() => return Ok(Err("it is a symbolic link".to_owned())),
         outcome => outcome?,
     };
-    match file.stamp()? {
-        Stamp { kind: Kind::File, bytes, .. } if bytes <= MAX_REFERENCE_BYTES => {}
-        Stamp { kind: Kind::File, .. } => {
+    match file.stat()? {
+        FileStat { kind: Kind::File, bytes, .. } if bytes <= MAX_REFERENCE_BYTES => {}
+        FileStat { kind: Kind::File, .. } => {
             return Ok(Err(format!("it is larger than {} MiB", MAX_REFERENCE_BYTES >> 20)));
         }
         _ => return Ok(Err("it is no file".to_owned())),
@@ -208,8 +208,8 @@ impl Plan {
                         self.add_link(doc, &below, &target)?;
                     }
                     Kind::File => {
-                        let Some(stamp) = dir.stamp(&entry.name)? else { continue };
-                        special += u64::from(stamp.mode != stamp.kept_mode());
+                        let Some(stamp) = dir.stat(&entry.name)? else { continue };
+                        special += u64::from(stamp.mode != stamp.permission_bits());
                         self.files += 1;
                         self.bytes += stamp.bytes;
                         self.add(&below, Planned::File { bytes: stamp.bytes });
@@ -217,8 +217,8 @@ impl Plan {
                 }
             }
             if is_empty && !path.as_os_str().is_empty() {
-                let stamp = dir.own_stamp()?;
-                let (modified, mode) = (stamp.modified, stamp.kept_mode());
+                let stamp = dir.own_stat()?;
+                let (modified, mode) = (stamp.modified, stamp.permission_bits());
                 special += u64::from(stamp.mode != mode);
                 check_time(&stamp, dir.path())?;
                 self.add(&path, Planned::EmptyDirectory { modified, mode });
@@ -303,7 +303,7 @@ fn is_odd(name: &OsStr) -> bool {
 }
 
 /// Makes sure that the time of `stamp` can be written into a sidecar and read again.
-pub(super) fn check_time(stamp: &Stamp, path: &Path) -> Result<(), AdoptError> {
+pub(super) fn check_time(stamp: &FileStat, path: &Path) -> Result<(), AdoptError> {
     let year = stamp.modified.civil().year;
     if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {
         return Ok(());

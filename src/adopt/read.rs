@@ -82,7 +82,7 @@ impl Draft {
     ) -> Result<Content, AdoptError> {
         for _ in 0..ATTEMPTS {
             let mut file = self.doc.open_file(path)?;
-            let before = file.stamp()?;
+            let before = file.stat()?;
             match before.kind {
                 Kind::File => {}
                 Kind::Special(kind) => {
@@ -94,9 +94,9 @@ impl Draft {
             let Measured { bytes, digest } =
                 digest_up_to(&mut file, before.bytes, progress, interrupt)?;
             // By its path, so that a file put in its place is noticed too.
-            let after = self.doc.stamp(path)?;
+            let after = self.doc.stat(path)?;
             if after.as_ref() == Some(&before) && bytes == before.bytes {
-                let (modified, mode) = (before.modified, before.kept_mode());
+                let (modified, mode) = (before.modified, before.permission_bits());
                 return Ok(Content::File { bytes, digest, modified, mode });
             }
         }

@@ -1,93 +1,109 @@
-//! Making an index anew, beside the one that is there, and putting it in its place.
+//! Building an index beside the existing one, and replacing that.
 
 use std::path::Path;
 
 use super::refresh::Refresh;
-use super::{Catalog, CatalogError, Look, Means};
+use super::{Catalog, CatalogError, RefreshContext, RefreshDepth};
 use crate::disk::{Lock, LockError, LockMode};
 use crate::index::{Index, IndexError};
 use crate::layout;
 
-/// What the database makes beside its file.
+/// The endings of the files that `SQLite` keeps beside the database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 impl Catalog<'_> {
-    /// Makes the index anew from the sidecars.
+    /// Builds the index from the sidecars.
     ///
-    /// It is not seen before it is whole. What is changed meanwhile is told to the old index, or to
-    /// none: so at the end every sidecar is looked at again.
+    /// The new index is published when it is complete. Changes made meanwhile are logged in the old index,
+    /// or nowhere: so at the end every sidecar is compared.
     ///
-    /// With [`Look::Anew`] in any case; or else only if nobody else has made it while this waited.
-    pub(super) fn make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
+    /// Unless `depth` is [`RefreshDepth::Rebuild`], nothing is built if another process did so meanwhile.
+    pub(super) fn build(
+        &mut self,
+        depth: RefreshDepth,
+        context: &RefreshContext<'_>,
+    ) -> Result<(), CatalogError> {
         let own = self.collection.ensure_own()?;
         let new = format!("{}.new", layout::INDEX);
-        let holder = means.agent.holder(means.clock);
+        let holder = context.agent.holder(context.clock);
         let mode = LockMode::Exclusive;
-        let making = Lock::take(own, layout::INDEX_MAKING, mode, &holder, &means.waiter());
-        let _making = making.map_err(|error| match error {
+        let lock = Lock::take(own, layout::INDEX_MAKING, mode, &holder, &context.waiter());
+        let _lock = lock.map_err(|error| match error {
             LockError::Disk(error) => CatalogError::Disk(error),
             LockError::Interrupted { .. } => CatalogError::Interrupted,
-            held @ LockError::Held { .. } => CatalogError::BeingMade(held),
+            held @ LockError::Held { .. } => CatalogError::BeingBuilt(held),
         })?;
-        if look != Look::Anew && matches!(self.refresh(look, means), Ok(Some(()))) {
+        if depth != RefreshDepth::Rebuild && matches!(self.refresh(depth, context), Ok(Some(()))) {
             return Ok(());
         }
         for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{new}{ending}")))?;
         }
         let path = self.collection.index_path()?.with_file_name(&new);
-        // As open to others as what is beside it: the database itself would make it for its owner only.
+        // `SQLite` would create it for its owner only; this way the group of a shared collection has access.
         drop(own.create_file(&new)?);
         let mut index = Index::create(Some(&path), self.collection.id())?;
-        if let Some(stamp) = own.stamp(&new)? {
-            index.is_made_as(self.collection.index_inode(&stamp)?)?;
+        if let Some(stamp) = own.stat(&new)? {
+            index.set_inode(self.collection.index_inode(&stamp)?)?;
         }
-        self.fill(&mut index, means)?;
+        self.fill(&mut index, context)?;
         drop(index);
         own.open_file(&new)?.sync()?;
-        self.put_in_place(&path, &new, means)?;
-        self.news.made = true;
-        let read = self.news.read;
-        self.refresh(Look::Full, means)?.ok_or(CatalogError::Gone)?;
-        // What was read twice is no more for that.
-        self.news.read = read;
+        self.put_in_place(&path, &new, context)?;
+        self.report.built = true;
+        let read = self.report.read;
+        self.refresh(RefreshDepth::Sidecars, context)?.ok_or(CatalogError::Gone)?;
+        // Items that were read twice count once.
+        self.report.read = read;
         Ok(())
     }
 
-    /// Makes an index for one use.
-    pub(super) fn make_temporary(&mut self, means: &Means<'_>) -> Result<(), CatalogError> {
+    /// Builds an index that is gone after use.
+    pub(super) fn build_temporary(
+        &mut self,
+        context: &RefreshContext<'_>,
+    ) -> Result<(), CatalogError> {
         let mut index = Index::create(None, self.collection.id())?;
-        self.fill(&mut index, means)?;
+        self.fill(&mut index, context)?;
         self.temporary = Some(index);
-        self.news.temporary = true;
+        self.report.temporary = true;
         Ok(())
     }
 
-    fn fill(&mut self, index: &mut Index, means: &Means<'_>) -> Result<(), CatalogError> {
-        let (collection, news) = (self.collection, &mut self.news);
-        Refresh::new(collection, means, news).bring_up(index, Look::Quick)
+    fn fill(
+        &mut self,
+        index: &mut Index,
+        context: &RefreshContext<'_>,
+    ) -> Result<(), CatalogError> {
+        let (collection, report) = (self.collection, &mut self.report);
+        Refresh::new(collection, context, report).run(index, RefreshDepth::Directories)
     }
 
-    /// Puts the new index in place of the old one, which nobody uses meanwhile.
-    fn put_in_place(&self, path: &Path, new: &str, means: &Means<'_>) -> Result<(), CatalogError> {
+    /// Replaces the index, under its exclusive lock.
+    fn put_in_place(
+        &self,
+        path: &Path,
+        new: &str,
+        context: &RefreshContext<'_>,
+    ) -> Result<(), CatalogError> {
         let own = self.collection.ensure_own()?;
-        let (mode, holder) = (LockMode::Exclusive, means.agent.holder(means.clock));
-        let _lock = Lock::take(own, layout::INDEX_LOCK, mode, &holder, &means.waiter())
+        let (mode, holder) = (LockMode::Exclusive, context.agent.holder(context.clock));
+        let _lock = Lock::take(own, layout::INDEX_LOCK, mode, &holder, &context.waiter())
             .map_err(IndexError::from)?;
-        let announced = self.collection.announced_in_index();
-        if !announced.is_empty() {
+        let intents = self.collection.logged_intents();
+        if !intents.is_empty() {
             let mut index = Index::reopen(path)?;
             index.write::<_, IndexError>(|tables| {
-                announced.iter().try_for_each(|(name, writer)| tables.announce(name, writer))
+                intents.iter().try_for_each(|(name, writer)| tables.log_intent(name, writer))
             })?;
         }
-        // A log of the old one must never be taken for one of the new, nor the old one be left
-        // without it: whoever is killed here leaves none.
+        // Database and log are removed together: a log must never meet another database. A crash here
+        // leaves no index.
         for ending in [&[""], &BESIDE[..]].concat() {
             own.remove_file_if_there(Path::new(&format!("{}{ending}", layout::INDEX)))?;
         }
         own.replace_with(new, layout::INDEX)?;
-        // Only one can begin the log, and this is the only one yet.
+        // Beginning the log takes a database that nobody else has open.
         Ok(self.collection.begin_index()?)
     }
 }

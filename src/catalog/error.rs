@@ -1,10 +1,10 @@
-//! Why a collection has no answer.
+//! Errors of the catalog.
 
 use crate::collection::CollectionError;
 use crate::disk::{LockError, PathError};
 use crate::index::{IndexError, has_no_place};
 
-/// Why a collection has no answer.
+/// An error of the catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// The index cannot be used.
@@ -16,27 +16,27 @@ pub enum CatalogError {
     /// A file or directory cannot be used.
     #[error(transparent)]
     Disk(#[from] PathError),
-    /// Another process makes the index.
-    #[error("the index is being made")]
-    BeingMade(#[source] LockError),
-    /// Somebody has just removed the index.
+    /// Another process builds the index.
+    #[error("the index is being built")]
+    BeingBuilt(#[source] LockError),
+    /// Another process has just removed the index.
     #[error("the index has just been removed")]
     Gone,
-    /// A stop was asked for.
+    /// The work was interrupted.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl CatalogError {
-    pub(super) fn is_cured_by_rebuilding(&self) -> bool {
-        matches!(self, CatalogError::Index(error) if error.is_cured_by_rebuilding())
+    pub(super) fn needs_rebuild(&self) -> bool {
+        matches!(self, CatalogError::Index(error) if error.needs_rebuild())
     }
 
-    /// Whether there is no place for an index here, or no right to write one.
-    pub(super) fn can_not_be_kept(&self) -> bool {
+    /// Whether no index can be written here.
+    pub(super) fn is_unwritable(&self) -> bool {
         match self {
-            CatalogError::Index(error) => error.can_not_be_kept(),
-            CatalogError::Disk(error) | CatalogError::BeingMade(LockError::Disk(error)) => {
+            CatalogError::Index(error) => error.is_unwritable(),
+            CatalogError::Disk(error) | CatalogError::BeingBuilt(LockError::Disk(error)) => {
                 has_no_place(error)
             }
             _ => false,

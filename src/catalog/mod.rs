@@ -1,19 +1,17 @@
-//! The index of a collection, brought up to the tree, and answers from it.
+//! A synchronised index of a collection, and answers from it.
 //!
-//! [`Catalog::open`] makes sure that the index knows what is there: it is made where there is none, and
-//! what writers announced, and directories that are not as they were when last listed, are taken in.
-//! That costs a look at each directory above items: a handful, however many items there are. A sidecar
-//! that was changed in place by others than urepo is noticed when an answer is about its item; the others
-//! are noticed by a full look ([`Look::Full`]), which costs a look at each sidecar.
+//! [`Catalog::open`] builds the index if there is none. Otherwise it takes in the items whose changes writers
+//! have logged, and lists the directories whose versions have changed. That costs one stat for each directory
+//! above items: a handful, however many items there are. A sidecar that another program edited in place is
+//! noticed when an answer is about its item; [`RefreshDepth::Sidecars`] notices all of them, at the cost of one stat
+//! for each item.
 //!
-//! Where the index cannot be kept, on a disk that may only be read or without urepo's own directory, it
-//! is made for one use.
+//! Where the index cannot be written, on a read-only disk or without `.urepo`, a temporary one is built.
 
 mod build;
+mod cached_lookup;
 mod error;
 mod find;
-mod known;
-mod places;
 mod refresh;
 
 use std::collections::HashSet;
@@ -29,110 +27,111 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::wait::Waiter;
 
+pub use cached_lookup::CachedLookup;
 pub use error::CatalogError;
-pub use find::Found;
-pub use known::Known;
+pub use find::Hit;
 use refresh::Refresh;
 
-/// How closely what is there is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// At the directories above items.
-    Quick,
-    /// At every sidecar as well.
-    Full,
-    /// At nothing that is known: all is read anew.
-    Anew,
+/// How much of the index is compared with the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RefreshDepth {
+    /// The directories above items.
+    Directories,
+    /// Every sidecar as well.
+    Sidecars,
+    /// Nothing: the index is rebuilt from the sidecars.
+    Rebuild,
 }
 
-/// What is needed to bring an index up to the tree.
+/// What synchronising an index needs.
 #[derive(Clone, Copy)]
-pub struct Means<'a> {
-    /// Who asks.
+pub struct RefreshContext<'a> {
+    /// The agent, for lock holder notes.
     pub agent: &'a Agent,
-    /// The time.
+    /// The clock.
     pub clock: &'a dyn Clock,
-    /// How long to wait for another process that makes the index.
+    /// Time limit for waiting for another process that builds the index.
     pub wait: Duration,
-    /// How many sidecars are read at a time.
+    /// Number of sidecars read in parallel.
     pub jobs: usize,
-    /// Hears of each item that is read.
+    /// Reports each item that is read.
     pub progress: &'a dyn Progress,
-    /// Says when to stop.
+    /// Stops the work.
     pub interrupt: &'a Interrupt,
 }
 
-impl<'a> Means<'a> {
+impl<'a> RefreshContext<'a> {
     fn waiter(&self) -> Waiter<'a> {
         Waiter::new(self.clock, self.interrupt, self.wait)
     }
 }
 
-/// What bringing an index up to the tree took.
+/// What synchronising an index did.
 #[derive(Debug, Default)]
-pub struct News {
-    /// It was made, all of it.
-    pub made: bool,
-    /// It could not be kept, and is gone after this.
+pub struct RefreshReport {
+    /// The whole index was built.
+    pub built: bool,
+    /// The index could not be written and is temporary.
     pub temporary: bool,
-    /// Items that were read.
+    /// Number of items read.
     pub read: u64,
-    /// Items that are not there any more.
+    /// Number of items removed from the index.
     pub gone: u64,
-    /// Directories that could not be listed, and sidecars that could not be read, for a reason that is
-    /// not their own: nothing new is known of them.
-    pub unlisted: Vec<PathError>,
-    /// The paths of these.
-    told: HashSet<PathBuf>,
+    /// Directories that could not be listed, and sidecars that could not be read because of an I/O error:
+    /// their rows are as old as before.
+    pub unreadable: Vec<PathError>,
+    /// The paths of `unreadable`.
+    unreadable_paths: HashSet<PathBuf>,
 }
 
-impl News {
-    /// Notes what cannot be read, once.
-    fn can_not_read(&mut self, error: PathError) {
-        if self.told.insert(error.path().to_path_buf()) {
-            self.unlisted.push(error);
+impl RefreshReport {
+    /// Adds an error, once for each path.
+    fn cannot_read(&mut self, error: PathError) {
+        if self.unreadable_paths.insert(error.path().to_path_buf()) {
+            self.unreadable.push(error);
         }
     }
 }
 
-/// A collection with an index that knows what is there.
+/// A collection with a synchronised index.
 pub struct Catalog<'a> {
     collection: &'a Collection,
     interrupt: Interrupt,
-    /// An index that could not be kept.
+    /// The index, if it could not be written.
     temporary: Option<Index>,
-    news: News,
+    report: RefreshReport,
 }
 
 impl<'a> Catalog<'a> {
-    /// Brings the index of `collection` up to what is there.
+    /// Synchronises the index of `collection` with the tree, or builds it.
     pub fn open(
         collection: &'a Collection,
-        look: Look,
-        means: &Means<'_>,
+        depth: RefreshDepth,
+        context: &RefreshContext<'_>,
     ) -> Result<Catalog<'a>, CatalogError> {
-        let interrupt = means.interrupt.clone();
-        let mut catalog = Catalog { collection, interrupt, temporary: None, news: News::default() };
-        // A lost directory is for a change to rebuild, not for a question.
+        let interrupt = context.interrupt.clone();
+        let mut catalog =
+            Catalog { collection, interrupt, temporary: None, report: RefreshReport::default() };
+        // Only a change rebuilds a lost `.urepo`, not a query.
         if collection.own()?.is_none() {
-            catalog.make_temporary(means)?;
+            catalog.build_temporary(context)?;
             return Ok(catalog);
         }
-        let ready = match look {
-            Look::Anew => catalog.make(look, means),
-            look => catalog.refresh_or_make(look, means),
+        let ready = match depth {
+            RefreshDepth::Rebuild => catalog.build(depth, context),
+            depth => catalog.refresh_or_build(depth, context),
         };
         match ready {
             Ok(()) => {}
-            Err(error) if error.can_not_be_kept() => catalog.make_temporary(means)?,
+            Err(error) if error.is_unwritable() => catalog.build_temporary(context)?,
             Err(error) => return Err(error),
         }
         Ok(catalog)
     }
 
-    /// What that took.
-    pub fn news(&self) -> &News {
-        &self.news
+    /// What [`Catalog::open`] and the queries since did.
+    pub fn report(&self) -> &RefreshReport {
+        &self.report
     }
 
     /// Counts all items.
@@ -140,30 +139,38 @@ impl<'a> Catalog<'a> {
         self.with_index(|_, index| Ok(index.tables().counts()?))
     }
 
-    fn refresh_or_make(&mut self, look: Look, means: &Means<'_>) -> Result<(), CatalogError> {
-        match self.refresh(look, means) {
+    fn refresh_or_build(
+        &mut self,
+        depth: RefreshDepth,
+        context: &RefreshContext<'_>,
+    ) -> Result<(), CatalogError> {
+        match self.refresh(depth, context) {
             Ok(Some(())) => Ok(()),
-            Ok(None) => self.make(look, means),
-            Err(error) if error.is_cured_by_rebuilding() => self.make(look, means),
+            Ok(None) => self.build(depth, context),
+            Err(error) if error.needs_rebuild() => self.build(depth, context),
             Err(error) => Err(error),
         }
     }
 
-    /// Brings the index up to what is there, if there is an index.
-    fn refresh(&mut self, look: Look, means: &Means<'_>) -> Result<Option<()>, CatalogError> {
-        let (collection, news) = (self.collection, &mut self.news);
-        collection.with_index(|index| Refresh::new(collection, means, news).bring_up(index, look))
+    /// Synchronises the index; `None` if there is no index.
+    fn refresh(
+        &mut self,
+        depth: RefreshDepth,
+        context: &RefreshContext<'_>,
+    ) -> Result<Option<()>, CatalogError> {
+        let (collection, report) = (self.collection, &mut self.report);
+        collection.with_index(|index| Refresh::new(collection, context, report).run(index, depth))
     }
 
-    /// Does something with the index, which is there.
+    /// Calls `act` with the index, which exists.
     fn with_index<T>(
         &mut self,
-        act: impl FnOnce(&mut News, &mut Index) -> Result<T, CatalogError>,
+        act: impl FnOnce(&mut RefreshReport, &mut Index) -> Result<T, CatalogError>,
     ) -> Result<T, CatalogError> {
         if let Some(index) = &mut self.temporary {
-            return act(&mut self.news, index);
+            return act(&mut self.report, index);
         }
-        let news = &mut self.news;
-        self.collection.with_index(|index| act(news, index))?.ok_or(CatalogError::Gone)
+        let report = &mut self.report;
+        self.collection.with_index(|index| act(report, index))?.ok_or(CatalogError::Gone)
     }
 }

@@ -1,182 +1,194 @@
-//! Bringing an index up to what is on disk.
+//! Synchronising an index with the tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::places::{Marks, children};
-use super::{CatalogError, Look, Means, News};
-use crate::collection::{Collection, Lookup, Years, belongs};
-use crate::disk::{Dir, Kind, PathError};
+use super::{CatalogError, RefreshContext, RefreshDepth, RefreshReport};
+use crate::collection::{Collection, Lookup, YearDirCache, belongs};
+use crate::disk::{Dir, Kind};
 use crate::identity::RepositoryName;
-use crate::index::{Index, IndexError, Known, Mark, Place, Record, Seen, Tables};
+use crate::index::{
+    DirectoryId, DirectoryState, Index, IndexError, Record, RecordedVersion, sidecar_version,
+};
 use crate::layout;
 
-/// So many items are read in one transaction: other writers wait for it.
+/// Maximum number of items read in one transaction, for which other writers wait.
 const AT_A_TIME: usize = 4096;
 
-/// Sidecars of no more bytes in all are read in one transaction, unless it is a single one: what is kept of
-/// them is held till its end.
+/// Maximum size in bytes of the sidecars read in one transaction, unless a single one is larger: their records
+/// are in memory until its end.
 const BYTES_AT_A_TIME: u64 = 8 * 1024 * 1024;
 
-/// So many are read sooner than threads are started.
+/// Up to this number of items, one thread is faster.
 const FEW: usize = 64;
 
 /// Levels of directories above the items.
 const LEVELS: usize = 3;
 
-/// Bringing an index up to what is on disk.
+/// The indexed directories, by path.
+type Directories = BTreeMap<String, DirectoryState>;
+
+/// One synchronisation of an index with the tree.
 pub(super) struct Refresh<'a> {
     collection: &'a Collection,
-    means: &'a Means<'a>,
-    news: &'a mut News,
-    /// Threads that read sidecars, once there are many to be read.
+    context: &'a RefreshContext<'a>,
+    report: &'a mut RefreshReport,
+    depth: RefreshDepth,
+    /// Threads that read sidecars, once there are many to read.
     pool: Option<rayon::ThreadPool>,
 }
 
-/// How closely a directory is looked at that is listed.
+/// A directory of items.
+struct Year<'a> {
+    /// Relative to the root.
+    path: &'a str,
+    dir: &'a Dir,
+    id: DirectoryId,
+}
+
+/// What to do with the rows of known items when a year is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closeness {
-    /// What is known in it is as it was.
-    New,
-    /// It may be that others have replaced what is in it.
-    All,
+enum KnownItems {
+    /// The directory is of the recorded version: they are as current as it is.
+    Keep,
+    /// Their directories may have been replaced.
+    Compare,
 }
 
 impl<'a> Refresh<'a> {
     pub(super) fn new(
         collection: &'a Collection,
-        means: &'a Means<'a>,
-        news: &'a mut News,
+        context: &'a RefreshContext<'a>,
+        report: &'a mut RefreshReport,
     ) -> Refresh<'a> {
-        Refresh { collection, means, news, pool: None }
+        Refresh { collection, context, report, depth: RefreshDepth::Directories, pool: None }
     }
 }
 
 impl Refresh<'_> {
-    /// Takes in what writers announced and what has changed; with [`Look::Full`], every sidecar that is
-    /// not as it was.
-    pub(super) fn bring_up(mut self, index: &mut Index, look: Look) -> Result<(), CatalogError> {
+    /// Takes in logged items and lists changed directories; with [`RefreshDepth::Sidecars`], lists all of them
+    /// and compares every sidecar.
+    pub(super) fn run(
+        mut self,
+        index: &mut Index,
+        depth: RefreshDepth,
+    ) -> Result<(), CatalogError> {
         let stale = self.collection.stale_note()?;
-        let looks_at_all = look == Look::Full || stale.is_some();
-        self.take_in_announced(index)?;
-        let mut marks: Marks = index.tables().places()?.into_iter().collect();
-        if looks_at_all {
-            for seen in marks.values_mut() {
-                seen.listed = false;
-            }
-        }
-        self.level(index, &marks, "", 0)?;
-        if looks_at_all {
-            self.look_at_all(index)?;
-        }
+        self.depth = if stale.is_some() { depth.max(RefreshDepth::Sidecars) } else { depth };
+        self.take_in_intents(index)?;
+        let known: Directories = index.tables().directories()?.into_iter().collect();
+        self.directory(index, &known, "", 0)?;
         if let Some(note) = stale {
             self.collection.remove_stale_note(note);
         }
         Ok(())
     }
 
-    /// Reads what writers are about to change, or were when they were killed.
-    fn take_in_announced(&mut self, index: &mut Index) -> Result<(), CatalogError> {
-        if index.tables().announced()?.is_empty() {
+    /// Takes in the items that writers are about to change, or were when they were killed.
+    fn take_in_intents(&mut self, index: &mut Index) -> Result<(), CatalogError> {
+        if index.tables().intents()?.is_empty() {
             return Ok(());
         }
         let collection = self.collection;
         index.write::<_, CatalogError>(|tables| {
             let lookup = Lookup::new(collection);
-            let mut years = Years::new(collection);
-            for (name, writer) in tables.announced()? {
-                // Who is still at work withdraws it when the change is done.
+            let mut years = YearDirCache::new(collection);
+            for (name, writer) in tables.intents()? {
+                // A writer that is still at work clears its intent itself.
                 let is_at_work = collection.has_stage(&writer)?;
                 if let Ok((item, _)) = RepositoryName::parse_as_found(&name) {
                     let taken =
                         collection.take_in_named(tables, &lookup, &mut years, (&item, None));
                     if let Err(IndexError::Disk(error)) = taken {
-                        self.news.can_not_read(error);
+                        self.report.cannot_read(error);
                         continue;
                     }
                     taken?;
                 }
                 if !is_at_work {
-                    tables.withdraw(&name, &writer)?;
+                    tables.clear_intent(&name, &writer)?;
                 }
             }
             Ok(())
         })
     }
 
-    /// Looks at the place at `path`, so many levels below the root, and at those below it.
-    fn level(
+    /// Synchronises the directory at `path`, `level` levels below the root, and those below it.
+    fn directory(
         &mut self,
         index: &mut Index,
-        marks: &Marks,
+        known: &Directories,
         path: &str,
-        depth: usize,
+        level: usize,
     ) -> Result<(), CatalogError> {
         self.check_interrupt()?;
         let root = self.collection.root();
-        let stamp = root.stamp(if path.is_empty() { "." } else { path })?;
-        let Some(stamp) = stamp.filter(|stamp| stamp.kind == Kind::Directory) else {
-            return self.forget_place(index, path);
+        let stat = root.stat(if path.is_empty() { "." } else { path })?;
+        let Some(stat) = stat.filter(|stat| stat.kind == Kind::Directory) else {
+            return self.remove_directory(index, path);
         };
-        let seen = marks.get(path).copied().unwrap_or_default();
-        let is_as_it_was = seen.mark == Some(Mark::of(&stamp));
-        if is_as_it_was && seen.listed {
-            for below in children(marks, path) {
-                self.level(index, marks, &below, depth + 1)?;
+        let state = known.get(path).copied().unwrap_or_default();
+        let is_current =
+            self.depth == RefreshDepth::Directories && state.version == Some(stat.version());
+        if is_current && state.complete {
+            for child in children(known, path) {
+                self.directory(index, known, &child, level + 1)?;
             }
             return Ok(());
         }
-        let quiet = Mark::of_quiet(&stamp, self.means.clock.now());
-        let listed = if depth == LEVELS {
-            self.year(index, path, if is_as_it_was { Closeness::New } else { Closeness::All })
+        let version = stat.settled_version(self.context.clock.now());
+        let listed = if level == LEVELS {
+            let known_items = if is_current { KnownItems::Keep } else { KnownItems::Compare };
+            self.year(index, path, known_items)
         } else {
-            self.directories(index, marks, path, depth)
+            self.children(index, known, path, level)
         };
-        let seen = match listed {
-            Ok(()) => Seen { mark: quiet, listed: quiet.is_some() },
+        let state = match listed {
+            Ok(()) => DirectoryState { version, complete: version.is_some() },
             Err(CatalogError::Disk(error)) if error.path() == root.path_of(path) => {
-                self.news.can_not_read(error);
-                Seen::default()
+                self.report.cannot_read(error);
+                DirectoryState::default()
             }
             Err(error) => return Err(error),
         };
         Ok(index.write::<_, IndexError>(|tables| {
-            let (place, _) = tables.place(path)?;
-            tables.mark_place(place, seen)
+            let (directory, _) = tables.directory(path)?;
+            tables.set_directory_state(directory, state)
         })?)
     }
 
-    /// Lists a place above years.
-    fn directories(
+    /// Lists a directory above years.
+    fn children(
         &mut self,
         index: &mut Index,
-        marks: &Marks,
+        known: &Directories,
         path: &str,
-        depth: usize,
+        level: usize,
     ) -> Result<(), CatalogError> {
         let dir = self.collection.root().open_dir(path)?;
         let mut found = BTreeSet::new();
         for entry in dir.entries()? {
             let entry = entry?;
             if let (Kind::Directory, Some(name)) = (entry.kind, entry.name.to_str())
-                && belongs(name, depth)
+                && belongs(name, level)
             {
                 found.insert(below(path, name));
             }
         }
-        for gone in children(marks, path).difference(&found) {
-            self.forget_place(index, gone)?;
+        for gone in children(known, path).difference(&found) {
+            self.remove_directory(index, gone)?;
         }
-        for below in found {
-            self.level(index, marks, &below, depth + 1)?;
+        for child in found {
+            self.directory(index, known, &child, level + 1)?;
         }
         Ok(())
     }
 
-    fn forget_place(&mut self, index: &mut Index, path: &str) -> Result<(), CatalogError> {
-        self.news.gone += index.write::<_, IndexError>(|tables| tables.remove_place(path))?;
+    fn remove_directory(&mut self, index: &mut Index, path: &str) -> Result<(), CatalogError> {
+        self.report.gone += index.write::<_, IndexError>(|tables| tables.remove_directory(path))?;
         Ok(())
     }
 
@@ -185,41 +197,44 @@ impl Refresh<'_> {
         &mut self,
         index: &mut Index,
         path: &str,
-        closeness: Closeness,
+        known_items: KnownItems,
     ) -> Result<(), CatalogError> {
         let dir = self.collection.root().open_dir(path)?;
-        let place = index.write::<_, IndexError>(|tables| Ok(tables.place(path)?.0))?;
-        let year = Year { path, dir: &dir, place };
-        let (mut new, mut known) = (Vec::new(), 0);
-        if self.means.progress.is_shown() {
-            self.means.progress.expect(dir.entries()?.count() as u64, 0);
+        let id = index.write::<_, IndexError>(|tables| Ok(tables.directory(path)?.0))?;
+        let year = Year { path, dir: &dir, id };
+        let (mut changed, mut current) = (Vec::new(), 0);
+        if self.context.progress.is_shown() {
+            self.context.progress.expect(dir.entries()?.count() as u64, 0);
         }
         for entry in dir.entries()? {
             let entry = entry?;
             let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) else { continue };
-            if let Known::With(mark) = index.tables().known(place, leaf)? {
-                if closeness == Closeness::All && is_changed(&dir, leaf, mark) {
-                    new.push(leaf.to_owned());
-                } else {
-                    known += 1;
-                    self.means.progress.finish_item(leaf);
+            match index.tables().recorded_version(id, leaf)? {
+                Some(recorded)
+                    if known_items == KnownItems::Keep || has_version(&dir, leaf, recorded) =>
+                {
+                    current += 1;
+                    self.context.progress.finish_item(leaf);
                 }
-            } else if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() {
-                new.push(leaf.to_owned());
+                Some(_) => changed.push(leaf.to_owned()),
+                None if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() => {
+                    changed.push(leaf.to_owned());
+                }
+                None => {}
             }
-            if new.len() == AT_A_TIME {
-                known += self.read(index, &year, &std::mem::take(&mut new))?;
+            if changed.len() == AT_A_TIME {
+                current += self.read(index, &year, &std::mem::take(&mut changed))?;
             }
         }
-        known += self.read(index, &year, &new)?;
-        if index.tables().count_in(place)? > known {
-            self.forget_gone(index, &year)?;
+        current += self.read(index, &year, &changed)?;
+        if index.tables().count_in(id)? > current {
+            self.remove_gone(index, &year)?;
         }
         Ok(())
     }
 
-    /// Reads items into the index, in several transactions if they have much to say, and says how many
-    /// there are.
+    /// Reads items into the index, in several transactions if their sidecars are large. Returns the number
+    /// of items that exist.
     fn read(
         &mut self,
         index: &mut Index,
@@ -228,9 +243,9 @@ impl Refresh<'_> {
     ) -> Result<u64, CatalogError> {
         let (mut start, mut bytes, mut there) = (0, 0, 0);
         for (at, leaf) in leaves.iter().enumerate() {
-            // The reader of the sidecar reports the error.
-            let stamp = year.dir.stamp(Path::new(leaf).join(layout::SIDECAR)).unwrap_or(None);
-            let size = stamp.map_or(0, |stamp| stamp.bytes);
+            // Reading the sidecar reports the error.
+            let stat = year.dir.stat(Path::new(leaf).join(layout::SIDECAR)).unwrap_or(None);
+            let size = stat.map_or(0, |stat| stat.bytes);
             if bytes > 0 && bytes + size > BYTES_AT_A_TIME {
                 there += self.read_group(index, year, &leaves[start..at])?;
                 (start, bytes) = (at, 0);
@@ -240,7 +255,7 @@ impl Refresh<'_> {
         Ok(there + self.read_group(index, year, &leaves[start..])?)
     }
 
-    /// Reads items into the index in one transaction, and says how many there are.
+    /// Reads items into the index in one transaction. Returns the number of items that exist.
     fn read_group(
         &mut self,
         index: &mut Index,
@@ -251,13 +266,13 @@ impl Refresh<'_> {
         if leaves.is_empty() {
             return Ok(0);
         }
-        let (collection, progress) = (self.collection, self.means.progress);
-        if self.pool.is_none() && leaves.len() > FEW && self.means.jobs > 1 {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(self.means.jobs).build();
-            // Without more threads it takes longer, and that is all.
+        let (collection, progress) = (self.collection, self.context.progress);
+        if self.pool.is_none() && leaves.len() > FEW && self.context.jobs > 1 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(self.context.jobs).build();
+            // Without more threads it only takes longer.
             self.pool = pool.ok();
         }
-        let news = &mut *self.news;
+        let report = &mut *self.report;
         let read = index.write::<_, CatalogError>(|tables| {
             let read = |leaf: &String| {
                 let record = collection.record_of(year.path, year.dir, leaf);
@@ -272,17 +287,17 @@ impl Refresh<'_> {
             for (leaf, record) in leaves.iter().zip(records) {
                 match record {
                     Ok(Some(record)) => {
-                        tables.put(year.place, leaf, &record)?;
+                        tables.put(year.id, leaf, &record)?;
                         there += 1;
                     }
-                    Ok(None) => tables.remove(year.place, leaf)?,
-                    // It is there, and will be read when that can be done.
+                    Ok(None) => tables.remove(year.id, leaf)?,
+                    // It exists. The intent makes the next refresh read it.
                     Err(error) => {
-                        news.can_not_read(error);
+                        report.cannot_read(error);
                         let path = below(year.path, leaf);
                         if let Ok((name, _)) = RepositoryName::parse_as_found(&path) {
-                            tables.put(year.place, leaf, &Record::unreadable(&name, None))?;
-                            tables.announce(&path, "")?;
+                            tables.put(year.id, leaf, &Record::unreadable(&name, None))?;
+                            tables.log_intent(&path, "")?;
                             there += 1;
                         }
                     }
@@ -290,23 +305,23 @@ impl Refresh<'_> {
             }
             Ok(there)
         })?;
-        self.news.read += read;
+        self.report.read += read;
         Ok(read)
     }
 
-    /// Forgets what is not in the year any more.
-    fn forget_gone(&mut self, index: &mut Index, year: &Year<'_>) -> Result<(), CatalogError> {
+    /// Removes the rows of items that are gone from the year.
+    fn remove_gone(&mut self, index: &mut Index, year: &Year<'_>) -> Result<(), CatalogError> {
         let mut after = String::new();
         loop {
-            let leaves = index.tables().names_in(year.place, &after, AT_A_TIME)?;
+            let leaves = index.tables().names_in(year.id, &after, AT_A_TIME)?;
             let Some(last) = leaves.last() else { return Ok(()) };
             after.clone_from(last);
-            self.news.gone += index.write::<_, CatalogError>(|tables| {
+            self.report.gone += index.write::<_, CatalogError>(|tables| {
                 let mut gone = 0;
                 for leaf in &leaves {
-                    let there = year.dir.stamp(leaf)?;
+                    let there = year.dir.stat(leaf)?;
                     if there.is_none_or(|there| there.kind != Kind::Directory) {
-                        tables.remove(year.place, leaf)?;
+                        tables.remove(year.id, leaf)?;
                         gone += 1;
                     }
                 }
@@ -315,82 +330,57 @@ impl Refresh<'_> {
         }
     }
 
-    /// Reads every item again whose sidecar is not as it was.
-    fn look_at_all(&mut self, index: &mut Index) -> Result<(), CatalogError> {
-        for (path, _) in index.tables().places()? {
-            if path.split('/').count() != LEVELS {
-                continue;
-            }
-            let dir = match self.collection.root().open_dir_if_there(&path) {
-                Ok(Some(dir)) => dir,
-                Ok(None) => continue,
-                Err(error) => {
-                    self.news.can_not_read(error);
-                    continue;
-                }
-            };
-            let Some((place, _)) = index.tables().place_if_there(&path)? else { continue };
-            let year = Year { path: &path, dir: &dir, place };
-            let mut after = String::new();
-            loop {
-                let leaves = index.tables().names_in(place, &after, AT_A_TIME)?;
-                let Some(last) = leaves.last() else { break };
-                after.clone_from(last);
-                self.means.progress.expect(leaves.len() as u64, 0);
-                let changed = year.changed(index.tables(), &leaves)?;
-                for _ in changed.len()..leaves.len() {
-                    self.means.progress.finish_item(&path);
-                }
-                self.read(index, &year, &changed)?;
-            }
-        }
-        Ok(())
-    }
-
     fn check_interrupt(&self) -> Result<(), CatalogError> {
-        if self.means.interrupt.requested() { Err(CatalogError::Interrupted) } else { Ok(()) }
+        if self.context.interrupt.requested() { Err(CatalogError::Interrupted) } else { Ok(()) }
     }
 }
 
-/// A directory of items.
-pub(super) struct Year<'a> {
-    /// Relative to the root.
-    pub path: &'a str,
-    pub dir: &'a Dir,
-    pub place: Place,
-}
-
-impl Year<'_> {
-    /// Those of `leaves` whose sidecars are not as they were.
-    fn changed(&self, tables: Tables<'_>, leaves: &[String]) -> Result<Vec<String>, CatalogError> {
-        let mut changed = Vec::new();
-        for leaf in leaves {
-            if let Known::With(mark) = tables.known(self.place, leaf)?
-                && is_changed(self.dir, leaf, mark)
-            {
-                changed.push(leaf.clone());
-            }
-        }
-        Ok(changed)
-    }
-}
-
-/// The mark that the sidecar of an item has now; none where there is none, or where it may not be looked
-/// at: such an item is kept without a mark. Any other error says nothing of the sidecar.
-pub(super) fn mark_of(year: &Dir, leaf: &str) -> Result<Option<Mark>, PathError> {
-    match Mark::of_sidecar(year, leaf) {
-        Err(error) if error.is_refusal() || error.is_link() => Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
-        outcome => outcome,
-    }
-}
-
-/// Whether the sidecar of an item has another mark than `known`, or cannot be looked at: whoever reads it
-/// learns why.
-fn is_changed(year: &Dir, leaf: &str, known: Option<Mark>) -> bool {
-    mark_of(year, leaf).map_or(true, |mark| mark != known)
+/// Whether the sidecar of an item has the version `recorded`. A sidecar that cannot be inspected has not:
+/// reading it reports the error.
+fn has_version(year: &Dir, leaf: &str, recorded: RecordedVersion) -> bool {
+    sidecar_version(year, leaf).is_ok_and(|version| version == recorded.0)
 }
 
 fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
+/// The children of `path` among the known directories.
+pub(super) fn children(directories: &Directories, path: &str) -> BTreeSet<String> {
+    let above = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let mut found = BTreeSet::new();
+    let mut next = Bound::Excluded(above.clone());
+    while let Some((known, _)) = directories.range((next, Bound::Unbounded)).next()
+        && let Some(rest) = known.strip_prefix(&above)
+    {
+        let child = format!("{above}{}", rest.split('/').next().unwrap_or(rest));
+        next = if *known == child {
+            found.insert(child.clone());
+            Bound::Excluded(child)
+        } else {
+            // Skips everything below the child: `0` is the character after `/`.
+            Bound::Included(format!("{child}0"))
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_those_right_below() {
+        let places = ["", "a", "a-b", "a-b/x", "a/b", "a/b-c", "a/b/2026", "a/b0", "a0", "b/c/d"];
+        let directories: Directories =
+            places.map(|path| (path.to_owned(), DirectoryState::default())).into();
+        for path in ["", "a", "a/b", "a/b-c", "b", "b/c", "c"] {
+            let is_child = |known: &&String| {
+                let above = known.rsplit_once('/').map_or("", |(above, _)| above);
+                !known.is_empty() && above == path
+            };
+            let expected: BTreeSet<String> = directories.keys().filter(is_child).cloned().collect();
+            assert_eq!(children(&directories, path), expected, "{path}");
+        }
+    }
 }

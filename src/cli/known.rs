@@ -88,7 +88,7 @@ impl Known {
             self.collections.push(collection);
             return Ok(());
         };
-        if first.root().own_stamp()?.identity != collection.root().own_stamp()?.identity {
+        if first.root().own_stat()?.identity != collection.root().own_stat()?.identity {
             context.printer.warning(&format!(
                 "`{}` has the same id as `{}` and is left aside",
                 collection.path().display(),

@@ -195,13 +195,13 @@ impl Collection {
     /// Makes sure that nothing can be seen mounted on the way to `place`, where an item is or is to be: what is
     /// staged could not be moved there.
     pub(crate) fn check_reach(&self, place: &Path) -> Result<(), PathError> {
-        let device = self.root().own_stamp()?.identity.0;
+        let device = self.root().own_stat()?.identity.0;
         let mut above = PathBuf::new();
         let mut levels = place.components();
         levels.next_back();
         for level in levels {
             above.push(level);
-            match self.root().stamp(&above)? {
+            match self.root().stat(&above)? {
                 Some(stamp) if stamp.kind != Kind::Directory => break,
                 Some(stamp) if stamp.identity.0 == device => {}
                 Some(_) => {

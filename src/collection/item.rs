@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::CollectionError;
-use crate::disk::{Dir, PathError, Stamp, StoredFile};
+use crate::disk::{Dir, FileStat, PathError, StoredFile};
 use crate::identity::RepositoryName;
 use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
@@ -23,7 +23,7 @@ pub(crate) struct ReadSidecar {
     pub sidecar: Sidecar,
     pub seal: Seal,
     pub text: SidecarText,
-    pub stamp: Stamp,
+    pub stamp: FileStat,
 }
 
 impl ReadSidecar {
@@ -47,8 +47,8 @@ pub(crate) enum SidecarFileError {
 /// What `file` says as a sidecar. Of a long one, no more is held than the entries of its files.
 pub(crate) fn read_sidecar(
     file: &mut StoredFile,
-) -> Result<(Sidecar, Seal, SidecarText, Stamp), SidecarFileError> {
-    let stamp = file.stamp()?;
+) -> Result<(Sidecar, Seal, SidecarText, FileStat), SidecarFileError> {
+    let stamp = file.stat()?;
     let (sidecar, seal, text) = Sidecar::read_pieces(stamp.bytes, |piece| {
         Ok::<_, SidecarFileError>(file.read_some(piece)?)
     })?;
@@ -101,7 +101,7 @@ impl StoredItem {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let size = file.stamp()?.bytes;
+        let size = file.stat()?.bytes;
         Ok(SidecarText::read_pieces(size, |piece| file.read_some(piece))?)
     }
 
@@ -112,8 +112,8 @@ impl StoredItem {
     }
 
     /// Whether the sidecar is still the one that had `stamp`.
-    pub(crate) fn has_sidecar(&self, stamp: &Stamp) -> Result<bool, PathError> {
-        Ok(self.dir.stamp(layout::SIDECAR)?.as_ref() == Some(stamp))
+    pub(crate) fn has_sidecar(&self, stamp: &FileStat) -> Result<bool, PathError> {
+        Ok(self.dir.stat(layout::SIDECAR)?.as_ref() == Some(stamp))
     }
 
     /// Opens a file of the payload.
@@ -135,7 +135,7 @@ pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<R
         }
         // That is the sidecar's fault, not the index's.
         Ok((.., stamp)) => Record::unreadable(name, Some(&stamp)),
-        Err(SidecarFileError::Sidecar(_)) => Record::unreadable(name, Some(&file.stamp()?)),
+        Err(SidecarFileError::Sidecar(_)) => Record::unreadable(name, Some(&file.stat()?)),
         Err(SidecarFileError::Disk(error)) => return Err(error),
     })
 }

@@ -99,7 +99,7 @@ impl Making {
         let file = dir.open_to_append_if_there(Path::new(self.lock));
         match file.and_then(|file| file.map_or(Ok(None), Lock::of_file)) {
             Ok(Some(_lock)) => Life::Ended,
-            Ok(None) if matches!(dir.stamp(self.lock), Ok(Some(_))) => Life::AtWork,
+            Ok(None) if matches!(dir.stat(self.lock), Ok(Some(_))) => Life::AtWork,
             Ok(None) => Life::Ended,
             Err(_) => Life::Unknown,
         }

@@ -229,7 +229,7 @@ impl Collection {
         }
         let mut lock = self.lock_log(log.open_lock_file(name)?)?;
         let file = lock.file();
-        let end = file.stamp()?.bytes;
+        let end = file.stat()?.bytes;
         if end > 0 && !file.ends_with(b'\n')? {
             lines.insert(0, b'\n');
         }
@@ -294,7 +294,7 @@ fn visit_lines<E: From<PathError>>(
 ) -> Result<u64, E> {
     let path = file.path().to_path_buf();
     let broken = |error| E::from(PathError::new("read", Path::new(&path), error));
-    if file.stamp()?.kind != Kind::File {
+    if file.stat()?.kind != Kind::File {
         return Err(broken(Error::other("it is not a file")));
     }
     let mut lines = BufReader::new(file);

@@ -7,11 +7,11 @@
 
 mod bucket;
 mod change;
-mod changing;
 pub mod discover;
 mod error;
 mod find;
-mod indexed;
+mod index_file;
+mod index_update;
 mod init;
 mod inventory;
 mod issue;
@@ -31,7 +31,7 @@ mod tree;
 mod unlisted;
 mod window;
 mod writer;
-mod years;
+mod year_dir_cache;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -43,10 +43,10 @@ use crate::wait::Waiter;
 
 pub(crate) use bucket::Buckets;
 pub(crate) use change::items_at_a_time;
-pub(crate) use changing::Changing;
 pub use error::{CollectionError, SettingsError};
 pub use find::FindError;
-use indexed::OpenIndex;
+use index_file::OpenIndex;
+pub(crate) use index_update::IndexUpdate;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
 pub(crate) use inventory::year_file;
 pub use inventory::{
@@ -70,7 +70,7 @@ pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};
 
 pub use writer::Writer;
-pub(crate) use years::Years;
+pub(crate) use year_dir_cache::YearDirCache;
 
 /// A collection, opened. Everything in it is reached through the descriptor of its root.
 #[derive(Debug)]

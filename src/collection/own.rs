@@ -170,7 +170,7 @@ impl Collection {
         for subsystem in &self.settings.subsystems {
             if subsystem.distributor.is_none()
                 && let Ok(prefix) = subsystem.prefix()
-                && own.stamp(memories.join(layout::memory_file(&prefix)))?.is_none()
+                && own.stat(memories.join(layout::memory_file(&prefix)))?.is_none()
             {
                 return Ok(true);
             }
@@ -182,7 +182,7 @@ impl Collection {
 fn missing_parts(own: &Dir) -> Result<Vec<&'static str>, PathError> {
     let mut missing = Vec::new();
     for part in PARTS {
-        if own.stamp(part)?.is_none() {
+        if own.stat(part)?.is_none() {
             missing.push(part);
         }
     }
@@ -207,7 +207,7 @@ fn make_parts(own: &Dir) -> Result<(), PathError> {
 /// Writes what a collection is, for somebody without urepo, into `root`; what has that name already
 /// stays as it is.
 pub(super) fn ensure_readme(root: &Dir, own: &Dir) -> Result<(), PathError> {
-    if root.stamp(layout::README)?.is_some() {
+    if root.stat(layout::README)?.is_some() {
         return Ok(());
     }
     let staged = Path::new("README.new");
@@ -225,7 +225,7 @@ pub(super) fn ensure_readme(root: &Dir, own: &Dir) -> Result<(), PathError> {
 /// urepo's own directory, if it is there; an error where it is a link, or cannot serve these items.
 pub(super) fn open_own(root: &Dir) -> Result<Option<Dir>, PathError> {
     let Some(own) = root.open_dir_if_there(Path::new(layout::OWN))? else { return Ok(None) };
-    if own.own_stamp()?.identity.0 != root.own_stamp()?.identity.0 {
+    if own.own_stat()?.identity.0 != root.own_stat()?.identity.0 {
         let error = Error::other(
             "it is on another file system than the items, so that nothing can be moved into place",
         );

@@ -241,7 +241,7 @@ fn check_entry(entry: &Registration, claimant: &Claimant<'_>) -> Result<(), Coll
 /// Whether these are two directories. Both are looked at now, so that a device number which changes with each
 /// boot is that of both. One directory of a server that is mounted twice counts as two: a person then decides.
 fn is_elsewhere(one: &Path, other: &Path) -> Result<bool, PathError> {
-    let identity = |path| Ok(Dir::open(path, Watcher::default())?.own_stamp()?.identity);
+    let identity = |path| Ok(Dir::open(path, Watcher::default())?.own_stat()?.identity);
     Ok(identity(one)? != identity(other)?)
 }
 

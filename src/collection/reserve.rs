@@ -81,7 +81,7 @@ fn fill(own: &Dir) -> Result<(), PathError> {
     let mut bytes = None;
     for number in 0..FILES {
         let name = number.to_string();
-        match reserve.stamp(&name)? {
+        match reserve.stat(&name)? {
             Some(stamp) if stamp.bytes == BYTES as u64 => continue,
             // A full disk or a crash left a part of it.
             Some(_) => reserve.remove_file_if_there(Path::new(&name))?,

@@ -96,14 +96,14 @@ impl Collection {
             outcome => outcome?,
         };
         Ok(held == Held::SetAside
-            && self.root().stamp(layout::item_directory(&trashed.name))?.is_none())
+            && self.root().stat(layout::item_directory(&trashed.name))?.is_none())
     }
 
     fn restore(&self, trashed: &Trashed) -> Result<(), PathError> {
         let held = self.held(trashed)?;
         let directory = layout::item_directory(&trashed.name);
         let entry = self.trashed_dir(trashed)?;
-        if held == Held::SetAside && self.root().stamp(&directory)?.is_none() {
+        if held == Held::SetAside && self.root().stat(&directory)?.is_none() {
             let year = directory.parent().unwrap_or(Path::new(""));
             let leaf = directory.file_name().unwrap_or_default();
             self.put_back(&entry, &self.ensure_directory(year)?, Path::new(leaf))?;
@@ -112,7 +112,7 @@ impl Collection {
             // there is a directory of that name, it is empty.
             entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
         }
-        let keeps = entry.stamp(REPLACED)?.is_some();
+        let keeps = entry.stat(REPLACED)?.is_some();
         if matches!(held, Held::SetAside | Held::Remains) && !keeps {
             self.remove_trashed(trashed)?;
         }

@@ -96,7 +96,7 @@ fn make_missing(
 ) -> Result<Option<DirLock>, LockError> {
     let mut missing = Vec::new();
     for file in &*files {
-        if dir.stamp(file)?.is_none() {
+        if dir.stat(file)?.is_none() {
             missing.push(file.clone());
         }
     }

@@ -13,7 +13,7 @@ use std::sync::PoisonError;
 
 use super::{Collection, CollectionError, FindError, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, IoContext, Kind, PathError, Stamp, TreeSize, random_hex};
+use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, TreeSize, random_hex};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
@@ -56,7 +56,7 @@ pub(crate) enum Recall {
 #[derive(Debug)]
 pub(super) struct ListedTrash {
     /// Of the directory, right before.
-    stamp: Stamp,
+    stamp: FileStat,
     /// By the folded name.
     by_name: HashMap<String, Vec<Trashed>>,
 }
@@ -122,7 +122,7 @@ impl Collection {
         let mut known = self.trash.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = match (recall, &*known) {
             (Recall::Listed, Some(listed)) => Some(listed.stamp),
-            _ => self.own()?.map_or(Ok(None), |own| own.stamp(layout::TRASH))?,
+            _ => self.own()?.map_or(Ok(None), |own| own.stat(layout::TRASH))?,
         };
         let Some(stamp) = stamp else { return Ok(Vec::new()) };
         let listed = match known.take() {
@@ -300,12 +300,12 @@ impl Collection {
     pub fn held(&self, trashed: &Trashed) -> Result<Held, PathError> {
         let entry = self.trashed_dir(trashed)?;
         for held in [Held::Payload, Held::Copy] {
-            if entry.stamp(held.file_name())?.is_some() {
+            if entry.stat(held.file_name())?.is_some() {
                 return Ok(held);
             }
         }
         for held in [Held::SetAside, Held::Replaced, Held::Unlisted] {
-            if entry.stamp(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
+            if entry.stat(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
                 return Ok(held);
             }
         }
@@ -318,7 +318,7 @@ impl Collection {
         trashed: &Trashed,
     ) -> Result<(TreeSize, Instant), PathError> {
         let entry = self.trashed_dir(trashed)?;
-        Ok((entry.measure_tree(Path::new("."))?, entry.own_stamp()?.modified))
+        Ok((entry.measure_tree(Path::new("."))?, entry.own_stat()?.modified))
     }
 
     /// The directory of an entry.

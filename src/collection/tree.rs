@@ -158,7 +158,7 @@ impl Names for PrefixTree<'_> {
             let begun = |year: &String| by_number(year) <= by_number(&now);
             let newest = years.iter().position(begun).map_or(years.len(), |newest| newest + 1);
             for year in &years[..newest] {
-                let Some(stamp) = self.root.stamp(directory.join(year))? else { continue };
+                let Some(stamp) = self.root.stat(directory.join(year))? else { continue };
                 let changed = (stamp.modified.nanoseconds(), stamp.changed.nanoseconds());
                 text += &format!("{year} {changed:?}\n");
             }
@@ -190,7 +190,7 @@ impl Names for PrefixTree<'_> {
             }
         })?;
         for name in ahead {
-            if self.root.stamp(layout::item_directory(&name))?.is_none() {
+            if self.root.stat(layout::item_directory(&name))?.is_none() {
                 recorded.ahead.insert(name.instant());
             }
         }
@@ -294,13 +294,13 @@ mod tests {
     fn a_restored_tree_is_another_one_though_its_times_are_the_same() {
         let tree = Tree::new(&["example.org/a/2026/02.03.04.05"]);
         let year = "example.org/a/2026";
-        let before = (tree.state(), tree.root.stamp(year).unwrap().unwrap());
+        let before = (tree.state(), tree.root.stat(year).unwrap().unwrap());
         assert_eq!(tree.state(), before.0);
         loop {
             tree.make("example.org/a/2026/05.05.05.05");
             tree.root.remove_dir(Path::new("example.org/a/2026/05.05.05.05")).unwrap();
             tree.root.open_dir(year).unwrap().set_attributes(&before.1).unwrap();
-            let after = tree.root.stamp(year).unwrap().unwrap();
+            let after = tree.root.stat(year).unwrap().unwrap();
             assert_eq!(after.modified, before.1.modified);
             // The clock of the file system goes in steps.
             if after.changed != before.1.changed {

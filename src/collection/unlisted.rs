@@ -42,7 +42,7 @@ impl StoredItem {
     ) -> Result<Vec<PathBuf>, CopyError> {
         let mut found = self.strays()?;
         let payload = Path::new(layout::PAYLOAD);
-        match self.dir().stamp(payload)? {
+        match self.dir().stat(payload)? {
             None => {}
             Some(stamp) if stamp.kind != Kind::Directory => found.push(payload.to_path_buf()),
             Some(_) => {
@@ -110,7 +110,7 @@ fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, 
     match (content, found.kind) {
         (Content::File { bytes, digest: listed, modified, .. }, Kind::File) => {
             // Gone since it was found: there is nothing left to keep.
-            let Some(stamp) = dir.stamp(name)? else { return Ok(true) };
+            let Some(stamp) = dir.stat(name)? else { return Ok(true) };
             if stamp.bytes != *bytes || stamp.modified == *modified {
                 return Ok(stamp.bytes == *bytes);
             }
@@ -138,7 +138,7 @@ impl Collection {
             for component in path.parent().unwrap_or(Path::new("")) {
                 // A directory may be kept closed to changes; the item that it belongs to is going.
                 from = from.open_up(Path::new(component))?;
-                if to.stamp(component)?.is_none() {
+                if to.stat(component)?.is_none() {
                     to.make_dir(component)?;
                     to.sync()?;
                 }

@@ -109,6 +109,6 @@ impl Collection {
     pub(crate) fn has_stage(&self, name: &str) -> Result<bool, PathError> {
         let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
         let Some(own) = self.own()?.filter(|_| plain) else { return Ok(false) };
-        Ok(own.stamp(Path::new(layout::STAGING).join(name))?.is_some())
+        Ok(own.stat(Path::new(layout::STAGING).join(name))?.is_some())
     }
 }

@@ -155,7 +155,7 @@ impl Plan {
         let path = source.path;
         place.check_apart(path, options.links)?;
         let root = self.roots.len();
-        let stamp = source.stamp(options.links)?;
+        let stamp = source.stat(options.links)?;
         match stamp.kind {
             Kind::Directory => {
                 // Before the walk: what has no room need not be looked at any closer.

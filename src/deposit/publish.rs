@@ -11,7 +11,7 @@ use super::removal::{SourceKept, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Changing, Collection, Event, EventKind, InventoryChange, Lookup, Writer, items_at_a_time,
+    Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, items_at_a_time,
     lock_items,
 };
 use crate::disk::{Dir, PathError};
@@ -77,7 +77,7 @@ impl Publisher<'_> {
     }
 
     /// Tells the index, if there is one.
-    fn announce(&self, ready: &[Publishable]) -> Changing<'_> {
+    fn announce(&self, ready: &[Publishable]) -> IndexUpdate<'_> {
         let names = ready.iter().map(|it| it.named.label.name.clone()).collect();
         self.writer.adding(self.collection, names)
     }

@@ -144,7 +144,7 @@ impl<'a> SourceRemover<'a> {
     ) -> Result<(), SourceKept> {
         self.clear(parent)?;
         let path = parent.path_of(own);
-        match parent.stamp(own)?.map(|stamp| stamp.kind) {
+        match parent.stat(own)?.map(|stamp| stamp.kind) {
             Some(Kind::Directory) => {}
             Some(Kind::File) => {
                 self.compare_file((parent, own), entries, own, Closeness::Bytes)?;
@@ -260,7 +260,7 @@ impl<'a> SourceRemover<'a> {
         let Some(Content::File { bytes, digest, modified, .. }) = content_of(entries, held) else {
             return Err(changed());
         };
-        let found = dir.stamp(name)?.ok_or_else(changed)?;
+        let found = dir.stat(name)?.ok_or_else(changed)?;
         if found.kind != Kind::File || found.bytes != *bytes || found.modified != *modified {
             return Err(changed());
         }
@@ -268,11 +268,11 @@ impl<'a> SourceRemover<'a> {
             return Ok(());
         }
         let mut file = dir.open_file(name)?;
-        if file.stamp()? != found {
+        if file.stat()? != found {
             return Err(changed());
         }
         let read = digest_up_to(&mut file, *bytes, &NoProgress, self.interrupt)?;
-        if read.bytes != *bytes || read.digest != *digest || dir.stamp(name)? != Some(found) {
+        if read.bytes != *bytes || read.digest != *digest || dir.stat(name)? != Some(found) {
             return Err(changed());
         }
         Ok(())

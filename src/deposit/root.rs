@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Beneath;
-use crate::disk::{Dir, Links, PathError, SourceWalk, Stamp, StoredFile, Watcher};
-use crate::disk::{size_of_tree, split, stamp_of};
+use crate::disk::{Dir, FileStat, Links, PathError, SourceWalk, StoredFile, Watcher};
+use crate::disk::{size_of_tree, split, stat_of};
 
 /// A source as it was named. It is opened only while it is used: many plans wait at a time.
 #[derive(Clone, Debug)]
@@ -25,11 +25,11 @@ pub(super) struct NamedSource<'a> {
 
 impl NamedSource<'_> {
     /// What it is.
-    pub(super) fn stamp(&self, links: Links) -> Result<Stamp, PathError> {
+    pub(super) fn stat(&self, links: Links) -> Result<FileStat, PathError> {
         let Some(Beneath { root, relative }) = self.beneath else {
-            return stamp_of(self.path, links);
+            return stat_of(self.path, links);
         };
-        root.stamp(relative)?.ok_or_else(|| {
+        root.stat(relative)?.ok_or_else(|| {
             let absent =
                 std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name");
             PathError::new("inspect", self.path, absent)

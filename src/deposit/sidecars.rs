@@ -69,7 +69,7 @@ impl SidecarWriter<'_> {
         if !self.is_indexed {
             return Ok(None);
         }
-        Ok(Some(Record::of(&sidecar, &staged.done.entries, &file.stamp()?)))
+        Ok(Some(Record::of(&sidecar, &staged.done.entries, &file.stat()?)))
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Checks, DepositError, Dropped};
 use crate::collection::Buckets;
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake, Watcher};
+use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Wake, Watcher};
 use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
@@ -123,7 +123,7 @@ impl Draft {
                 let text = std::ffi::OsStr::from_bytes(target);
                 staging.stage.make_link(text, &path)?;
                 if let OpenRoot::Directory(walk) = roots.open(planned.root)?
-                    && let Some(stamp) = walk.stamp(planned.relative())?
+                    && let Some(stamp) = walk.stat(planned.relative())?
                 {
                     staging.stage.set_link_time(&path, &stamp)?;
                 }
@@ -152,7 +152,7 @@ impl Draft {
         copy.set_attributes(&stamp)?;
         staging.wake.follow(copy, measured.bytes);
         let mut done = self.done();
-        done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
+        done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
         done.lost.extended_attributes += u64::from(odd);
         done.entries.push(file_entry(planned.path.clone(), &stamp, measured));
         Ok(())
@@ -177,17 +177,19 @@ impl Draft {
         for planned in self.plan.entries.iter().rev() {
             let PlannedKind::Directory { empty } = planned.kind else { continue };
             let OpenRoot::Directory(walk) = roots.open(planned.root)? else { continue };
-            let stamp = walk.open_dir(planned.relative())?.own_stamp()?;
+            let stamp = walk.open_dir(planned.relative())?.own_stat()?;
             // The sidecar has the modes of empty directories only: the others are made open to those
             // who share the collection, who could not remove the item otherwise.
             let given = if empty { stamp } else { staging.stage.opened(&stamp) };
             staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&given)?;
             check_time(&stamp, planned.path.as_path())?;
             let mut done = self.done();
-            done.lost.special_modes += u64::from(stamp.mode != stamp.kept_mode());
+            done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
             if empty {
-                let content =
-                    Content::EmptyDirectory { modified: stamp.modified, mode: stamp.kept_mode() };
+                let content = Content::EmptyDirectory {
+                    modified: stamp.modified,
+                    mode: stamp.permission_bits(),
+                };
                 done.entries.push(Entry { path: planned.path.clone(), content });
             }
         }
@@ -195,7 +197,7 @@ impl Draft {
         if self.plan.is_one_directory()
             && let Some(OpenRoot::Directory(walk)) = &self.only_root
         {
-            let stamp = staging.stage.opened(&walk.root().own_stamp()?);
+            let stamp = staging.stage.opened(&walk.root().own_stat()?);
             staging.stage.open_dir(self.item.join(layout::PAYLOAD))?.set_attributes(&stamp)?;
         }
         Ok(())
@@ -228,7 +230,7 @@ impl OpenRoots<'_> {
 }
 
 /// Makes sure that the time of `stamp` can be written into a sidecar and read again.
-fn check_time(stamp: &Stamp, path: &Path) -> Result<(), DepositError> {
+fn check_time(stamp: &FileStat, path: &Path) -> Result<(), DepositError> {
     let year = stamp.modified.civil().year;
     if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {
         return Ok(());
@@ -236,19 +238,19 @@ fn check_time(stamp: &Stamp, path: &Path) -> Result<(), DepositError> {
     Err(DepositError::Time { path: path.to_path_buf() })
 }
 
-fn file_entry(path: PayloadPath, stamp: &Stamp, measured: Measured) -> Entry {
+fn file_entry(path: PayloadPath, stamp: &FileStat, measured: Measured) -> Entry {
     let content = Content::File {
         bytes: measured.bytes,
         digest: measured.digest,
         modified: stamp.modified,
-        mode: stamp.kept_mode(),
+        mode: stamp.permission_bits(),
     };
     Entry { path, content }
 }
 
 /// A file, copied.
 struct Copied {
-    stamp: Stamp,
+    stamp: FileStat,
     measured: Measured,
     /// Whether it has attributes that are not kept.
     odd: bool,
@@ -267,8 +269,8 @@ fn copy_unchanged(
     staging: &Staging<'_>,
 ) -> Result<Copied, DepositError> {
     let mut source = open()?;
-    let mut before = source.stamp()?;
-    let mut copy = staging.stage.create_file_with_mode(path, before.kept_mode())?;
+    let mut before = source.stat()?;
+    let mut copy = staging.stage.create_file_with_mode(path, before.permission_bits())?;
     for _ in 0..ATTEMPTS {
         if let Kind::Special(kind) = before.kind {
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
@@ -278,13 +280,13 @@ fn copy_unchanged(
         let (progress, interrupt) = (staging.progress, staging.interrupt);
         let copying = Copying { expected: before.bytes, progress, interrupt };
         let measured = copying.copy(&mut source, &mut copy, |bytes| checker.update(bytes))?;
-        let after = source.stamp()?;
+        let after = source.stat()?;
         if before == after && measured.bytes == before.bytes {
             let (odd, mismatch) = (source.has_extended_attributes()?, checker.mismatch());
             return Ok(Copied { stamp: before, measured, odd, copy, mismatch });
         }
         source = open()?;
-        before = source.stamp()?;
+        before = source.stat()?;
         copy.restart()?;
     }
     Err(DepositError::Changing { path: source.path().to_path_buf(), attempts: ATTEMPTS })
@@ -306,7 +308,7 @@ pub(super) fn stage_stream(
     let path = payload.join(name.as_path());
     let mut copy = staging.stage.create_file_with_mode(&path, 0o666)?;
     let measured = copy_stream(name, reader, &mut copy, staging)?;
-    let stamp = Stamp { modified: now, mode: copy.stamp()?.mode, ..copy.stamp()? };
+    let stamp = FileStat { modified: now, mode: copy.stat()?.mode, ..copy.stat()? };
     copy.set_attributes(&stamp)?;
     let entries = vec![file_entry(name.clone(), &stamp, measured)];
     Ok((item, StagedPayload { entries, ..StagedPayload::default() }))

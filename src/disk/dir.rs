@@ -14,7 +14,7 @@ use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::StoredFile;
 use super::sharing::Sharing;
-use super::stat::{Blocks, Stamp, set_attributes, timestamps};
+use super::stat::{Blocks, FileStat, set_attributes, timestamps};
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
@@ -226,19 +226,19 @@ impl Dir {
     }
 
     /// Kind, size and times of what is at `relative`, no link followed; `None` if nothing is.
-    pub fn stamp(&self, relative: impl AsRef<Path>) -> Result<Option<Stamp>, PathError> {
-        Ok(self.stat(relative.as_ref())?.map(|stat| Stamp::of(&stat)))
+    pub fn stat(&self, relative: impl AsRef<Path>) -> Result<Option<FileStat>, PathError> {
+        Ok(self.raw_stat(relative.as_ref())?.map(|stat| FileStat::of(&stat)))
     }
 
     /// The same with what it takes of the disk.
-    pub(super) fn stamp_with_blocks(
+    pub(super) fn stat_with_blocks(
         &self,
         relative: &Path,
-    ) -> Result<Option<(Stamp, Blocks)>, PathError> {
-        Ok(self.stat(relative)?.map(|stat| (Stamp::of(&stat), Blocks::of(&stat))))
+    ) -> Result<Option<(FileStat, Blocks)>, PathError> {
+        Ok(self.raw_stat(relative)?.map(|stat| (FileStat::of(&stat), Blocks::of(&stat))))
     }
 
-    fn stat(&self, relative: &Path) -> Result<Option<rustix::fs::Stat>, PathError> {
+    fn raw_stat(&self, relative: &Path) -> Result<Option<rustix::fs::Stat>, PathError> {
         let stat = self.step(Operation::Inspect, relative).and_then(|_under_way| {
             let (above, name) = self.above(relative)?;
             Ok(retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))?)
@@ -251,20 +251,20 @@ impl Dir {
     }
 
     /// Kind, size and times of this directory itself.
-    pub fn own_stamp(&self) -> Result<Stamp, PathError> {
+    pub fn own_stat(&self) -> Result<FileStat, PathError> {
         let stat = retry_on_intr(|| rustix::fs::fstat(&self.fd)).on("inspect", &self.path)?;
-        Ok(Stamp::of(&stat))
+        Ok(FileStat::of(&stat))
     }
 
     /// Sets mode bits and modification time of this directory itself.
-    pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
+    pub fn set_attributes(&self, stamp: &FileStat) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
             .and_then(|_under_way| set_attributes(&self.fd, stamp))
             .on("set mode and time of", &self.path)
     }
 
     /// Sets mode bits and modification time of the directory at `relative`.
-    pub fn set_attributes_at(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
+    pub fn set_attributes_at(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, relative)
             .and_then(|_under_way| {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -274,7 +274,7 @@ impl Dir {
     }
 
     /// Sets the modification time of the link at `relative`.
-    pub fn set_link_time(&self, relative: &Path, stamp: &Stamp) -> Result<(), PathError> {
+    pub fn set_link_time(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, relative)
             .and_then(|_under_way| {
                 let times = timestamps(stamp);

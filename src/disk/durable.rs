@@ -47,7 +47,7 @@ impl Dir {
         for path in paths {
             let path = path.as_ref();
             directories.extend(path.ancestors().skip(1).map(Path::to_path_buf));
-            match self.stamp(path)? {
+            match self.stat(path)? {
                 Some(stamp) if stamp.kind == Kind::Directory => {
                     self.sync_files_of(path.to_path_buf(), &mut files, &mut directories)?;
                 }

@@ -41,7 +41,7 @@ impl Dir {
         let kind = match Kind::of(file_type) {
             Some(kind) => kind,
             // The file system does not tell kinds while listing.
-            None => match self.stamp(name)? {
+            None => match self.stat(name)? {
                 Some(stamp) => stamp.kind,
                 None => Kind::Special("file that has just gone"),
             },

@@ -9,7 +9,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{Advice, Mode};
 use rustix::io::retry_on_intr;
 
-use super::stat::{Stamp, set_attributes};
+use super::stat::{FileStat, set_attributes};
 use super::watch::{Operation, Watcher};
 use super::{IoContext, PathError};
 
@@ -56,11 +56,11 @@ impl StoredFile {
     }
 
     /// What the file system says of it now.
-    pub fn stamp(&self) -> Result<Stamp, PathError> {
+    pub fn stat(&self) -> Result<FileStat, PathError> {
         let _under_way =
             self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;
         let stat = retry_on_intr(|| rustix::fs::fstat(&self.file)).on("inspect", &self.path)?;
-        Ok(Stamp::of(&stat))
+        Ok(FileStat::of(&stat))
     }
 
     /// Reads the next bytes; 0 at the end.
@@ -77,7 +77,7 @@ impl StoredFile {
     /// Reads the whole file, refusing one of more than `limit` bytes before it is held.
     pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, PathError> {
         let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
-        let size = rustix::fs::fstat(&self.file).map_or(0, |stat| Stamp::of(&stat).bytes);
+        let size = rustix::fs::fstat(&self.file).map_or(0, |stat| FileStat::of(&stat).bytes);
         let expected = usize::try_from(size.min(limit)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(expected + 1);
         let taken = Read::by_ref(&mut self.file).take(limit + 1).read_to_end(&mut bytes);
@@ -127,7 +127,7 @@ impl StoredFile {
 
     /// Whether the last byte is `byte`.
     pub fn ends_with(&self, byte: u8) -> Result<bool, PathError> {
-        let Some(last) = self.stamp()?.bytes.checked_sub(1) else { return Ok(false) };
+        let Some(last) = self.stat()?.bytes.checked_sub(1) else { return Ok(false) };
         let mut found = [0];
         let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         self.file.read_exact_at(&mut found, last).on("read", &self.path)?;
@@ -164,7 +164,7 @@ impl StoredFile {
     }
 
     /// Sets mode bits and modification time from `stamp`.
-    pub fn set_attributes(&self, stamp: &Stamp) -> Result<(), PathError> {
+    pub fn set_attributes(&self, stamp: &FileStat) -> Result<(), PathError> {
         self.watcher
             .before(Operation::SetAttributes, &self.path)
             .and_then(|_under_way| set_attributes(&self.file, stamp))

@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
 use super::sharing::Sharing;
-use super::stat::Stamp;
+use super::stat::FileStat;
 use super::watch::Operation;
 use super::{Dir, IoContext, PathError, Watcher};
 use crate::wait::{Waited, Waiter};
@@ -34,14 +34,14 @@ impl Dir {
     pub fn shared(self) -> Result<Dir, PathError> {
         let stat =
             retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
-        let sharing = Sharing::like(Stamp::of(&stat).mode, stat.st_gid);
+        let sharing = Sharing::like(FileStat::of(&stat).mode, stat.st_gid);
         Ok(self.with_sharing(sharing))
     }
 
     /// `stamp` with the permission bits that a directory made here has at least. Set-group-ID is not among
     /// them: it is for directories of the payload, in which nothing new is made.
-    pub(crate) fn opened(&self, stamp: &Stamp) -> Stamp {
-        Stamp { mode: stamp.mode | self.sharing().directory & 0o777, ..*stamp }
+    pub(crate) fn opened(&self, stamp: &FileStat) -> FileStat {
+        FileStat { mode: stamp.mode | self.sharing().directory & 0o777, ..*stamp }
     }
 
     /// Fails unless this directory belongs to the user of this process, be it the superuser.
@@ -86,7 +86,7 @@ impl Dir {
             retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))
         });
         let Ok(stat) = found else { return false };
-        let age = waiter.clock.now().duration_since(Stamp::of(&stat).changed);
+        let age = waiter.clock.now().duration_since(FileStat::of(&stat).changed);
         // What has been closed for longer is meant to be, or its maker was killed.
         self.sharing().lacks(&stat, bits)
             && stat.st_uid != geteuid().as_raw()
@@ -122,7 +122,7 @@ impl Dir {
             return Ok(());
         }
         let _under_way = self.step(Operation::SetAttributes, relative)?;
-        let mode = Mode::from_raw_mode(Stamp::of(&stat).mode | bits);
+        let mode = Mode::from_raw_mode(FileStat::of(&stat).mode | bits);
         match retry_on_intr(|| rustix::fs::fchmod(&fd, mode)) {
             // Another user's; only writing to a disk that is read-only is an error.
             Err(Errno::PERM | Errno::ROFS) => Ok(()),

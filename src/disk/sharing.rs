@@ -2,7 +2,7 @@
 
 use rustix::fs::Stat;
 
-use super::stat::Stamp;
+use super::stat::FileStat;
 
 /// Permission bits that everything made in a directory gets in addition to those that the umask leaves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +26,7 @@ impl Sharing {
     /// Whether the file that `stat` describes belongs to the sharing group and is without some of `bits`.
     pub(super) fn lacks(self, stat: &Stat, bits: u32) -> bool {
         // Without set-group-ID it may belong to another group, which shares nothing.
-        Stamp::of(stat).mode & bits != bits && stat.st_gid == self.group
+        FileStat::of(stat).mode & bits != bits && stat.st_gid == self.group
     }
 }
 

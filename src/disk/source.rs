@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::space::listed;
-use super::{Dir, IoContext, Kind, PathError, Stamp, StoredFile, Watcher};
+use super::{Dir, FileStat, IoContext, Kind, PathError, StoredFile, Watcher};
 use crate::identity::{Instant, SECOND};
 
 /// What is done with symbolic links of a source.
@@ -115,7 +115,7 @@ impl SourceWalk {
         if file_type.is_symlink() {
             return Ok(Kind::Link);
         }
-        let stamp = self.root.stamp(relative)?;
+        let stamp = self.root.stat(relative)?;
         Ok(stamp.map_or(Kind::Special("file that has just gone"), |stamp| stamp.kind))
     }
 
@@ -147,13 +147,13 @@ impl SourceWalk {
     }
 
     /// What the file system says of an entry, a link itself not followed.
-    pub fn stamp(&self, relative: &Path) -> Result<Option<Stamp>, PathError> {
+    pub fn stat(&self, relative: &Path) -> Result<Option<FileStat>, PathError> {
         match self.links {
             Links::Follow => {
                 let (above, name) = split(relative);
-                self.open_dir(above)?.stamp(name)
+                self.open_dir(above)?.stat(name)
             }
-            Links::Keep | Links::Refuse => self.root.stamp(relative),
+            Links::Keep | Links::Refuse => self.root.stat(relative),
         }
     }
 
@@ -185,12 +185,12 @@ pub(crate) fn split(path: &Path) -> (&Path, &Path) {
 }
 
 /// What a path named by a person is; a link at its end is followed only if links are.
-pub fn stamp_of(path: &Path, links: Links) -> Result<Stamp, PathError> {
+pub fn stat_of(path: &Path, links: Links) -> Result<FileStat, PathError> {
     let stat = match links {
         Links::Follow => rustix::fs::stat(path),
         Links::Keep | Links::Refuse => rustix::fs::lstat(path),
     };
-    Ok(Stamp::of(&stat.on("inspect", path)?))
+    Ok(FileStat::of(&stat.on("inspect", path)?))
 }
 
 /// `path` with every link on the way resolved.

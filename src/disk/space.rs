@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::retry_on_intr;
 
-use super::{Dir, IoContext, PathError, Stamp};
+use super::{Dir, FileStat, IoContext, PathError};
 
 /// Room left on a file system for an ordinary user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +57,13 @@ impl Dir {
 
     /// Whether `found`, the stamp of something in this directory, has the mode bits that it was given: not
     /// on file systems without mode bits, where the mount gives the same ones to all.
-    pub fn keeps_mode(&self, found: &Stamp) -> Result<bool, PathError> {
+    pub fn keeps_mode(&self, found: &FileStat) -> Result<bool, PathError> {
         let file_system = self.file_system()?;
         if WITHOUT_MODES.contains(&file_system) {
             return Ok(false);
         }
         // Some of these keep mode bits. Those that do not give the directory the same ones, too.
-        Ok(!OFTEN_WITHOUT_MODES.contains(&file_system) || found.mode != self.own_stamp()?.mode)
+        Ok(!OFTEN_WITHOUT_MODES.contains(&file_system) || found.mode != self.own_stat()?.mode)
     }
 
     /// The magic number of this directory's file system, as statfs(2) has it.

@@ -95,8 +95,7 @@ fn lock_new(above: &Dir, name: &str) -> Result<Option<(Dir, Option<DirLock>)>, P
         Err(error) if error.is_without_directory_locks() => None,
         Err(error) => return Err(error),
     };
-    let is_there =
-        above.stamp(name)?.map(|stamp| stamp.identity) == Some(dir.own_stamp()?.identity);
+    let is_there = above.stat(name)?.map(|stamp| stamp.identity) == Some(dir.own_stat()?.identity);
     Ok(is_there.then_some((dir, lock)))
 }
 

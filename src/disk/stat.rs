@@ -37,7 +37,7 @@ impl Kind {
 
 /// Kind, size, mode and times of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStat {
     /// What it is.
     pub kind: Kind,
     /// Size in bytes.
@@ -52,17 +52,17 @@ pub struct Stamp {
     pub identity: (u64, u64),
 }
 
-impl Stamp {
+impl FileStat {
     #[expect(
         clippy::unnecessary_cast,
         clippy::cast_lossless,
         reason = "the types of these fields differ by platform"
     )]
-    pub(super) fn of(stat: &Stat) -> Stamp {
+    pub(super) fn of(stat: &Stat) -> FileStat {
         let instant = |seconds: i64, nanoseconds: i128| {
             Instant::from_nanoseconds(i128::from(seconds) * SECOND + nanoseconds)
         };
-        Stamp {
+        FileStat {
             kind: Kind::of(FileType::from_raw_mode(stat.st_mode))
                 .unwrap_or(Kind::Special("file of unknown kind")),
             bytes: u64::try_from(stat.st_size).unwrap_or(0),
@@ -74,7 +74,7 @@ impl Stamp {
     }
 
     /// The mode bits that are kept: without set-user-ID, set-group-ID and sticky.
-    pub fn kept_mode(&self) -> u32 {
+    pub fn permission_bits(&self) -> u32 {
         self.mode & 0o777
     }
 }
@@ -96,16 +96,16 @@ impl Blocks {
     }
 }
 
-pub(super) fn set_attributes(fd: impl AsFd, stamp: &Stamp) -> io::Result<()> {
+pub(super) fn set_attributes(fd: impl AsFd, stamp: &FileStat) -> io::Result<()> {
     // Asking is cheaper than changing: most files were made with the mode they shall have.
-    if Stamp::of(&rustix::fs::fstat(&fd)?).mode != stamp.kept_mode() {
-        rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.kept_mode()))?;
+    if FileStat::of(&rustix::fs::fstat(&fd)?).mode != stamp.permission_bits() {
+        rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.permission_bits()))?;
     }
     Ok(rustix::fs::futimens(&fd, &timestamps(stamp))?)
 }
 
 /// The times to give a copy: its own access time stays, the modification time is the source's.
-pub(super) fn timestamps(stamp: &Stamp) -> Timestamps {
+pub(super) fn timestamps(stamp: &FileStat) -> Timestamps {
     let nanoseconds = stamp.modified.nanoseconds();
     let seconds = nanoseconds.div_euclid(SECOND);
     Timestamps {

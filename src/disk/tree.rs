@@ -9,7 +9,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::stat::{Blocks, Stamp};
+use super::stat::{Blocks, FileStat};
 use super::{Dir, IoContext, Kind, PathError};
 
 /// How large a tree is.
@@ -44,12 +44,12 @@ impl Dir {
     pub fn remove_tree(&self, relative: &Path) -> Result<(), PathError> {
         let (above, name) = super::split(relative);
         let Some(mut dir) = self.open_dir_if_there(above)? else { return Ok(()) };
-        match dir.stamp(name)? {
+        match dir.stat(name)? {
             Some(stamp) if stamp.kind == Kind::Directory => {}
             Some(_) => return dir.remove_file_if_there(name),
             None => return Ok(()),
         }
-        let identity = dir.own_stamp()?.identity;
+        let identity = dir.own_stat()?.identity;
         let directories = vec![name.as_os_str().to_owned()];
         let mut levels = vec![Level { name: OsString::new(), identity, directories }];
         while let Some(level) = levels.last_mut() {
@@ -92,7 +92,7 @@ impl Dir {
                 self.remove_file_if_there(Path::new(&entry.name))?;
             }
         }
-        Ok(Level { name, identity: self.own_stamp()?.identity, directories })
+        Ok(Level { name, identity: self.own_stat()?.identity, directories })
     }
 
     /// Opens the directory above this one, which has to be the one known by `identity`.
@@ -103,7 +103,7 @@ impl Dir {
                 .on("open the directory above", self.path())?;
         let above = self.path().parent().unwrap_or(Path::new(""));
         let above = Dir::from_descriptor(fd, above.to_path_buf(), self.watcher());
-        if above.own_stamp()?.identity != identity {
+        if above.own_stat()?.identity != identity {
             let cause = io::Error::other("it was moved meanwhile");
             return Err(PathError::new("remove the directory", self.path(), cause));
         }
@@ -117,7 +117,7 @@ impl Dir {
         let mut linked: HashMap<(u64, u64), u64> = HashMap::new();
         let mut pending: Vec<PathBuf> = Vec::new();
         let mut count =
-            |found: Option<(Stamp, Blocks)>, path: PathBuf, pending: &mut Vec<PathBuf>| {
+            |found: Option<(FileStat, Blocks)>, path: PathBuf, pending: &mut Vec<PathBuf>| {
                 let Some((stamp, blocks)) = found else { return };
                 if stamp.kind == Kind::Directory {
                     size.freed += blocks.bytes;
@@ -134,12 +134,12 @@ impl Dir {
                     linked.remove(&stamp.identity);
                 }
             };
-        count(self.stamp_with_blocks(relative)?, relative.to_path_buf(), &mut pending);
+        count(self.stat_with_blocks(relative)?, relative.to_path_buf(), &mut pending);
         while let Some(path) = pending.pop() {
             let dir = self.open_dir(&path)?;
             for entry in dir.entries()? {
                 let name = entry?.name;
-                count(dir.stamp_with_blocks(Path::new(&name))?, path.join(name), &mut pending);
+                count(dir.stat_with_blocks(Path::new(&name))?, path.join(name), &mut pending);
             }
         }
         Ok(size)
@@ -150,7 +150,7 @@ impl Dir {
     /// A directory that its owner may not change, as a deposit may keep it, cannot get another
     /// parent: it is opened up for that moment.
     pub(crate) fn move_tree(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
-        let closed = match self.stamp(from)? {
+        let closed = match self.stat(from)? {
             Some(stamp) if stamp.kind == Kind::Directory && stamp.mode & 0o200 == 0 => Some(stamp),
             _ => None,
         };
@@ -170,9 +170,9 @@ impl Dir {
             }
             opened => opened?,
         };
-        let stamp = dir.own_stamp()?;
+        let stamp = dir.own_stat()?;
         if stamp.mode & 0o700 != 0o700 {
-            let mode = Mode::from_raw_mode(stamp.kept_mode() | 0o700);
+            let mode = Mode::from_raw_mode(stamp.permission_bits() | 0o700);
             rustix::fs::fchmod(dir.descriptor(), mode).on("open up", dir.path())?;
         }
         Ok(dir)
@@ -187,7 +187,8 @@ impl Dir {
         let (above, name) = self.above(relative)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = retry_on_intr(|| rustix::fs::openat(&above, name, flags, Mode::empty()))?;
-        let mode = Mode::from_raw_mode(Stamp::of(&rustix::fs::fstat(&fd)?).kept_mode() | 0o700);
+        let mode =
+            Mode::from_raw_mode(FileStat::of(&rustix::fs::fstat(&fd)?).permission_bits() | 0o700);
         let itself = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
         match rustix::fs::chmodat(CWD, itself, mode, AtFlags::empty()) {
             Err(Errno::NOENT) => Err(Errno::ACCESS.into()),

@@ -81,7 +81,7 @@ impl<'a> HeldMemory<'a> {
         let name = layout::memory_file(prefix);
         let mut lock = Lock::take_unsigned(dir, &name, LockMode::Exclusive, waiter)?;
         let bytes = open(dir, &name, &mut lock)?.read_all(LARGEST_FILE)?;
-        let changed = lock.file().stamp()?.changed;
+        let changed = lock.file().stat()?.changed;
         let found = read(&bytes, changed, prefix, agent)?;
         // Before this, nothing may change the file.
         lock.sign(&agent.holder(waiter.clock))?;
@@ -106,7 +106,7 @@ impl<'a> HeldMemory<'a> {
     pub(super) fn home(&mut self) -> Result<Home, DistributorError> {
         let mut home = format!("{:.40}", self.agent.machine_id);
         if self.dir.has_lasting_inodes()? {
-            let (_, inode) = self.lock.file().stamp()?.identity;
+            let (_, inode) = self.lock.file().stat()?.identity;
             home += &format!(":{inode}");
         }
         if let Some(file_system) = self.dir.lasting_file_system_id()? {
@@ -169,7 +169,7 @@ impl Drop for HeldMemory<'_> {
 /// On some network file systems a descriptor that was open before still serves the old bytes.
 fn open(dir: &Dir, name: &str, lock: &mut Lock) -> Result<StoredFile, DistributorError> {
     let file = dir.open_file(name)?;
-    if file.stamp()?.identity == lock.file().stamp()?.identity {
+    if file.stat()?.identity == lock.file().stat()?.identity {
         return Ok(file);
     }
     let cause = std::io::Error::other("the file was replaced while its lock was taken");
@@ -215,7 +215,7 @@ fn marked_time(bytes: &[u8]) -> Option<i128> {
 
 /// Writes the mark: when the file was last changed.
 fn mark(file: &StoredFile) -> Result<(), PathError> {
-    let mut changed = file.stamp()?.changed.nanoseconds();
+    let mut changed = file.stat()?.changed.nanoseconds();
     for _ in 0..ATTEMPTS {
         let line = format!("{:<width$}\n", format!("changed {changed}"), width = MARK - 1);
         match file.write_all_at(line.as_bytes(), HOLDER_END) {
@@ -223,7 +223,7 @@ fn mark(file: &StoredFile) -> Result<(), PathError> {
             Err(error) if error.is_full() => return Ok(()),
             outcome => outcome?,
         }
-        let after = file.stamp()?.changed.nanoseconds();
+        let after = file.stat()?.changed.nanoseconds();
         if (after - changed).abs() <= LEEWAY / 2 {
             break;
         }

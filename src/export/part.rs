@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::source::{File, Source};
 use super::{BagLinks, ExportError};
-use crate::disk::{Kind, Stamp};
+use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, directories};
 
@@ -14,12 +14,12 @@ const MOST_LINKS: usize = 40;
 
 /// One thing to be written. An item may have very many: it is small.
 pub(super) enum Part<'a> {
-    Directory(Box<Stamp>),
+    Directory(Box<FileStat>),
     /// The file of this entry.
     File(&'a Entry),
     Link {
         target: &'a [u8],
-        stamp: Box<Stamp>,
+        stamp: Box<FileStat>,
     },
 }
 
@@ -115,7 +115,7 @@ impl<'a> Parts<'a> {
                 Content::File { .. } => Some(Part::File(entry)),
                 Content::EmptyDirectory { modified, mode } => {
                     let stamp = source.directory(entry.path.as_path())?;
-                    let stamp = Stamp { modified: *modified, mode: *mode, ..stamp };
+                    let stamp = FileStat { modified: *modified, mode: *mode, ..stamp };
                     Some(Part::Directory(Box::new(stamp)))
                 }
             };
@@ -196,8 +196,8 @@ impl<'a> Part<'a> {
 
 impl Part<'_> {
     /// A directory made here.
-    pub(super) fn directory(mode: u32, modified: Instant) -> Stamp {
-        super::sink::stamp(Kind::Directory, 0, mode, modified)
+    pub(super) fn directory(mode: u32, modified: Instant) -> FileStat {
+        super::sink::stat_of(Kind::Directory, 0, mode, modified)
     }
 }
 

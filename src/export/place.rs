@@ -43,7 +43,7 @@ pub(super) fn check(
 /// Whether there is something called `name` in a directory that may not be there itself.
 pub(super) fn is_taken(destination: &Destination<'_>, name: &OsStr) -> Result<bool, PathError> {
     match open(destination.path, destination.watcher)? {
-        Some(dir) => Ok(dir.stamp(name)?.is_some()),
+        Some(dir) => Ok(dir.stat(name)?.is_some()),
         None => Ok(false),
     }
 }

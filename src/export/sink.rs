@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ExportError;
 use crate::digest::{Digest, Hasher};
-use crate::disk::{Kind, Stamp};
+use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
 use crate::sidecar::NewText;
 
@@ -13,13 +13,13 @@ use crate::sidecar::NewText;
 /// Of the stamps only size, mode and modification time count.
 pub(super) trait Sink {
     /// A directory.
-    fn directory(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError>;
+    fn directory(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError>;
 
     /// A symbolic link.
-    fn link(&mut self, path: &Path, target: &[u8], stamp: &Stamp) -> Result<(), ExportError>;
+    fn link(&mut self, path: &Path, target: &[u8], stamp: &FileStat) -> Result<(), ExportError>;
 
     /// A file begins, of the size that its stamp says.
-    fn begin(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError>;
+    fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError>;
 
     /// The next bytes of the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError>;
@@ -32,8 +32,8 @@ pub(super) trait Sink {
 }
 
 /// A stamp for what is made here.
-pub(super) fn stamp(kind: Kind, bytes: u64, mode: u32, modified: Instant) -> Stamp {
-    Stamp { kind, bytes, mode, modified, changed: modified, identity: (0, 0) }
+pub(super) fn stat_of(kind: Kind, bytes: u64, mode: u32, modified: Instant) -> FileStat {
+    FileStat { kind, bytes, mode, modified, changed: modified, identity: (0, 0) }
 }
 
 /// A text that is made here, of which a long one is not held.
@@ -75,7 +75,7 @@ pub(super) fn write_text(
     text: &dyn Text,
     modified: Instant,
 ) -> Result<(), ExportError> {
-    sink.begin(path, &stamp(Kind::File, measure(text)?.0, 0o644, modified))?;
+    sink.begin(path, &stat_of(Kind::File, measure(text)?.0, 0o644, modified))?;
     text.write(&mut |piece| sink.write(piece))?;
     sink.end()
 }

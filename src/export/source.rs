@@ -9,7 +9,7 @@ use super::sink::Sink;
 use crate::collection::{Lookup, ReadSidecar, StoredItem};
 use crate::digest::Digest;
 use crate::disk::copy::read_and_digest;
-use crate::disk::{Kind, PathError, Stamp, StoredFile};
+use crate::disk::{FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
@@ -68,20 +68,20 @@ impl<'a> Source<'a> {
     }
 
     /// What the file system says of a directory of the payload; of `doc/` itself if the path is empty.
-    pub(super) fn directory(&self, path: &Path) -> Result<Stamp, ExportError> {
+    pub(super) fn directory(&self, path: &Path) -> Result<FileStat, ExportError> {
         let path = Path::new(layout::PAYLOAD).join(path);
         match self.item.dir().open_dir(&path) {
-            Ok(dir) => Ok(dir.own_stamp()?),
+            Ok(dir) => Ok(dir.own_stat()?),
             Err(error) => Err(self.absent(&path, "a directory", error)),
         }
     }
 
     /// What the file system says of a link of the payload, which has to say `target`.
-    pub(super) fn link(&self, link: &PayloadPath, target: &[u8]) -> Result<Stamp, ExportError> {
+    pub(super) fn link(&self, link: &PayloadPath, target: &[u8]) -> Result<FileStat, ExportError> {
         let path = Path::new(layout::PAYLOAD).join(link.as_path());
         let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
         let name = Path::new(name);
-        let found = self.item.dir().open_dir(above).and_then(|dir| match dir.stamp(name)? {
+        let found = self.item.dir().open_dir(above).and_then(|dir| match dir.stat(name)? {
             Some(stamp) if stamp.kind == Kind::Link => Ok(Some((stamp, dir.read_link(name)?))),
             _ => Ok(None),
         });
@@ -97,11 +97,11 @@ impl<'a> Source<'a> {
         self.open(file).map(|_| ())
     }
 
-    fn open(&self, file: &File<'_>) -> Result<(StoredFile, Stamp), ExportError> {
+    fn open(&self, file: &File<'_>) -> Result<(StoredFile, FileStat), ExportError> {
         let path = Path::new(layout::PAYLOAD).join(file.from.as_path());
         let opened = self.item.open(file.from);
         let opened = opened.map_err(|error| self.absent(&path, "a file", error))?;
-        let stamp = opened.stamp()?;
+        let stamp = opened.stat()?;
         if stamp.kind != Kind::File {
             return Err(self.damaged(&path, "it is no file".to_owned()));
         }
@@ -123,7 +123,7 @@ impl<'a> Source<'a> {
     ) -> Result<(), ExportError> {
         let (mut opened, stamp) = self.open(file)?;
         let found = Path::new(layout::PAYLOAD).join(file.from.as_path());
-        let stamp = Stamp { mode: file.mode, modified: file.modified, ..stamp };
+        let stamp = FileStat { mode: file.mode, modified: file.modified, ..stamp };
         sink.begin(path, &stamp)?;
         let measured =
             read_and_digest(file.bytes, &mut opened, progress, interrupt, |bytes, end| {

@@ -13,7 +13,7 @@ use tar::{EntryType, Header};
 
 use super::ExportError;
 use super::sink::Sink;
-use crate::disk::{Stamp, StoredFile};
+use crate::disk::{FileStat, StoredFile};
 use crate::identity::{Instant, SECOND};
 
 const BLOCK_BYTES: usize = 512;
@@ -68,7 +68,7 @@ impl<'a> Tar<'a> {
         kind: EntryType,
         path: &[u8],
         target: &[u8],
-        stamp: &Stamp,
+        stamp: &FileStat,
     ) -> Result<(), ExportError> {
         self.has_begun = true;
         let modified = stamp.modified;
@@ -79,7 +79,7 @@ impl<'a> Tar<'a> {
         }
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
-        header.set_mode(stamp.kept_mode());
+        header.set_mode(stamp.permission_bits());
         header.set_uid(0);
         header.set_gid(0);
         header.set_mtime(seconds.unwrap_or(0));
@@ -149,16 +149,16 @@ impl<'a> Tar<'a> {
 }
 
 impl Sink for Tar<'_> {
-    fn directory(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+    fn directory(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
         let path = [path.as_os_str().as_bytes(), b"/"].concat();
         self.entry(EntryType::Directory, &path, b"", stamp)
     }
 
-    fn link(&mut self, path: &Path, target: &[u8], stamp: &Stamp) -> Result<(), ExportError> {
+    fn link(&mut self, path: &Path, target: &[u8], stamp: &FileStat) -> Result<(), ExportError> {
         self.entry(EntryType::Symlink, path.as_os_str().as_bytes(), target, stamp)
     }
 
-    fn begin(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+    fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
         (self.bytes, self.taken, self.is_in_file) = (stamp.bytes, 0, true);
         self.entry(EntryType::Regular, path.as_os_str().as_bytes(), b"", stamp)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::sink::Sink;
-use crate::disk::{Dir, Stamp, StoredFile, Wake, WriteBack};
+use crate::disk::{Dir, FileStat, StoredFile, Wake, WriteBack};
 
 /// Makes files and directories in a stage, which is private: nobody else can put links there.
 pub(super) struct Tree<'a> {
@@ -14,13 +14,13 @@ pub(super) struct Tree<'a> {
     file: Option<Open>,
     wake: Wake,
     /// They get their modes and times when nothing more is put into them.
-    directories: Vec<(PathBuf, Stamp)>,
+    directories: Vec<(PathBuf, FileStat)>,
 }
 
 /// The file in work.
 struct Open {
     file: StoredFile,
-    stamp: Stamp,
+    stamp: FileStat,
     written: u64,
     write_back: WriteBack,
 }
@@ -32,19 +32,19 @@ impl<'a> Tree<'a> {
 }
 
 impl Sink for Tree<'_> {
-    fn directory(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
+    fn directory(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
         self.stage.make_dir(path)?;
         self.directories.push((path.to_path_buf(), *stamp));
         Ok(())
     }
 
-    fn link(&mut self, path: &Path, target: &[u8], stamp: &Stamp) -> Result<(), ExportError> {
+    fn link(&mut self, path: &Path, target: &[u8], stamp: &FileStat) -> Result<(), ExportError> {
         self.stage.make_link(OsStr::from_bytes(target), path)?;
         Ok(self.stage.set_link_time(path, stamp)?)
     }
 
-    fn begin(&mut self, path: &Path, stamp: &Stamp) -> Result<(), ExportError> {
-        let file = self.stage.create_file_with_mode(path, stamp.kept_mode())?;
+    fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
+        let file = self.stage.create_file_with_mode(path, stamp.permission_bits())?;
         let write_back = WriteBack::default();
         self.file = Some(Open { file, stamp: *stamp, written: 0, write_back });
         Ok(())

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use super::judge::{Seen, judge};
 use super::{Holding, Holdings, Record, Standing};
 use crate::collection::{Collection, CollectionError};
-use crate::disk::Stamp;
+use crate::disk::FileStat;
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::layout;
@@ -40,7 +40,7 @@ pub fn holdings<C: Borrow<Collection>>(name: &RepositoryName, collections: &[C])
 struct Reading {
     all: Vec<Holding>,
     /// Of which collection each sidecar is, and what tells whether it was replaced since.
-    stamps: Vec<(usize, Option<Stamp>)>,
+    stamps: Vec<(usize, Option<FileStat>)>,
 }
 
 impl Reading {
@@ -86,7 +86,7 @@ pub(crate) fn read(
     name: &RepositoryName,
     at: usize,
     collection: &Collection,
-) -> Option<(Holding, Option<Stamp>)> {
+) -> Option<(Holding, Option<FileStat>)> {
     let mut holding = Holding {
         collection: at,
         name: name.clone(),

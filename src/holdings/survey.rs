@@ -122,6 +122,6 @@ fn was_listed(collection: &Collection, name: &RepositoryName) -> bool {
         Err(CollectionError::NoSuchItem { .. }) => false,
         // It cannot be opened. If not even that it is there can be seen, it is better told twice
         // than never.
-        Err(_) => matches!(collection.root().stamp(layout::item_directory(name)), Ok(Some(_))),
+        Err(_) => matches!(collection.root().stat(layout::item_directory(name)), Ok(Some(_))),
     }
 }

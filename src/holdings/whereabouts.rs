@@ -212,7 +212,7 @@ impl<'a> Claim<'a> {
 /// Whether both are one collection: by id, since a directory mounted twice may have two device numbers, or
 /// by place.
 pub(crate) fn is_same(a: &Collection, b: &Collection) -> Result<bool, PathError> {
-    let place = |collection: &Collection| Ok(collection.root().own_stamp()?.identity);
+    let place = |collection: &Collection| Ok(collection.root().own_stat()?.identity);
     Ok(a.id() == b.id() || place(a)? == place(b)?)
 }
 

@@ -32,7 +32,7 @@ impl FailedFile {
         };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let dir = Dir::open(parent.unwrap_or(Path::new(".")), watcher.clone())?;
-        if dir.stamp(&name)?.is_some() {
+        if dir.stat(&name)?.is_some() {
             let text = "it exists already, and nothing is replaced";
             return Err(refused(io::ErrorKind::AlreadyExists, text));
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::candidate::SourcePlace;
 use crate::digest::Digest;
-use crate::disk::{Dir, Kind, Links, PathError, SourceWalk, Stamp, StoredFile, Watcher};
+use crate::disk::{Dir, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
 use crate::identity::Instant;
 use crate::item::{PayloadPath, Shape};
 
@@ -55,15 +55,15 @@ impl Scanner {
         Ok((dir, name))
     }
 
-    fn stamp(&self, place: &SourcePlace) -> Result<Stamp, PathError> {
+    fn stat(&self, place: &SourcePlace) -> Result<FileStat, PathError> {
         let stamp = match place {
-            SourcePlace::Beneath(beneath) => beneath.root.stamp(&beneath.relative)?,
+            SourcePlace::Beneath(beneath) => beneath.root.stat(&beneath.relative)?,
             SourcePlace::Path(path) if self.links == Links::Follow => {
-                Some(StoredFile::open(path, self.watcher.clone())?.stamp()?)
+                Some(StoredFile::open(path, self.watcher.clone())?.stat()?)
             }
             SourcePlace::Path(_) => {
                 let (dir, name) = self.parent(place)?;
-                dir.stamp(&name)?
+                dir.stat(&name)?
             }
         };
         stamp.ok_or_else(|| {
@@ -77,12 +77,12 @@ impl Scanner {
 
     /// What kind of thing is at `place`.
     pub(super) fn kind(&self, place: &SourcePlace) -> Result<Kind, PathError> {
-        Ok(self.stamp(place)?.kind)
+        Ok(self.stat(place)?.kind)
     }
 
     /// Looks at everything at `place`.
     pub(super) fn look(&self, place: &SourcePlace) -> Result<SourceScan, PathError> {
-        let stamp = self.stamp(place)?;
+        let stamp = self.stat(place)?;
         let mut shape = Shape::default();
         let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed.max(stamp.modified));
         match stamp.kind {

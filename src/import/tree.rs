@@ -7,7 +7,7 @@ use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
 use crate::deposit::removal::is_aside;
-use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved, stamp_of};
+use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved, stat_of};
 
 /// What of a directory becomes an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Tree {
         watcher: &Watcher,
     ) -> Result<Tree, PathError> {
         let path = resolved(path)?;
-        let is_directory = stamp_of(&path, Links::Follow)?.kind == Kind::Directory;
+        let is_directory = stat_of(&path, Links::Follow)?.kind == Kind::Directory;
         if is_directory {
             let root = Arc::new(Dir::open(&path, watcher.clone())?);
             if units == Units::EachFile || !bag::is_bag(&root)? {

@@ -54,12 +54,12 @@ impl Tables<'_> {
 
     fn count_items(&self, counts: &mut Counts) -> Result<(), IndexError> {
         let mut select = self.0.prepare(
-            "SELECT place.folded, state, count(*), total(files), total(bytes)
-             FROM item JOIN place ON place.id = item.place GROUP BY place.id, state",
+            "SELECT directory.folded, state, count(*), total(files), total(bytes)
+             FROM item JOIN directory ON directory.id = item.directory GROUP BY directory.id, state",
         )?;
         let mut rows = select.query(())?;
         while let Some(row) = rows.next()? {
-            let place: String = row.get(0)?;
+            let directory: String = row.get(0)?;
             let state = row.get::<_, Option<u8>>(1)?.and_then(state_of);
             let count = Count {
                 items: unsigned(row.get(2)?),
@@ -73,7 +73,7 @@ impl Tables<'_> {
             }
             counts.total.add(count);
             counts.states.entry(state).or_default().add(count);
-            if let Some((prefix, year)) = place.rsplit_once('/') {
+            if let Some((prefix, year)) = directory.rsplit_once('/') {
                 counts.prefixes.entry(prefix.to_owned()).or_default().add(count);
                 counts.years.entry(year.parse().unwrap_or(u64::MAX)).or_default().add(count);
             }

@@ -1,4 +1,4 @@
-//! Why an index cannot be used.
+//! Errors of the index.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,19 @@ use rusqlite::ErrorCode;
 
 use crate::disk::{LockError, PathError};
 
-/// Why an index cannot be used.
+/// An error of the index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// It is not one of ours, of another version, of another collection, or damaged.
-    #[error("`{}` is no index of this collection", path.display())]
-    Useless {
+    /// The file is foreign, of another version or collection, or damaged.
+    #[error("`{}` is not an index of this collection", path.display())]
+    Invalid {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         #[source]
-        cause: Uselessness,
+        cause: Invalid,
     },
-    /// The database refused.
+    /// `SQLite` reported an error.
     #[error("cannot use the index")]
     Database(#[from] rusqlite::Error),
     /// Another process holds it.
@@ -38,37 +38,37 @@ impl From<LockError> for IndexError {
     }
 }
 
-/// What is wrong with a file that should be an index.
+/// The reason why a file is not usable as the index.
 #[derive(Debug, thiserror::Error)]
-pub enum Uselessness {
-    /// Another kind of file, or of another version.
+pub enum Invalid {
+    /// Another kind of file, or another version.
     #[error("it was made by another program, or another version of this one")]
     Foreign,
-    /// It was copied with a collection, or put there.
+    /// It was copied with a collection.
     #[error("it belongs to the collection of id `{0}`")]
     OtherCollection(String),
-    /// It is not the file that it was made as: items may have changed since.
-    #[error("it was copied, or comes out of a backup")]
+    /// Its inode is not the recorded one: items may have changed since.
+    #[error("it was copied or restored from a backup")]
     Moved,
-    /// What was written last is gone.
+    /// The last transactions are gone.
     #[error("its log is missing or damaged")]
     LostLog,
     /// Not a regular file.
-    #[error("it is no regular file")]
+    #[error("it is not a regular file")]
     Kind,
 }
 
 impl IndexError {
-    /// That something else is where the index should be.
+    /// The path of the index has something other than a regular file.
     pub(crate) fn not_a_file(path: &std::path::Path) -> IndexError {
-        IndexError::Useless { path: path.to_path_buf(), cause: Uselessness::Kind }
+        IndexError::Invalid { path: path.to_path_buf(), cause: Invalid::Kind }
     }
 
-    /// Whether a new index would do, which is made from the sidecars.
-    pub fn is_cured_by_rebuilding(&self) -> bool {
+    /// Whether rebuilding the index solves the problem.
+    pub fn needs_rebuild(&self) -> bool {
         match self {
-            IndexError::Useless { .. } => true,
-            // What is not for want of space, time or rights is for what the file has in it.
+            IndexError::Invalid { .. } => true,
+            // Any error that is not about space, locking or permission means that the file is corrupt.
             IndexError::Database(error) => match error.sqlite_error_code() {
                 Some(
                     ErrorCode::DatabaseCorrupt
@@ -85,22 +85,27 @@ impl IndexError {
         }
     }
 
-    /// Whether others had it for longer than was waited for.
+    /// Whether the database is in use by another connection.
+    pub(super) fn is_lock_error(error: &rusqlite::Error) -> bool {
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        )
+    }
+
+    /// Whether waiting for another process timed out.
     pub fn is_busy(&self) -> bool {
         match self {
-            IndexError::Database(error) => matches!(
-                error.sqlite_error_code(),
-                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-            ),
+            IndexError::Database(error) => IndexError::is_lock_error(error),
             IndexError::Locked(_) => true,
-            IndexError::Useless { .. } | IndexError::Disk(_) => false,
+            IndexError::Invalid { .. } | IndexError::Disk(_) => false,
         }
     }
 
-    /// Whether it cannot be written here: the file system, or the file, may only be read, or is full.
-    pub fn can_not_be_kept(&self) -> bool {
+    /// Whether the index cannot be written here: the file or file system is read-only or full.
+    pub fn is_unwritable(&self) -> bool {
         match self {
-            IndexError::Useless { .. } | IndexError::Locked(_) => false,
+            IndexError::Invalid { .. } | IndexError::Locked(_) => false,
             IndexError::Database(error) => matches!(
                 error.sqlite_error_code(),
                 Some(
@@ -115,7 +120,7 @@ impl IndexError {
     }
 }
 
-/// Whether something else is where a file of the index should be, or it cannot be written.
+/// Whether a file of the index cannot be written, or something else has its path.
 pub(crate) fn has_no_place(error: &PathError) -> bool {
     error.is_refusal()
         || error.is_full()
@@ -123,16 +128,16 @@ pub(crate) fn has_no_place(error: &PathError) -> bool {
         || error.kind() == std::io::ErrorKind::IsADirectory
 }
 
-/// Why a text cannot be looked for.
+/// An error in a search text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// A quotation has no end.
     #[error("the quotation `{0}` has no end")]
     OpenQuote(String),
-    /// Only words can be unwanted.
+    /// Only words can be excluded.
     #[error("`-` goes with words, not with the term `{0}`")]
     UnwantedTerm(String),
-    /// No such term.
-    #[error("`{0}` is no term of Dublin Core, nor one of your own such as `x.box`")]
+    /// The term is unknown.
+    #[error("`{0}` is neither a Dublin Core term nor one of your own, such as `x.box`")]
     UnknownTerm(String),
 }

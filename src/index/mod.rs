@@ -1,37 +1,34 @@
-//! The index: what is known of many items without reading their sidecars. One `SQLite` file, derived
-//! from the sidecars and the tree, that may be deleted at any time.
+//! The index: a database of all items of a collection, derived from the sidecars and the tree. It may be
+//! deleted at any time.
 //!
-//! This part knows tables, not directories: `Record` is what is kept of an item, [`Index`] holds
-//! records by the directory and name of the item, [`Query`] asks for some of them. `collection`
-//! announces what is going to change and takes in what has, `catalog` brings an index up to the tree
-//! and answers from it.
+//! This module knows tables, not the tree. [`Index`] holds a `Record` for each item, by its directory and
+//! name; a [`Query`] selects some of them. `collection` logs every change and takes its result in,
+//! `catalog` synchronises an index with the tree and answers from it.
 //!
-//! # What makes an answer true
+//! # Freshness
 //!
-//! A record carries the `Mark` of the sidecar it was made from, a place (a directory above items)
-//! that of the directory when it was last listed. Whoever answers compares the marks with the disk: a
-//! record whose mark is another is read anew, a place whose mark is another is listed anew, and the
-//! marks of all items in it are compared. An index that came out of a backup, or with a copied
-//! collection, is told by the inode of its file, one that has lost its log by that: these are of no use,
-//! and made anew. So they cost time and never truth.
+//! A row of an item has the `Version` of the sidecar it was made from, a row of a directory the version at
+//! which the directory was last listed. Synchronising compares versions only: a directory of another version
+//! is listed again, and the sidecars in it are compared; a sidecar of another version is read again. An
+//! answer compares the sidecar of each hit. A database that was restored from a backup or copied with a
+//! collection is recognised by the inode of its file, and a lost log by its absence: both are rebuilt. A
+//! database that another `SQLite` program closed cleanly has no log either; it is kept, and every sidecar is
+//! compared. So a stale index costs time and never a wrong answer, with two exceptions that only a full
+//! comparison finds: sidecars that other programs edit in place, and entries that other programs add to a
+//! directory during a short change by urepo there.
 //!
-//! Two things are not noticed before a full look: sidecars that others edit in place, and what others
-//! add to a directory in the very moment of a short change by urepo there, whose mark is carried over.
-//!
-//! A writer announces the items it is about to change, and forgets the announcement in the same
-//! transaction that takes the change in. What a killed writer announced is read anew by who comes next.
+//! A writer logs its intent to change items, and clears it in the transaction that takes the change in. The
+//! next user of the index reads again the items of a killed writer.
 //!
 //! # Hostile files
 //!
-//! A collection may come from anybody, with its index: that is not the file that it was made as, and not
-//! used. What is used has the very tables that are made here, and nothing else, and no links are
-//! followed to it.
+//! A collection may come from an untrusted source, with its index. An index is used only if it has the
+//! recorded inode and exactly the schema of this version, and no link is followed to it.
 
 mod count;
+mod directories;
 mod error;
-mod mark;
 mod open;
-mod places;
 mod query;
 mod record;
 mod rows;
@@ -43,14 +40,13 @@ mod words;
 use rusqlite::Connection;
 
 pub use count::{Count, Counts};
+pub(crate) use directories::{DirectoryId, DirectoryState};
 pub(crate) use error::has_no_place;
-pub use error::{IndexError, QueryError, Uselessness};
-pub(crate) use mark::Mark;
-pub(crate) use open::{Footing, Opening};
-pub(crate) use places::{Place, Seen};
+pub use error::{IndexError, Invalid, QueryError};
+pub(crate) use open::{JournalMode, LogState, OpenOptions};
 pub use query::Query;
-pub(crate) use record::Record;
-pub(crate) use rows::{Kept, Known};
+pub(crate) use record::{Record, sidecar_version};
+pub(crate) use rows::{ItemRow, RecordedVersion};
 pub(crate) use search::{Position, Which};
 pub(crate) use tables::Tables;
 

@@ -1,4 +1,4 @@
-//! Opening an index, and making one.
+//! Opening and creating an index.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -7,86 +7,102 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::error::Uselessness;
+use super::error::Invalid;
 use super::schema::{APPLICATION, TABLES, VERSION};
 use super::{Index, IndexError};
 
-/// So many bytes of the database are kept in memory.
+/// Size of the page cache.
 const CACHE_KIB: i64 = 32 * 1024;
 
-/// How far a file system can be trusted with a database.
+/// The journal that the file system allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Footing {
-    /// Readers and a writer at once, by memory that processes share.
+pub(crate) enum JournalMode {
+    /// A write-ahead log: readers run beside a writer, by shared memory.
     Local,
-    /// Memory is not shared between machines: one at a time.
+    /// A rollback journal: machines share no memory, so one process at a time has access.
     Network,
 }
 
-/// How an index is to be opened.
+/// Whether the database has a write-ahead log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogState {
+    /// There is a log that begins as `SQLite`'s do.
+    Present,
+    /// There is neither a log nor shared memory: the state after the last user closed the database cleanly,
+    /// which urepo never does.
+    Removed,
+    /// The log is gone or damaged.
+    Lost,
+}
+
+/// Options for opening an index.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening<'a> {
-    /// Where it is, without links on the way.
+pub(crate) struct OpenOptions<'a> {
+    /// Its path, without symbolic links.
     pub path: &'a Path,
     /// The id of the collection.
     pub collection: &'a str,
-    pub footing: Footing,
+    pub journal_mode: JournalMode,
     /// The inode of the file.
     pub inode: u64,
-    /// Whether there is a log that belongs to a database.
-    pub has_log: bool,
-    /// How long to wait for others that write.
+    pub log: LogState,
+    /// Time limit for waiting for other writers.
     pub patience: Duration,
 }
 
 impl Index {
     /// Opens an index.
-    pub(crate) fn open(opening: &Opening<'_>) -> Result<Index, IndexError> {
-        let Opening { path, collection, footing, inode, has_log, patience } = *opening;
+    pub(crate) fn open(opening: &OpenOptions<'_>) -> Result<Index, IndexError> {
+        let OpenOptions { path, collection, journal_mode, inode, log, patience } = *opening;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(path, flags)?;
         harden(&connection)?;
         connection.busy_timeout(patience)?;
-        // Whoever writes a single item does not pay for bringing the log into the database.
+        // Writing a single item does not pay for a checkpoint.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        let useless = |cause| IndexError::Useless { path: path.to_path_buf(), cause };
+        let invalid = |cause| IndexError::Invalid { path: path.to_path_buf(), cause };
         let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
         if number("application_id")? != APPLICATION || number("user_version")? != VERSION {
-            return Err(useless(Uselessness::Foreign));
+            return Err(invalid(Invalid::Foreign));
         }
         if shape(&connection)? != expected_shape()? {
-            return Err(useless(Uselessness::Foreign));
+            return Err(invalid(Invalid::Foreign));
         }
         let (of, known): (String, Option<i64>) =
             connection.query_row("SELECT collection, inode FROM about", (), |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
         if of != collection {
-            return Err(useless(Uselessness::OtherCollection(of)));
+            return Err(invalid(Invalid::OtherCollection(of)));
         }
-        let before: String = connection.pragma_query_value(None, "journal_mode", |it| it.get(0))?;
+        let mut before: String =
+            connection.pragma_query_value(None, "journal_mode", |it| it.get(0))?;
         if known != Some(inode.cast_signed()) {
-            return Err(useless(Uselessness::Moved));
+            return Err(invalid(Invalid::Moved));
         }
-        if before == "wal" && !has_log {
-            return Err(useless(Uselessness::LostLog));
+        if before == "wal" {
+            match log {
+                LogState::Present => {}
+                LogState::Removed if adopt_closed(&connection)? => "delete".clone_into(&mut before),
+                LogState::Removed | LogState::Lost => return Err(invalid(Invalid::LostLog)),
+            }
         }
-        let journal = match footing {
-            Footing::Local => "WAL",
-            Footing::Network => "TRUNCATE",
+        let journal = match journal_mode {
+            JournalMode::Local => "WAL",
+            JournalMode::Network => "TRUNCATE",
         };
         connection.pragma_update(None, "journal_mode", journal)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         if !before.eq_ignore_ascii_case(journal) {
-            // From now on a log that has nothing in it has been emptied.
+            // The log gets its first frame now: from here on an empty log has lost something.
             connection.execute("UPDATE about SET logged = logged + 1", ())?;
         }
         Ok(Index { connection })
     }
 
-    /// Opens an index that this process has made and that is not in its place yet.
+    /// Opens an index that this process has built and not yet put in place.
     pub(crate) fn reopen(path: &Path) -> Result<Index, IndexError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -96,8 +112,8 @@ impl Index {
         Ok(Index { connection })
     }
 
-    /// Makes an empty index at `path`, an empty file, for one process to fill; it is not synced.
-    /// Without a path it is kept in a place that is gone with it.
+    /// Creates an index in the empty file `path`, for one process to fill; it is not synced. Without a
+    /// path the index is temporary.
     pub(crate) fn create(path: Option<&Path>, collection: &str) -> Result<Index, IndexError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -114,11 +130,31 @@ impl Index {
         Ok(Index { connection })
     }
 
-    /// Says as which file an index is made, that nobody else sees yet.
-    pub(crate) fn is_made_as(&mut self, inode: u64) -> Result<(), IndexError> {
+    /// Records the inode of the file of an index that is not yet in place.
+    pub(crate) fn set_inode(&mut self, inode: u64) -> Result<(), IndexError> {
         self.connection.execute("UPDATE about SET inode = ?1", [inode.cast_signed()])?;
         Ok(())
     }
+}
+
+/// Takes over a database whose log another program removed. `false` if the database is in use or damaged:
+/// then its log was not removed by a clean close.
+///
+/// What the log may have had is unknown, so every sidecar has to be compared.
+fn adopt_closed(connection: &Connection) -> Result<bool, IndexError> {
+    let read = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    // Leaving WAL mode takes an exclusive lock, which fails while anybody has the database open.
+    match connection.pragma_update_and_check(None, "journal_mode", "DELETE", read) {
+        Ok(mode) if mode == "delete" => {}
+        Ok(_) => return Ok(false),
+        Err(error) if IndexError::is_lock_error(&error) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    }
+    if connection.query_row("PRAGMA integrity_check(1)", (), read)? != "ok" {
+        return Ok(false);
+    }
+    connection.execute("UPDATE directory SET version = NULL, complete = 0", ())?;
+    Ok(true)
 }
 
 /// The text of the schema, all of it.
@@ -128,7 +164,7 @@ fn shape(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row(text, (), |row| row.get(0))
 }
 
-/// What [`shape`] is of an index of ours.
+/// The [`shape`] of an index of this version.
 fn expected_shape() -> rusqlite::Result<&'static str> {
     static EXPECTED: OnceLock<String> = OnceLock::new();
     if let Some(expected) = EXPECTED.get() {
@@ -140,7 +176,7 @@ fn expected_shape() -> rusqlite::Result<&'static str> {
     Ok(EXPECTED.get_or_init(|| shape))
 }
 
-/// What holds for any file, whoever made it.
+/// Settings against hostile database files.
 fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

@@ -1,21 +1,23 @@
-//! What is kept of an item.
+//! The record of an item: what a sidecar contributes to the index.
+
+use std::path::Path;
 
 use toml::Value;
 
-use super::Mark;
 use crate::digest::{Digest, Hasher};
-use crate::disk::{Dir, PathError, Stamp};
+use crate::disk::{Dir, FileStat, PathError, Version};
 use crate::identity::{Ibip, RepositoryName};
 use crate::item::twins::fold;
 use crate::item::{Content, Entry, State};
+use crate::layout;
 use crate::sidecar::Sidecar;
 
-/// What is kept of an item.
+/// What the index keeps of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
-    /// The mark of the sidecar; none where there is none.
-    pub mark: Option<Mark>,
-    /// None where the sidecar cannot be read.
+    /// The version of the sidecar; `None` where there is none.
+    pub version: Option<Version>,
+    /// `None` where the sidecar cannot be read.
     pub state: Option<State>,
     /// The instant of the name, in whole seconds.
     pub created: i64,
@@ -41,8 +43,8 @@ pub(crate) struct Words {
 }
 
 impl Record {
-    /// What is kept of an item whose sidecar is `sidecar`, with `entries` as its files.
-    pub(crate) fn of(sidecar: &Sidecar, entries: &[Entry], stamp: &Stamp) -> Record {
+    /// The record of an item with the sidecar `sidecar` and the files `entries`.
+    pub(crate) fn of(sidecar: &Sidecar, entries: &[Entry], stamp: &FileStat) -> Record {
         let metadata = sidecar.metadata.table();
         let mut keys = vec![digest_key(&sidecar.payload.digest)];
         let mut paths = Vec::with_capacity(entries.len());
@@ -61,7 +63,7 @@ impl Record {
         keys.extend(ibip.map(identifier_key));
         each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
         Record {
-            mark: Some(Mark::of(stamp)),
+            version: Some(stamp.version()),
             state: Some(sidecar.state),
             created: seconds(sidecar.repository.instant()),
             files: sidecar.payload.files,
@@ -77,12 +79,12 @@ impl Record {
 
     /// Whether the item `leaf` in `year` has the sidecar that this was made from.
     pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
-        Ok(self.mark == Mark::of_sidecar(year, leaf)?)
+        Ok(self.version == sidecar_version(year, leaf)?)
     }
 
-    /// Stands for all that the item can be found by: the digest of a payload says nothing of links,
-    /// and who edits a sidecar need not make it anew.
-    pub(super) fn finders(&self) -> i64 {
+    /// A hash of everything by which the item can be found. The payload digest would not do: it does not
+    /// cover links, and an edited sidecar may keep an old one.
+    pub(super) fn search_keys_hash(&self) -> i64 {
         let mut hasher = Hasher::default();
         for key in &self.keys {
             hasher.update(&key.to_be_bytes());
@@ -94,10 +96,10 @@ impl Record {
         hasher.finish().leading_number()
     }
 
-    /// What is kept of an item whose sidecar is missing or cannot be read.
-    pub(crate) fn unreadable(name: &RepositoryName, stamp: Option<&Stamp>) -> Record {
+    /// The record of an item whose sidecar is missing or unreadable.
+    pub(crate) fn unreadable(name: &RepositoryName, stamp: Option<&FileStat>) -> Record {
         Record {
-            mark: stamp.map(Mark::of),
+            version: stamp.map(FileStat::version),
             state: None,
             created: seconds(name.instant()),
             files: 0,
@@ -129,6 +131,16 @@ impl Words {
         }
         words.other.extend(ibip);
         words
+    }
+}
+
+/// The version of the sidecar of the item `leaf` in `year`. `None` if there is no sidecar, or none that may
+/// be inspected; any other error says nothing about the sidecar.
+pub(crate) fn sidecar_version(year: &Dir, leaf: &str) -> Result<Option<Version>, PathError> {
+    match year.stat(Path::new(leaf).join(layout::SIDECAR)) {
+        Err(error) if error.is_refusal() || error.is_link() => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        outcome => Ok(outcome?.as_ref().map(FileStat::version)),
     }
 }
 

@@ -1,43 +1,39 @@
-//! Records in the tables: put, found, forgotten.
+//! The rows of items.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::tables::{Tables, unsigned};
-use super::{IndexError, Mark, Place, Record};
+use super::{DirectoryId, IndexError, Record};
+use crate::disk::Version;
 use crate::item::State;
 
-/// What of a record is told without reading the sidecar.
+/// The row of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct ItemRow {
     pub number: i64,
     pub created: i64,
-    pub mark: Option<Mark>,
+    pub version: Option<Version>,
     pub state: Option<State>,
     pub files: u64,
     pub bytes: u64,
     pub title: Option<String>,
 }
 
-/// Whether there is a record of an item.
+/// The version of the sidecar that a row was made from; `None` if the item had no readable sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// There is none.
-    Nothing,
-    /// There is one, made from the sidecar of this mark.
-    With(Option<Mark>),
-}
+pub(crate) struct RecordedVersion(pub Option<Version>);
 
-/// The columns of [`Kept`], in its order.
-pub(super) const KEPT: &str =
-    "item.id, item.created, item.mark, item.state, item.files, item.bytes, item.title";
+/// The columns of [`ItemRow`], in its order.
+pub(super) const ITEM_COLUMNS: &str =
+    "item.id, item.created, item.version, item.state, item.files, item.bytes, item.title";
 
-impl Kept {
-    /// Reads the columns of [`KEPT`], of which the first is at `at`.
-    pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Kept> {
-        Ok(Kept {
+impl ItemRow {
+    /// Reads the columns of [`ITEM_COLUMNS`], of which the first is at `at`.
+    pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<ItemRow> {
+        Ok(ItemRow {
             number: row.get(at)?,
             created: row.get(at + 1)?,
-            mark: row.get(at + 2)?,
+            version: row.get(at + 2)?,
             state: row.get::<_, Option<u8>>(at + 3)?.and_then(state_of),
             files: unsigned(row.get(at + 4)?),
             bytes: unsigned(row.get(at + 5)?),
@@ -47,50 +43,63 @@ impl Kept {
 }
 
 impl Tables<'_> {
-    /// Whether there is a record of the item called `leaf` in `place`, and its mark.
-    pub(crate) fn known(&self, place: Place, leaf: &str) -> Result<Known, IndexError> {
-        let text = "SELECT mark FROM item WHERE place = ?1 AND leaf = ?2";
+    /// The version recorded for the item `leaf` in `directory`, if it has a row.
+    pub(crate) fn recorded_version(
+        &self,
+        directory: DirectoryId,
+        leaf: &str,
+    ) -> Result<Option<RecordedVersion>, IndexError> {
+        let text = "SELECT version FROM item WHERE directory = ?1 AND leaf = ?2";
         let mut select = self.0.prepare_cached(text)?;
-        let mark = select.query_row((place.0, leaf), |row| row.get(0)).optional()?;
-        Ok(mark.map_or(Known::Nothing, Known::With))
+        let found = select.query_row((directory.0, leaf), |row| Ok(RecordedVersion(row.get(0)?)));
+        Ok(found.optional()?)
     }
 
-    /// What is kept of the item called `leaf` in `place`.
-    pub(crate) fn kept(&self, place: Place, leaf: &str) -> Result<Option<Kept>, IndexError> {
-        let text = format!("SELECT {KEPT} FROM item WHERE place = ?1 AND leaf = ?2");
+    /// The row of the item `leaf` in `directory`.
+    pub(crate) fn item(
+        &self,
+        directory: DirectoryId,
+        leaf: &str,
+    ) -> Result<Option<ItemRow>, IndexError> {
+        let text = format!("SELECT {ITEM_COLUMNS} FROM item WHERE directory = ?1 AND leaf = ?2");
         let mut select = self.0.prepare_cached(&text)?;
-        Ok(select.query_row((place.0, leaf), |row| Kept::read(row, 0)).optional()?)
+        Ok(select.query_row((directory.0, leaf), |row| ItemRow::read(row, 0)).optional()?)
     }
 
-    /// Keeps `record` of the item called `leaf` in `place`, in place of what was kept of it.
-    pub(crate) fn put(&self, place: Place, leaf: &str, record: &Record) -> Result<(), IndexError> {
+    /// Replaces the row of the item `leaf` in `directory` by `record`.
+    pub(crate) fn put(
+        &self,
+        directory: DirectoryId,
+        leaf: &str,
+        record: &Record,
+    ) -> Result<(), IndexError> {
         let digest = record.digest.as_ref().map(|digest| &digest.as_bytes()[..]);
-        let finders = record.finders();
+        let search_keys_hash = record.search_keys_hash();
         let mut same = self.0.prepare_cached(
-            "SELECT id, finders = ?3 AND digest IS ?4 AND metadata IS ?5
-             FROM item WHERE place = ?1 AND leaf = ?2",
+            "SELECT id, search_keys_hash = ?3 AND digest IS ?4 AND metadata IS ?5
+             FROM item WHERE directory = ?1 AND leaf = ?2",
         )?;
-        let described = (place.0, leaf, finders, digest, &record.metadata);
+        let described = (directory.0, leaf, search_keys_hash, digest, &record.metadata);
         let before = same
             .query_row(described, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?)))
             .optional()?;
         match before {
-            // All that it can be found by is as it was.
+            // The search keys are unchanged.
             Some((id, true)) => return self.update(id, record),
             Some((id, false)) => self.forget_item(id)?,
             None => {}
         }
         self.0
             .prepare_cached(
-                "INSERT INTO item (place, leaf, mark, state, created, files, bytes, digest, title,
-                   metadata, finders)
-                 VALUES (:place, :leaf, :mark, :state, :created, :files, :bytes, :digest,
-                   :title, :metadata, :finders)",
+                "INSERT INTO item (directory, leaf, version, state, created, files, bytes, digest, title,
+                   metadata, search_keys_hash)
+                 VALUES (:directory, :leaf, :version, :state, :created, :files, :bytes, :digest,
+                   :title, :metadata, :search_keys_hash)",
             )?
             .execute(named_params! {
-                ":place": place.0,
+                ":directory": directory.0,
                 ":leaf": leaf,
-                ":mark": record.mark,
+                ":version": record.version,
                 ":state": record.state.map(number_of),
                 ":created": record.created,
                 ":files": signed(record.files),
@@ -98,20 +107,20 @@ impl Tables<'_> {
                 ":digest": digest,
                 ":title": record.title,
                 ":metadata": record.metadata,
-                ":finders": finders,
+                ":search_keys_hash": search_keys_hash,
             })?;
-        self.put_what_finds_it(self.0.last_insert_rowid(), record)
+        self.put_search_keys(self.0.last_insert_rowid(), record)
     }
 
     fn update(&self, id: i64, record: &Record) -> Result<(), IndexError> {
         self.0
             .prepare_cached(
-                "UPDATE item SET mark = ?2, state = ?3, created = ?4, files = ?5, bytes = ?6
+                "UPDATE item SET version = ?2, state = ?3, created = ?4, files = ?5, bytes = ?6
                  WHERE id = ?1",
             )?
             .execute((
                 id,
-                record.mark,
+                record.version,
                 record.state.map(number_of),
                 record.created,
                 signed(record.files),
@@ -120,7 +129,7 @@ impl Tables<'_> {
         Ok(())
     }
 
-    fn put_what_finds_it(&self, id: i64, record: &Record) -> Result<(), IndexError> {
+    fn put_search_keys(&self, id: i64, record: &Record) -> Result<(), IndexError> {
         let mut insert = self.0.prepare_cached("INSERT OR IGNORE INTO key VALUES (?1, ?2)")?;
         for key in &record.keys {
             insert.execute((key, id))?;
@@ -140,15 +149,15 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Forgets the item called `leaf` in `place`.
-    pub(crate) fn remove(&self, place: Place, leaf: &str) -> Result<(), IndexError> {
-        let text = "SELECT id FROM item WHERE place = ?1 AND leaf = ?2";
+    /// Removes the row of the item `leaf` in `directory`, if there is one.
+    pub(crate) fn remove(&self, directory: DirectoryId, leaf: &str) -> Result<(), IndexError> {
+        let text = "SELECT id FROM item WHERE directory = ?1 AND leaf = ?2";
         let mut select = self.0.prepare_cached(text)?;
-        let id = select.query_row((place.0, leaf), |row| row.get(0)).optional()?;
+        let id = select.query_row((directory.0, leaf), |row| row.get(0)).optional()?;
         id.map_or(Ok(()), |id| self.forget_item(id))
     }
 
-    /// Its keys stay: no other item gets its number.
+    /// Removes a row. Its keys stay, as no other item gets its number.
     pub(super) fn forget_item(&self, id: i64) -> Result<(), IndexError> {
         self.0.prepare_cached("DELETE FROM item WHERE id = ?1")?.execute([id])?;
         self.0.prepare_cached("DELETE FROM file WHERE item = ?1")?.execute([id])?;
@@ -156,29 +165,29 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Notes that `writer` is going to change the item `name`.
-    pub(crate) fn announce(&self, name: &str, writer: &str) -> Result<(), IndexError> {
+    /// Logs that `writer` is about to change the item `name`.
+    pub(crate) fn log_intent(&self, name: &str, writer: &str) -> Result<(), IndexError> {
         let text = "INSERT OR IGNORE INTO pending VALUES (?1, ?2)";
         self.0.prepare_cached(text)?.execute((name, writer))?;
         Ok(())
     }
 
-    /// Forgets that `writer` was going to change the item `name`.
-    pub(crate) fn withdraw(&self, name: &str, writer: &str) -> Result<(), IndexError> {
+    /// Clears the intent of `writer` to change the item `name`.
+    pub(crate) fn clear_intent(&self, name: &str, writer: &str) -> Result<(), IndexError> {
         let text = "DELETE FROM pending WHERE name = ?1 AND writer = ?2";
         self.0.prepare_cached(text)?.execute((name, writer))?;
         Ok(())
     }
 
-    /// What writers are about to change: names, and the stage of each writer.
-    pub(crate) fn announced(&self) -> Result<Vec<(String, String)>, IndexError> {
+    /// The items that writers are about to change, each with the stage of its writer.
+    pub(crate) fn intents(&self) -> Result<Vec<(String, String)>, IndexError> {
         let mut select = self.0.prepare_cached("SELECT name, writer FROM pending")?;
         let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 
-/// How a state is kept.
+/// The number that stands for a state.
 pub(super) fn number_of(state: State) -> u8 {
     match state {
         State::Original => 1,
@@ -193,7 +202,7 @@ pub(super) fn state_of(number: u8) -> Option<State> {
         .find(|state| number_of(*state) == number)
 }
 
-/// `SQLite` has no unsigned numbers; no file system has what does not fit.
+/// `SQLite` has no unsigned integers. Larger numbers than fit do not occur on any file system.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,39 +1,39 @@
-//! The tables.
+//! The schema of the database.
 
-/// Says that a file is an index of ours: `urpo`.
+/// Marks a file as an index of urepo: `urpo`.
 pub(super) const APPLICATION: i32 = 0x7572_706f;
 
-/// Another number, another schema: an index of another one is made anew.
-pub(super) const VERSION: i32 = 4;
+/// The version of the schema. An index of another version is rebuilt.
+pub(super) const VERSION: i32 = 5;
 
 /// The tables.
 ///
-/// - `about`: whose index it is, the inode of the file that it was made as, and how many logs were begun.
-/// - `place`: the directories above items. `mark` is that up to which its changes are known, `listed`
-///   that nothing can be in it that is not. `folded` is what all spellings of its path share.
-/// - `item`: a record each. Identity numbers are not given again, so that a row of `key` that has
-///   outlived its item means nothing. `finders` stands for all that is in the tables below.
-/// - `key`: exact things an item can be found by, as the first 64 bits of their SHA-256.
-/// - `file`: the paths of the payload, folded.
-/// - `words`: the description, for full text; it keeps no texts.
-/// - `pending`: items that writers are about to change, and the stage of each writer; none: one that
-///   could not be read.
+/// - `about`: the id of the collection, the inode of the index file, and the number of logs begun.
+/// - `directory`: the directories above items. `version`: the version last synchronised; `complete`: every
+///   entry of that version has a row. `folded` is the common form of all spellings of the path.
+/// - `item`: one row an item. Row numbers are not reused, so that a row of `key` that outlived its item is
+///   harmless. `search_keys_hash` covers the contents of the tables below.
+/// - `key`: exact search keys, as the first 64 bits of their SHA-256.
+/// - `file`: the paths of the payload, case-folded.
+/// - `words`: full-text search of the descriptions; it stores no text.
+/// - `pending`: items that writers are about to change, with the stage of each writer, which is empty for
+///   a sidecar that could not be read.
 pub(super) const TABLES: &str = "
 CREATE TABLE about (
   collection TEXT NOT NULL, inode INTEGER, logged INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE TABLE place (
-  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, mark BLOB,
-  listed INTEGER NOT NULL DEFAULT 0
+CREATE TABLE directory (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, version BLOB,
+  complete INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX place_by_folded ON place (folded);
+CREATE INDEX directory_by_folded ON directory (folded);
 CREATE TABLE item (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  place INTEGER NOT NULL, leaf TEXT NOT NULL, mark BLOB, state INTEGER,
+  directory INTEGER NOT NULL, leaf TEXT NOT NULL, version BLOB, state INTEGER,
   created INTEGER NOT NULL,
   files INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  digest BLOB, title TEXT, metadata TEXT NOT NULL, finders INTEGER NOT NULL,
-  UNIQUE (place, leaf)
+  digest BLOB, title TEXT, metadata TEXT NOT NULL, search_keys_hash INTEGER NOT NULL,
+  UNIQUE (directory, leaf)
 ) STRICT;
 CREATE INDEX item_by_date ON item (created);
 CREATE TABLE key (

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use rusqlite::types::Value;
 
 use super::record::seconds;
-use super::rows::{KEPT, Kept, number_of};
+use super::rows::{ITEM_COLUMNS, ItemRow, number_of};
 use super::tables::Tables;
 use super::{IndexError, Query};
 use crate::identity::{Prefix, RepositoryName};
@@ -47,7 +47,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    pub(crate) fn of(name: &RepositoryName, kept: &Kept) -> Position {
+    pub(crate) fn of(name: &RepositoryName, kept: &ItemRow) -> Position {
         let [.., leaf] = name.components();
         Position { created: kept.created, leaf: leaf.to_owned(), number: kept.number }
     }
@@ -60,7 +60,7 @@ impl Tables<'_> {
         &self,
         query: &Query,
         which: Which<'_>,
-        mut visit: impl FnMut(RepositoryName, Kept) -> Result<ControlFlow<()>, E>,
+        mut visit: impl FnMut(RepositoryName, ItemRow) -> Result<ControlFlow<()>, E>,
     ) -> Result<(), E> {
         let clauses = self.clauses(query, which)?;
         // Few rows of many are sorted sooner than many are looked through in order.
@@ -71,8 +71,8 @@ impl Tables<'_> {
         };
         let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
         let text = format!(
-            "SELECT place.path, item.leaf, {metadata}, {KEPT} FROM item
-             JOIN place ON place.id = item.place WHERE 1{} ORDER BY {order}, item.leaf, item.id",
+            "SELECT directory.path, item.leaf, {metadata}, {ITEM_COLUMNS} FROM item
+             JOIN directory ON directory.id = item.directory WHERE 1{} ORDER BY {order}, item.leaf, item.id",
             clauses.text
         );
         let mut select = self.0.prepare_cached(&text).map_err(IndexError::from)?;
@@ -80,11 +80,12 @@ impl Tables<'_> {
         let mut rows = select.query(values).map_err(IndexError::from)?;
         while let Some(row) = rows.next().map_err(IndexError::from)? {
             let read = || -> rusqlite::Result<_> {
-                let (place, leaf): (String, String) = (row.get(0)?, row.get(1)?);
-                Ok((place, leaf, row.get::<_, String>(2)?, Kept::read(row, 3)?))
+                let (directory, leaf): (String, String) = (row.get(0)?, row.get(1)?);
+                Ok((directory, leaf, row.get::<_, String>(2)?, ItemRow::read(row, 3)?))
             };
-            let (place, leaf, metadata, kept) = read().map_err(IndexError::from)?;
-            let Ok((name, _)) = RepositoryName::parse_as_found(&format!("{place}/{leaf}")) else {
+            let (directory, leaf, metadata, kept) = read().map_err(IndexError::from)?;
+            let Ok((name, _)) = RepositoryName::parse_as_found(&format!("{directory}/{leaf}"))
+            else {
                 continue;
             };
             let terms = &query.wanted.terms;
@@ -96,12 +97,12 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// The number of the record of the item called `leaf` in the place at `path`.
+    /// The number of the record of the item called `leaf` in the directory at `path`.
     pub(crate) fn number_of(&self, path: &str, leaf: &str) -> Result<Option<i64>, IndexError> {
         use rusqlite::OptionalExtension;
         let mut select = self.0.prepare_cached(
-            "SELECT item.id FROM item JOIN place ON place.id = item.place
-             WHERE place.path = ?1 AND item.leaf = ?2",
+            "SELECT item.id FROM item JOIN directory ON directory.id = item.directory
+             WHERE directory.path = ?1 AND item.leaf = ?2",
         )?;
         Ok(select.query_row((path, leaf), |row| row.get(0)).optional()?)
     }
@@ -138,8 +139,8 @@ impl Tables<'_> {
             clauses.and("item.created <= ?", [Value::Integer(seconds(until))]);
         }
         if let Some(prefix) = &query.prefix {
-            let places = self.places_of(prefix)?;
-            clauses.and(&format!("item.place IN ({})", list(&places)), []);
+            let directories = self.years_of(prefix)?;
+            clauses.and(&format!("item.directory IN ({})", list(&directories)), []);
         }
         match which {
             Which::All => {}
@@ -154,11 +155,11 @@ impl Tables<'_> {
     }
 
     /// The years of a prefix, however that is spelt.
-    fn places_of(&self, prefix: &Prefix) -> Result<Vec<i64>, IndexError> {
+    fn years_of(&self, prefix: &Prefix) -> Result<Vec<i64>, IndexError> {
         let (subdomain, word) = prefix.path_components();
         let below = format!("{subdomain}/{word}/").to_ascii_lowercase();
         let mut select =
-            self.0.prepare_cached("SELECT id FROM place WHERE folded > ?1 AND folded < ?2")?;
+            self.0.prepare_cached("SELECT id FROM directory WHERE folded > ?1 AND folded < ?2")?;
         // `0` is the character after `/`.
         let end = format!("{}0", below.trim_end_matches('/'));
         let rows = select.query_map((below, end), |row| row.get(0))?;

@@ -149,5 +149,5 @@ fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
 
 /// Whether there is anything where the payload belongs.
 pub(super) fn has_payload(item: &StoredItem) -> Result<bool, PathError> {
-    Ok(item.dir().stamp(layout::PAYLOAD)?.is_some())
+    Ok(item.dir().stat(layout::PAYLOAD)?.is_some())
 }

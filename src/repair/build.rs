@@ -8,7 +8,7 @@ use super::plan::{EntrySource, Plan, wanted};
 use super::{RepairError, scan};
 use crate::collection::{StoredItem, Writer};
 use crate::disk::copy::{Measured, copy_and_digest};
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, State, directories, empty_directory};
 use crate::layout;
@@ -61,7 +61,7 @@ impl Build<'_> {
             match empty_directory(entries, path) {
                 Some((modified, mode)) => {
                     let dir = self.stage().open_dir(self.staged_path(path))?;
-                    dir.set_attributes(&Stamp { mode, modified, ..dir.own_stamp()? })?;
+                    dir.set_attributes(&FileStat { mode, modified, ..dir.own_stat()? })?;
                 }
                 None => self.keep_attributes(path)?,
             }
@@ -91,7 +91,7 @@ impl Build<'_> {
                 if source.is_some() {
                     // Both names are of one file, so the old item has them right from now on as well.
                     let file = self.stage().open_file(&staged)?;
-                    let stamp = Stamp { modified: *modified, mode: *mode, ..file.stamp()? };
+                    let stamp = FileStat { modified: *modified, mode: *mode, ..file.stat()? };
                     file.set_attributes(&stamp)?;
                 }
                 Ok(())
@@ -118,7 +118,7 @@ impl Build<'_> {
             let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
             return Err(RepairError::Changed { name, path });
         }
-        Ok(copy.set_attributes(&Stamp { mode, modified, ..copy.stamp()? })?)
+        Ok(copy.set_attributes(&FileStat { mode, modified, ..copy.stat()? })?)
     }
 
     /// Lets a damaged file stay, where it is a file at all.
@@ -126,14 +126,14 @@ impl Build<'_> {
         let Some(item) = self.item else { return Ok(()) };
         let below = Path::new(layout::PAYLOAD).join(path.as_path());
         // It need not be opened for a second name.
-        let is_file = match item.dir().stamp(&below) {
+        let is_file = match item.dir().stat(&below) {
             Err(error) if scan::is_no_directory(&error) => false,
             found => found?.is_some_and(|stamp| stamp.kind == Kind::File),
         };
         if is_file && !self.link(path, staged)? {
             let mut source = item.open(path)?;
-            let stamp = source.stamp()?;
-            let mut copy = self.stage().create_file_with_mode(staged, stamp.kept_mode())?;
+            let stamp = source.stat()?;
+            let mut copy = self.stage().create_file_with_mode(staged, stamp.permission_bits())?;
             let (progress, interrupt) = (self.progress, self.interrupt);
             copy_and_digest(&mut source, &mut copy, stamp.bytes, progress, interrupt)?;
             copy.set_attributes(&stamp)?;
@@ -158,7 +158,7 @@ impl Build<'_> {
         let old = item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
         // What is missing there, or cannot be opened, has nothing to pass on.
         let Ok(old) = old else { return Ok(()) };
-        let stamp = self.stage().opened(&old.own_stamp()?);
+        let stamp = self.stage().opened(&old.own_stat()?);
         self.stage().open_dir(self.staged_path(path))?.set_attributes(&stamp)
     }
 

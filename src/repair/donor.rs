@@ -56,7 +56,7 @@ fn read(
     interrupt: &Interrupt,
 ) -> Result<Option<Measured>, CopyError> {
     let mut file = donor.open(&entry.path)?;
-    let stamp = file.stamp()?;
+    let stamp = file.stat()?;
     if stamp.kind != Kind::File || stamp.bytes != bytes {
         return Ok(None);
     }

@@ -7,7 +7,7 @@ use super::scan::{PayloadScan, is_of_the_item};
 use crate::collection::{
     Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
 };
-use crate::disk::{Dir, PathError, Stamp};
+use crate::disk::{Dir, FileStat, PathError};
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
 use crate::layout;
@@ -107,7 +107,7 @@ impl SidecarStatus {
     }
 }
 
-type ReadFile = (Sidecar, Seal, SidecarText, Stamp);
+type ReadFile = (Sidecar, Seal, SidecarText, FileStat);
 
 fn read(dir: &Dir) -> Result<Option<ReadFile>, SidecarFileError> {
     let read = || {
@@ -148,11 +148,11 @@ impl Facts {
 }
 
 /// A sidecar as it was when it was looked at: the identity of its directory, and its own stamp.
-pub(super) type SidecarVersion = ((u64, u64), Option<Stamp>);
+pub(super) type SidecarVersion = ((u64, u64), Option<FileStat>);
 
 /// What stands for the sidecar of `item`: equal later if nobody has changed it.
 pub(super) fn seen(item: &StoredItem) -> Result<SidecarVersion, PathError> {
-    Ok((item.dir().own_stamp()?.identity, item.dir().stamp(layout::SIDECAR)?))
+    Ok((item.dir().own_stat()?.identity, item.dir().stat(layout::SIDECAR)?))
 }
 
 /// The item `name` in `donor`, if it is there.

@@ -238,7 +238,7 @@ fn measure(
         Kind::Link => {
             FoundEntry::content(Content::Link { target: dir.read_link(name)?.into_vec() })
         }
-        Kind::Directory => match dir.stamp(name)? {
+        Kind::Directory => match dir.stat(name)? {
             None => FoundEntry::Special,
             Some(stamp) => FoundEntry::content(Content::EmptyDirectory {
                 modified: stamp.modified,
@@ -247,7 +247,7 @@ fn measure(
         },
         Kind::File => {
             let mut file = dir.open_file(name)?;
-            let stamp = file.stamp()?;
+            let stamp = file.stat()?;
             if stamp.kind != Kind::File {
                 return Ok(FoundEntry::Special);
             }

@@ -55,7 +55,7 @@ impl Shared<'_> {
         let became = InventoryChange::Became(State::Deleted);
         self.to.record([(item.name().clone(), became)], self.clock)?;
         let payload = Path::new(layout::PAYLOAD);
-        if item.dir().stamp(payload)?.is_some() {
+        if item.dir().stat(payload)?.is_some() {
             self.to.throw_away(item.name(), item.dir(), payload)?;
         }
         Ok(())

@@ -64,7 +64,7 @@ impl JournalRecord {
     /// Puts the record in the place of the one called `name`, unless that has been taken away since.
     pub(super) fn replace(&self, giver: &Collection, name: &str) -> Result<(), PathError> {
         let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
-        match journal.stamp(name)? {
+        match journal.stat(name)? {
             Some(_) => journal.replace_file(name, self.to_text().as_bytes()),
             None => Ok(()),
         }

@@ -265,7 +265,7 @@ enum Burial {
 fn burial(to: Option<&(StoredItem, ReadSidecar)>) -> Result<Burial, PathError> {
     let tombstone = to.filter(|(_, read)| read.sidecar.state == State::Deleted);
     let Some((item, _)) = tombstone else { return Ok(Burial::NoTombstone) };
-    let payload = item.dir().stamp(layout::PAYLOAD)?;
+    let payload = item.dir().stat(layout::PAYLOAD)?;
     Ok(if payload.is_some() { Burial::Open } else { Burial::Done })
 }
 

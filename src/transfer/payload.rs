@@ -8,7 +8,7 @@ use super::TransferError;
 use crate::collection::StoredItem;
 use crate::digest::Digest;
 use crate::disk::copy::{Measured, copy_and_digest, digest};
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile, Wake};
+use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Wake};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
@@ -49,7 +49,7 @@ impl PayloadCopy<'_> {
                 // An earlier run made it. Anything else there would lead astray what is put below it,
                 // and is looked at before that: directories come after those they are in.
                 Err(error) if self.resumes && error.kind() == ErrorKind::AlreadyExists => {
-                    if self.stage.stamp(&path)?.is_none_or(|stamp| stamp.kind != Kind::Directory) {
+                    if self.stage.stat(&path)?.is_none_or(|stamp| stamp.kind != Kind::Directory) {
                         return Err(error);
                     }
                     self.stage.open_up(&path)?;
@@ -103,19 +103,19 @@ impl PayloadCopy<'_> {
         // What is missing, of another kind or behind a link is copied like what differs.
         let Ok(dir) = item.dir().open_dir(above) else { return Ok(false) };
         let Ok(mut old) = dir.open_file(name) else { return Ok(false) };
-        let stamp = old.stamp()?;
+        let stamp = old.stat()?;
         if stamp.kind != Kind::File || stamp.bytes != wanted.bytes {
             return Ok(false);
         }
         let measured = digest(&mut old, self.progress, self.interrupt)?;
-        if measured.digest != wanted.digest || dir.stamp(name)? != Some(stamp) {
+        if measured.digest != wanted.digest || dir.stat(name)? != Some(stamp) {
             return Ok(false);
         }
         let staged = self.staged(entry.path.as_path());
         let linked = dir.link_file(Path::new(name), self.stage, &staged)?;
         if linked && (stamp.modified != wanted.modified || stamp.mode != wanted.mode) {
             // Both names are of one file, so the item that goes has them right from now on as well.
-            self.stage.open_file(&staged)?.set_attributes(&wanted.stamp(stamp))?;
+            self.stage.open_file(&staged)?.set_attributes(&wanted.stat(stamp))?;
         }
         Ok(linked)
     }
@@ -130,7 +130,7 @@ impl PayloadCopy<'_> {
             }
             outcome => outcome?,
         };
-        let found = source.stamp()?;
+        let found = source.stat()?;
         if found.kind != Kind::File {
             return Err(self.damaged(wanted.path, "it is no file"));
         }
@@ -148,19 +148,19 @@ impl PayloadCopy<'_> {
             let detail = format!("sha256 {}, in the sidecar {}", measured.digest, wanted.digest);
             return Err(self.damaged(wanted.path, detail));
         }
-        copy.set_attributes(&wanted.stamp(found))?;
+        copy.set_attributes(&wanted.stat(found))?;
         self.wake.follow(copy, wanted.bytes);
         Ok(())
     }
 
     /// Whether an earlier run copied a file whole; what it left of one that is not goes.
     fn is_there(&self, path: &Path, wanted: &Expected<'_>) -> Result<bool, TransferError> {
-        let Some(stamp) = self.stage.stamp(path)? else { return Ok(false) };
+        let Some(stamp) = self.stage.stat(path)? else { return Ok(false) };
         if stamp.kind == Kind::File && stamp.bytes == wanted.bytes {
             let mut copy = self.stage.open_file(path)?;
             let measured = digest(&mut copy, self.progress, self.interrupt)?;
             if measured.digest == wanted.digest && measured.bytes == wanted.bytes {
-                copy.set_attributes(&wanted.stamp(stamp))?;
+                copy.set_attributes(&wanted.stat(stamp))?;
                 return Ok(true);
             }
         }
@@ -200,7 +200,7 @@ impl PayloadCopy<'_> {
         path: &Path,
         said: Option<(Instant, u32)>,
     ) -> Result<(), TransferError> {
-        let stamp = match self.from.dir().stamp(path) {
+        let stamp = match self.from.dir().stat(path) {
             Ok(Some(stamp)) => stamp,
             Ok(None) => return Ok(()),
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
@@ -209,7 +209,7 @@ impl PayloadCopy<'_> {
             Err(error) => return Err(error.into()),
         };
         let stamp = match said {
-            Some((modified, mode)) => Stamp { mode, modified, ..stamp },
+            Some((modified, mode)) => FileStat { mode, modified, ..stamp },
             None => self.stage.opened(&stamp),
         };
         Ok(self.stage.set_attributes_at(&self.item.join(path), &stamp)?)
@@ -245,7 +245,7 @@ struct Expected<'a> {
 
 impl Expected<'_> {
     /// The attributes it is to have.
-    fn stamp(&self, found: Stamp) -> Stamp {
-        Stamp { mode: self.mode, modified: self.modified, ..found }
+    fn stat(&self, found: FileStat) -> FileStat {
+        FileStat { mode: self.mode, modified: self.modified, ..found }
     }
 }

@@ -9,7 +9,7 @@ use super::staged::Staged;
 use super::unlisted::keep_unlisted;
 use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Changing, Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks,
+    Collection, CollectionError, Event, EventKind, IndexUpdate, InventoryChange, ItemLocks,
     StoredItem, lock_items,
 };
 use crate::disk::{Dir, PathError};
@@ -109,7 +109,7 @@ impl Shared<'_> {
     }
 
     /// Tells the indexes of both sides what is going to change there.
-    fn announce(&self, arriving: &Items, leaving: &Items) -> Vec<Changing<'_>> {
+    fn announce(&self, arriving: &Items, leaving: &Items) -> Vec<IndexUpdate<'_>> {
         let moved = arriving.iter().filter(|(_, staged)| staged.step == Step::MoveCopy);
         let named = |(_, staged): &(usize, Staged)| staged.name.clone();
         let leaving: Vec<_> = leaving.iter().chain(moved).map(named).collect();

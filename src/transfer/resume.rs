@@ -51,7 +51,7 @@ impl ResumableStage {
         let own = dir.ensure_dir(&entry)?;
         let Some(lock) = own.try_lock()? else { return Ok(None) };
         // It may have been moved away, whole, before it was locked.
-        if dir.stamp(&entry)?.map(|stamp| stamp.identity) != Some(own.own_stamp()?.identity) {
+        if dir.stat(&entry)?.map(|stamp| stamp.identity) != Some(own.own_stat()?.identity) {
             return Ok(None);
         }
         own.confirm_owner()?;

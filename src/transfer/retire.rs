@@ -94,7 +94,7 @@ impl Shared<'_> {
         let from = Path::new(item.name().as_str());
         let (year, leaf) = (from.parent().unwrap_or(from), from.file_name().unwrap_or_default());
         let to = years.of(self.to, &staged.place.0)?;
-        if years.dirs[to].stamp(&staged.place.1)?.is_some() {
+        if years.dirs[to].stat(&staged.place.1)?.is_some() {
             return Err(TransferError::Changed { name: staged.name.clone() });
         }
         keep_strays(self.from, &item)?;

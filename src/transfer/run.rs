@@ -105,7 +105,7 @@ impl Transfer<'_> {
             (Some(source), Some(writer)) => can_rename(source, writer)?,
             // As far as can be told without trying.
             _ if self.options.verb == Verb::Migrate => {
-                let device = |dir: &Dir| Ok(dir.own_stamp()?.identity.0);
+                let device = |dir: &Dir| Ok(dir.own_stat()?.identity.0);
                 device(self.from.root())? == device(self.to.root())?
             }
             _ => false,
@@ -247,7 +247,7 @@ fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
 
 /// Makes sure that the two are not one.
 fn check_apart(from: &Collection, to: &Collection) -> Result<(), TransferError> {
-    if from.root().own_stamp()?.identity == to.root().own_stamp()?.identity {
+    if from.root().own_stat()?.identity == to.root().own_stat()?.identity {
         return Err(TransferError::SameCollection(from.path().to_path_buf()));
     }
     if from.id() == to.id() {

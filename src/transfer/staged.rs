@@ -7,7 +7,7 @@ use super::decide::Step;
 use super::resume::ResumableStage;
 use super::{TransferError, Transferred};
 use crate::digest::Digest;
-use crate::disk::{Dir, Stamp};
+use crate::disk::{Dir, FileStat};
 use crate::identity::RepositoryName;
 
 /// An item that is whole in the stage, with the sidecar it will have.
@@ -21,8 +21,8 @@ pub(super) struct Staged {
     /// Where it belongs: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
     /// The sidecars it was decided by: at the source, and at the destination if there is one.
-    pub source: Stamp,
-    pub replaced: Option<Stamp>,
+    pub source: FileStat,
+    pub replaced: Option<FileStat>,
     pub files: u64,
     pub bytes: u64,
     /// Of the manifest, if it was looked at that closely.

@@ -63,7 +63,7 @@ struct Lines(BufReader<StoredFile>);
 impl Lines {
     fn open(dir: &Dir, name: &str) -> Option<Lines> {
         let file = dir.open_file_if_there(name).ok()??;
-        if file.stamp().ok()?.kind != Kind::File {
+        if file.stat().ok()?.kind != Kind::File {
             return None;
         }
         // Garbage anywhere takes the credit from all of it.

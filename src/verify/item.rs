@@ -7,7 +7,7 @@ use super::finding::{Finding, Findings, Place, describe};
 use super::reading::DigestRun;
 use super::{Code, Context, Depth, ItemReport, payload, record};
 use crate::collection::StoredItem;
-use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::disk::{Dir, FileStat, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -75,7 +75,7 @@ pub(super) struct Inspection {
     report: ItemReport,
     dir: Dir,
     /// The sidecar that all this goes by.
-    sidecar: Option<Stamp>,
+    sidecar: Option<FileStat>,
     /// What is left to be read.
     pub reading: Option<Arc<DigestRun>>,
 }
@@ -84,7 +84,7 @@ impl Inspection {
     /// Looks at everything but the bytes of the item `name` in `dir`, unless stopped.
     pub(super) fn of(name: RepositoryName, dir: Dir, context: &Context<'_>) -> Option<Inspection> {
         let mut findings = Findings::default();
-        let stamp = dir.stamp(layout::SIDECAR);
+        let stamp = dir.stat(layout::SIDECAR);
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
         let sidecar = record::read(&name, &dir, stamp, &mut findings);
         tell_strays(&dir, sidecar.as_ref(), &mut findings);
@@ -104,7 +104,7 @@ impl Inspection {
 
     fn look_at_payload(&mut self, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
         let place = || Place::Beside(PathBuf::from(layout::PAYLOAD));
-        let kind = self.dir.stamp(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));
+        let kind = self.dir.stat(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));
         let finding = match (sidecar.state, kind) {
             (_, Err(error)) => Finding::of_error(place(), &error),
             (State::Deleted, Ok(None)) => return Some(()),
@@ -152,7 +152,7 @@ impl Inspection {
         if !is_damage {
             return false;
         }
-        let stamp = self.dir.stamp(layout::SIDECAR);
+        let stamp = self.dir.stat(layout::SIDECAR);
         if let Err(error) = &stamp
             && error.shortage().is_some()
         {

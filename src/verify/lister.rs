@@ -210,7 +210,7 @@ impl Lister<'_, '_, '_> {
         subdomains.sort();
         subdomains.dedup();
         for subdomain in subdomains {
-            match self.work.collection.root().stamp(&subdomain) {
+            match self.work.collection.root().stat(&subdomain) {
                 Ok(Some(stamp)) if stamp.kind == Kind::Link => {
                     self.send(FeedEvent::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
                 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Findings, Place, describe};
 use super::{Code, Context};
-use crate::disk::{Dir, DirEntry, Kind, PathError, Stamp};
+use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError};
 use crate::identity::{Instant, SECOND};
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
@@ -128,7 +128,7 @@ impl Comparison<'_> {
         let place = || Place::Payload(path.clone());
         match (content, found.kind) {
             (Content::File { bytes, modified, mode, .. }, Kind::File) => {
-                let Some(stamp) = self.stamp(dir, found, at)? else { return Ok(()) };
+                let Some(stamp) = self.stat(dir, found, at)? else { return Ok(()) };
                 if stamp.bytes == *bytes {
                     self.present.files.push(at);
                     self.present.bytes = self.present.bytes.saturating_add(*bytes);
@@ -139,7 +139,7 @@ impl Comparison<'_> {
                 self.compare_attributes(path, dir, &stamp, (*modified, *mode))?;
             }
             (Content::EmptyDirectory { modified, mode }, Kind::Directory) => {
-                let Some(stamp) = self.stamp(dir, found, at)? else { return Ok(()) };
+                let Some(stamp) = self.stat(dir, found, at)? else { return Ok(()) };
                 self.compare_attributes(path, dir, &stamp, (*modified, *mode))?;
             }
             (Content::Link { target }, Kind::Link) => {
@@ -157,13 +157,13 @@ impl Comparison<'_> {
     }
 
     /// The stamp of what was found for the entry at `at`, unless it has gone since.
-    fn stamp(
+    fn stat(
         &mut self,
         dir: &Dir,
         found: &DirEntry,
         at: usize,
-    ) -> Result<Option<Stamp>, PathError> {
-        let stamp = dir.stamp(&found.name)?;
+    ) -> Result<Option<FileStat>, PathError> {
+        let stamp = dir.stat(&found.name)?;
         self.seen[at] = stamp.is_some();
         Ok(stamp)
     }
@@ -174,7 +174,7 @@ impl Comparison<'_> {
         &mut self,
         path: &PayloadPath,
         dir: &Dir,
-        stamp: &Stamp,
+        stamp: &FileStat,
         (modified, mode): (Instant, u32),
     ) -> Result<(), PathError> {
         let mut details = Vec::new();

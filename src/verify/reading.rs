@@ -82,7 +82,7 @@ impl DigestRun {
         context: &Context<'_>,
     ) -> Result<Result<Measured, Kind>, CopyError> {
         let mut file = self.doc.open_file(entry.path.as_path())?;
-        match file.stamp()?.kind {
+        match file.stat()?.kind {
             Kind::File => {}
             kind => return Ok(Err(kind)),
         }

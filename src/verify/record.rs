@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Code;
 use super::finding::{Finding, Findings, Place};
 use crate::collection::{SidecarFileError, read_sidecar};
-use crate::disk::{Dir, Kind, PathError, Stamp};
+use crate::disk::{Dir, FileStat, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, Totals, twins};
 use crate::layout;
@@ -15,7 +15,7 @@ use crate::sidecar::{MAX_BYTES, Seal, Sidecar};
 pub(super) fn read(
     name: &RepositoryName,
     dir: &Dir,
-    stamp: Result<Option<Stamp>, PathError>,
+    stamp: Result<Option<FileStat>, PathError>,
     findings: &mut Findings,
 ) -> Option<Sidecar> {
     match read_sealed(dir, stamp) {
@@ -41,17 +41,17 @@ fn place() -> Place {
 
 fn read_sealed(
     dir: &Dir,
-    stamp: Result<Option<Stamp>, PathError>,
+    stamp: Result<Option<FileStat>, PathError>,
 ) -> Result<(Sidecar, Seal), Finding> {
     let unreadable = |error: PathError| Finding::of_error(place(), &error);
     let malformed = |detail: String| Finding::new(Code::SidecarUnreadable, place(), detail);
     match stamp.map_err(unreadable)? {
         None => return Err(Finding::new(Code::SidecarMissing, place(), "it is not there")),
-        Some(Stamp { kind: Kind::File, bytes, .. }) if bytes > MAX_BYTES => {
+        Some(FileStat { kind: Kind::File, bytes, .. }) if bytes > MAX_BYTES => {
             return Err(malformed(format!("it has {bytes} bytes; at most {MAX_BYTES} are read")));
         }
-        Some(Stamp { kind: Kind::File, .. }) => {}
-        Some(Stamp { kind, .. }) => return Err(Finding::of_kind(place(), "a file", kind)),
+        Some(FileStat { kind: Kind::File, .. }) => {}
+        Some(FileStat { kind, .. }) => return Err(Finding::of_kind(place(), "a file", kind)),
     }
     let mut file = dir.open_file(layout::SIDECAR).map_err(unreadable)?;
     match read_sidecar(&mut file) {

@@ -24,5 +24,5 @@ pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
 pub(super) fn kind_at(root: &Dir, path: &Path) -> Result<Option<Kind>, PathError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
     let Some(dir) = root.open_dir_if_there(parent)? else { return Ok(None) };
-    Ok(dir.stamp(name)?.map(|stamp| stamp.kind))
+    Ok(dir.stat(name)?.map(|stamp| stamp.kind))
 }

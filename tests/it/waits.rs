@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::clock::{Clock, SystemClock};
 use urepo::collection::{Collection, CollectionError, Issuer, lock_items, recover};
 use urepo::disk::{Dir, Lock, LockError, LockMode, Watcher};
@@ -157,7 +157,7 @@ fn the_log_and_the_index_are_gone_without() {
     }
     // 1 + 2 + 4 ms for each lock.
     assert_eq!(pauses.0.load(std::sync::atomic::Ordering::Relaxed), 2 * 3);
-    let asked = try_catalog(&collection, Look::Quick, |_| ());
+    let asked = try_catalog(&collection, RefreshDepth::Directories, |_| ());
     assert!(asked.unwrap_err().to_string().contains("the index is locked"));
 }
 
@@ -169,7 +169,7 @@ fn the_index_hears_a_stop() {
     let _index = held(&root, "index.lock");
     let clock: &'static Impatient = Box::leak(Box::new(Impatient::new()));
     let collection = open(&root).with_waiter(clock.waiter());
-    assert!(try_catalog(&collection, Look::Quick, |_| ()).is_err());
+    assert!(try_catalog(&collection, RefreshDepth::Directories, |_| ()).is_err());
     assert!(clock.interrupt.requested());
 }
 

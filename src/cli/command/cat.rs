@@ -57,7 +57,7 @@ impl Cat {
                 .hint(verify_hint(&item))
         })?;
         // A device, or a file that has grown without end, would be streamed before its digest is known.
-        let stamp = file.stamp()?;
+        let stamp = file.stat()?;
         if stamp.kind != Kind::File || stamp.bytes != *bytes {
             let found = match stamp.kind {
                 Kind::File => format!("it has {} bytes, in the sidecar {bytes}", stamp.bytes),

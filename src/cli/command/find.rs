@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use urepo::catalog::{Catalog, Found, Look};
+use urepo::catalog::{Catalog, Hit, RefreshDepth};
 use urepo::collection::Collection;
 use urepo::digest::{Digest, Hasher};
 use urepo::disk::{PathError, Stream};
@@ -97,7 +97,7 @@ impl Find {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let query = self.query(context)?;
         let collection = context.collection()?;
-        let mut catalog = context.catalog(&collection, Look::Quick)?;
+        let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
         let (mut found, mut unwritten) = (0, None);
         catalog.find(&query, |item| {
             if let Err(failure) = self.tell(context, &collection, &item) {
@@ -142,7 +142,7 @@ impl Find {
         Ok(query)
     }
 
-    fn tell(&self, context: &Context, collection: &Collection, found: &Found) -> Done {
+    fn tell(&self, context: &Context, collection: &Collection, found: &Hit) -> Done {
         let printer = &context.printer;
         let name = found.name.as_str();
 
@@ -166,13 +166,13 @@ impl Find {
     }
 
     fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
-        let unlisted = &catalog.news().unlisted;
+        let unlisted = &catalog.report().unreadable;
         let partial = match (found, unlisted.is_empty()) {
             (0, true) => Some(
                 Failure::new(Exit::NoItem, "no matching items")
                     .hint("use fewer words; `urepo help find` lists what can be searched"),
             ),
-            _ => super::index::judge(catalog.news()).err(),
+            _ => super::index::judge(catalog.report()).err(),
         };
         let mut report = Report::reading(context, "found", false);
         report.summary.counts.items = found;

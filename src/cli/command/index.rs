@@ -1,6 +1,6 @@
 //! `urepo index`: the index made, or brought up to what is there.
 
-use urepo::catalog::{Catalog, Look, Means, News};
+use urepo::catalog::{Catalog, RefreshContext, RefreshDepth, RefreshReport};
 use urepo::collection::Collection;
 
 use crate::cli::Done;
@@ -36,16 +36,16 @@ impl Index {
         if context.global.dry_run {
             return Err(Failure::usage("an index is derived: there is no dry run of making it"));
         }
-        let look = if self.rebuild { Look::Anew } else { Look::Full };
+        let depth = if self.rebuild { RefreshDepth::Rebuild } else { RefreshDepth::Sidecars };
         collection.rebuild(&context.waiter())?;
-        let catalog = context.catalog(&collection, look)?;
-        let news = catalog.news();
-        if news.temporary {
+        let catalog = context.catalog(&collection, depth)?;
+        let refreshed = catalog.report();
+        if refreshed.temporary {
             return Err(Failure::new(Exit::Failure, "the index cannot be kept in this collection")
                 .hint("`urepo find` answers all the same, and takes longer"));
         }
-        let read = human::count(news.read, "item");
-        let closing = match (news.made, news.read, news.gone) {
+        let read = human::count(refreshed.read, "item");
+        let closing = match (refreshed.built, refreshed.read, refreshed.gone) {
             (true, ..) => format!("made the index: {read}"),
             (false, 0, 0) => "the index was as the items are".to_owned(),
             (false, _, 0) => format!("read {read} again"),
@@ -53,10 +53,14 @@ impl Index {
             (false, _, gone) => format!("read {read} again, {gone} items are gone"),
         };
         let mut report = Report::new(context, "read", false);
-        report.summary.counts.items = news.read;
-        report.count("gone", news.gone);
-        report.count("unlisted_directories", news.unlisted.len() as u64);
-        report.finish(End { partial: judge(news).err(), closing: Some(closing), ..End::default() })
+        report.summary.counts.items = refreshed.read;
+        report.count("gone", refreshed.gone);
+        report.count("unlisted_directories", refreshed.unreadable.len() as u64);
+        report.finish(End {
+            partial: judge(refreshed).err(),
+            closing: Some(closing),
+            ..End::default()
+        })
     }
 }
 
@@ -65,14 +69,14 @@ impl Context {
     pub(crate) fn catalog<'a>(
         &self,
         collection: &'a Collection,
-        look: Look,
+        depth: RefreshDepth,
     ) -> Result<Catalog<'a>, Failure> {
         // It can take minutes where there are many items, and whoever asked did not ask for that.
-        if look == Look::Quick && !collection.has_index()? {
+        if depth == RefreshDepth::Directories && !collection.has_index()? {
             self.printer.note("making the index first");
         }
         let progress = self.progress_in(Unit::Items);
-        let means = Means {
+        let refresh = RefreshContext {
             agent: &self.agent,
             clock: &self.clock,
             wait: self.config.lock_wait.value,
@@ -80,14 +84,14 @@ impl Context {
             progress: &*progress,
             interrupt: &self.interrupt,
         };
-        let catalog = Catalog::open(collection, look, &means)?;
+        let catalog = Catalog::open(collection, depth, &refresh)?;
         drop(progress);
-        let news = catalog.news();
-        if news.temporary {
+        let report = catalog.report();
+        if report.temporary {
             self.printer
                 .warning("the index cannot be kept here: it was made for this answer alone");
         }
-        for error in &news.unlisted {
+        for error in &report.unreadable {
             self.printer.error(&Failure::of(Exit::Partial, error).in_one_line());
         }
         Ok(catalog)
@@ -95,8 +99,8 @@ impl Context {
 }
 
 /// That some directories could not be listed, which was told.
-pub(super) fn judge(news: &News) -> Done {
-    match news.unlisted.len() {
+pub(super) fn judge(report: &RefreshReport) -> Done {
+    match report.unreadable.len() {
         0 => Ok(()),
         unlisted => {
             let count = human::count(unlisted as u64, "place");

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use urepo::catalog::{Found, Known};
+use urepo::catalog::{CachedLookup, Hit};
 use urepo::collection::{Collection, CollectionError, Listed, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
@@ -53,7 +53,7 @@ impl List {
             list: self,
             context,
             collection: &collection,
-            known: Known::new(&collection),
+            known: CachedLookup::new(&collection),
             page: Vec::new(),
             unreadable: 0,
             unlisted: 0,
@@ -85,7 +85,7 @@ struct Listing<'a> {
     context: &'a Context,
     collection: &'a Collection,
     /// What need not be read.
-    known: Known<'a>,
+    known: CachedLookup<'a>,
     /// Names that are to be told with what is known of them.
     page: Vec<RepositoryName>,
     /// Items whose sidecars can not be read.
@@ -96,8 +96,8 @@ struct Listing<'a> {
 }
 
 /// State, size, number of files, name and title.
-pub(crate) fn in_columns(found: &Found) -> String {
-    let Found { name, state, files, bytes, title } = found;
+pub(crate) fn in_columns(found: &Hit) -> String {
+    let Hit { name, state, files, bytes, title } = found;
     let state = state.map_or("unread".to_owned(), |state| state.to_string());
     let title = escape::one_line(title.as_deref().unwrap_or_default());
     let line = format!("{state:<8}  {:>9}  {files:>6}  {name}  {title}", human::bytes(*bytes));
@@ -147,11 +147,11 @@ impl Listing<'_> {
     }
 
     /// Tells an item in one line. What the index knows is as good as the sidecar.
-    fn tell_described(&mut self, name: RepositoryName, known: Option<Found>) -> Done {
+    fn tell_described(&mut self, name: RepositoryName, known: Option<Hit>) -> Done {
         let found = match known {
             Some(found) => found,
             None => match self.collection.item(&name).and_then(|item| item.sidecar()) {
-                Ok((sidecar, _)) => Found::in_sidecar(name, &sidecar),
+                Ok((sidecar, _)) => Hit::in_sidecar(name, &sidecar),
                 Err(error) => return self.tell_unreadable(&name, error),
             },
         };

@@ -134,12 +134,12 @@ impl Repair {
 
     /// The collections that good copies are taken from.
     fn donors(&self, context: &Context, own: &Collection) -> Result<Vec<Collection>, Failure> {
-        let identity = own.root().own_stamp()?.identity;
+        let identity = own.root().own_stat()?.identity;
         let mut donors = Vec::new();
         for named in &self.from {
             let path = context.collection_path(named);
             let donor = context.open(&path)?;
-            if donor.root().own_stamp()?.identity == identity {
+            if donor.root().own_stat()?.identity == identity {
                 let message =
                     format!("`{}` is the collection that is to be repaired", named.display());
                 return Err(Failure::new(Exit::Failure, message)
@@ -150,7 +150,7 @@ impl Repair {
         if self.from.is_empty() {
             for (name, path) in &context.config.collections {
                 match context.open(&path.value) {
-                    Ok(donor) if donor.root().own_stamp()?.identity == identity => {}
+                    Ok(donor) if donor.root().own_stat()?.identity == identity => {}
                     Ok(donor) => donors.push(donor),
                     Err(error) => context.printer.detail(&format!("left out {name}: {error}")),
                 }

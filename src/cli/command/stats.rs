@@ -1,6 +1,6 @@
 //! `urepo stats`: how much a collection holds.
 
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
 use urepo::index::{Count, Counts};
 use urepo::item::State;
@@ -30,17 +30,17 @@ pub(crate) struct Stats {
 impl Stats {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let mut catalog = context.catalog(&collection, Look::Quick)?;
+        let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
         let counts = catalog.counts()?;
-        let news = catalog.news();
+        let report = catalog.report();
         let written = if context.printer.json {
-            let exit = if news.unlisted.is_empty() { Exit::Success } else { Exit::Partial };
+            let exit = if report.unreadable.is_empty() { Exit::Success } else { Exit::Partial };
             context.printer.record(&self.record(&collection, &counts, exit))
         } else {
             context.printer.lines(&self.table(&counts))
         };
         written?;
-        super::index::judge(news)
+        super::index::judge(report)
     }
 
     /// The formats, the most frequent first.

@@ -16,7 +16,7 @@ impl From<CatalogError> for Failure {
             | CatalogError::Index(IndexError::Locked(LockError::Interrupted { .. })) => {
                 Failure::told(Exit::Interrupted)
             }
-            CatalogError::BeingMade(_) => Failure::of(Exit::Locked, &error)
+            CatalogError::BeingBuilt(_) => Failure::of(Exit::Locked, &error)
                 .hint("repeat with `--lock-wait 5m`; what the other process makes is used then"),
             CatalogError::Gone => Failure::of(Exit::Failure, &error).hint("repeat the command"),
             CatalogError::Index(ref index) if index.is_busy() => Failure::of(Exit::Locked, &error)

@@ -146,7 +146,7 @@ impl Collection {
     fn has_items(&self, year: &Path) -> Result<bool, PathError> {
         let Some(dir) = self.root().open_dir_if_there(year)? else { return Ok(false) };
         for entry in dir.entries()? {
-            if dir.stamp(Path::new(&entry?.name).join(layout::SIDECAR))?.is_some() {
+            if dir.stat(Path::new(&entry?.name).join(layout::SIDECAR))?.is_some() {
                 return Ok(true);
             }
         }
@@ -309,7 +309,7 @@ impl Look {
                 Some((at, Known::Here(_))) => self.is_there[at] = true,
                 // A directory without a sidecar was never an item; `verify` says what it lacks.
                 Some((_, Known::Left)) | None => {
-                    match dir.stamp(Path::new(leaf).join(layout::SIDECAR)) {
+                    match dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
                         Ok(Some(_)) => unrecorded.push(leaf.as_bytes(), Known::Here(None), 0),
                         // What another user keeps closed does not hide the losses of a year.
                         Err(error) if error.kind() != ErrorKind::PermissionDenied => {

@@ -120,7 +120,7 @@ fn copy_without(
     left_out: &[Range<u64>],
     to: &mut StoredFile,
 ) -> Result<(), PathError> {
-    let end = file.stamp()?.bytes;
+    let end = file.stat()?.bytes;
     let starts = std::iter::once(0).chain(left_out.iter().map(|range| range.end));
     let ends = left_out.iter().map(|range| range.start).chain(std::iter::once(end));
     let mut buffer = vec![0; 1 << 16];

@@ -124,7 +124,7 @@ impl Collection {
 fn append(dir: &Dir, name: &str, mut text: String, clock: &dyn Clock) -> Result<(), PathError> {
     let mut lock = lock(dir, name, clock)?;
     let file = lock.file();
-    let end = file.stamp()?.bytes;
+    let end = file.stat()?.bytes;
     if end == 0 {
         // So a file with something in it has its name on the disk.
         dir.sync()?;
@@ -145,8 +145,8 @@ fn lock(dir: &Dir, name: &str, clock: &dyn Clock) -> Result<Lock, PathError> {
             None => dir.open_lock_file(name)?,
         };
         let Some(mut lock) = Lock::of_file(file)? else { return Ok(None) };
-        let held = lock.file().stamp()?.identity;
-        let is_current = dir.stamp(name)?.is_some_and(|stamp| stamp.identity == held);
+        let held = lock.file().stat()?.identity;
+        let is_current = dir.stat(name)?.is_some_and(|stamp| stamp.identity == held);
         Ok(is_current.then_some(lock))
     })?;
     match locked {

@@ -93,7 +93,7 @@ impl Collection {
             }
             Err(error) => return Err(error),
         };
-        if item.stamp(layout::SIDECAR)?.is_none() {
+        if item.stat(layout::SIDECAR)?.is_none() {
             return Ok(None);
         }
         let mut head = [0; HEAD];
@@ -132,7 +132,7 @@ impl Building<'_> {
             return Ok(());
         }
         let file = self.dir.open_lock_file(&self.file)?;
-        let end = file.stamp()?.bytes;
+        let end = file.stat()?.bytes;
         file.write_all_at(self.text.as_bytes(), end)?;
         file.sync_data()?;
         self.text.clear();

@@ -9,7 +9,7 @@ use super::recorded::{Certainty, Recorded};
 use super::year::{YearInventory, visit_lines, without_end};
 use super::{Collection, Departure, Destination, InventoryChange, MAX_LINE_BYTES, year_file};
 use crate::collection::CollectionError;
-use crate::disk::{Dir, Kind, PathError, Stamp, StoredFile};
+use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::item::State;
 
@@ -38,7 +38,7 @@ impl InventoryReader {
     ) -> Result<Option<Recorded>, PathError> {
         let file_name = year_file(name);
         let Some(file) = dir.open_file_if_there(&file_name)? else { return Ok(None) };
-        let Stamp { identity, bytes, .. } = file.stamp()?;
+        let FileStat { identity, bytes, .. } = file.stat()?;
         let is_same = |year: &Year| year.identity == identity && year.known.end <= bytes;
         if !self.years.get(&file_name).is_some_and(is_same) {
             let known = YearInventory::read(dir, &file_name)?;

@@ -25,7 +25,7 @@ pub(super) fn payload(
     dir: &Dir,
     version: Version,
 ) -> Result<BTreeMap<PayloadPath, Vec<Checksum>>, BagError> {
-    let is_there = dir.stamp(PAYLOAD)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
+    let is_there = dir.stat(PAYLOAD)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
     if !is_there {
         return Err(BagError::NoPayload);
     }
@@ -61,7 +61,7 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
             let checksums = [checksum];
             let mut checker = Checker::new(&checksums);
             let mut file = dir.open_file(path.as_path())?;
-            if file.stamp()?.kind != Kind::File {
+            if file.stat()?.kind != Kind::File {
                 return Err(BagError::NotAFile { file: path.to_string() });
             }
             loop {
@@ -81,7 +81,7 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
 /// Makes sure that `fetch.txt`, where there is one, names files of the payload only. Nothing is fetched: what
 /// it names has to be there, as the manifests say.
 pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError> {
-    if dir.stamp(FETCHES)?.is_none() {
+    if dir.stat(FETCHES)?.is_none() {
         return Ok(());
     }
     for (at, line) in text_of(dir, FETCHES)?.lines().enumerate() {
@@ -165,7 +165,7 @@ fn meant(dir: &Dir, text: &str, version: Version) -> Result<Option<PayloadPath>,
     let (meant, bare) = (path_of(&rules.unescape(text)), path_of(text));
     let (Some(meant), Some(bare)) = (meant, bare) else { return Ok(None) };
     let is_bare = meant != bare
-        && dir.stamp(meant.as_path())?.is_none()
-        && dir.stamp(bare.as_path())?.is_some();
+        && dir.stat(meant.as_path())?.is_none()
+        && dir.stat(bare.as_path())?.is_some();
     Ok(Some(if is_bare { bare } else { meant }))
 }

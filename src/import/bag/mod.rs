@@ -33,7 +33,7 @@ pub(super) struct Bag {
 
 /// Whether a directory says that it is a bag.
 pub(super) fn is_bag(dir: &Dir) -> Result<bool, PathError> {
-    Ok(dir.stamp(DECLARATION)?.is_some_and(|stamp| stamp.kind == Kind::File))
+    Ok(dir.stat(DECLARATION)?.is_some_and(|stamp| stamp.kind == Kind::File))
 }
 
 impl Bag {

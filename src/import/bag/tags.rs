@@ -21,7 +21,7 @@ pub(super) fn text_of(dir: &Dir, file: &str) -> Result<String, BagError> {
         Err(error) if error.is_link() => return Err(BagError::NotAFile { file: file.to_owned() }),
         outcome => outcome?,
     };
-    if opened.stamp()?.kind != Kind::File {
+    if opened.stat()?.kind != Kind::File {
         return Err(BagError::NotAFile { file: file.to_owned() });
     }
     let bytes = opened.read_all(MAX_BYTES)?;
@@ -57,7 +57,7 @@ pub(super) fn declaration(dir: &Dir) -> Result<Version, BagError> {
 /// What `bag-info.txt` says: the description, and bytes and files.
 pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError> {
     let (mut metadata, mut oxum) = (Metadata::default(), None);
-    if dir.stamp(INFO)?.is_none() {
+    if dir.stat(INFO)?.is_none() {
         return Ok((metadata, oxum));
     }
     let mut pairs = pairs(&text_of(dir, INFO)?)?;

@@ -210,7 +210,7 @@ impl<'a> Ledger<'a> {
     /// would be a read of the disk for each of a million items, and says little. `verify` tells of an
     /// item that has lost something.
     fn standing(&self, name: &RepositoryName) -> Result<Option<ItemPresence>, ImportError> {
-        let directory = self.collection.root().stamp(layout::item_directory(name))?;
+        let directory = self.collection.root().stat(layout::item_directory(name))?;
         if directory.is_some_and(|stamp| stamp.kind == disk::Kind::Directory) {
             return Ok(Some(ItemPresence::Here));
         }
@@ -268,7 +268,7 @@ impl<'a> Ledger<'a> {
         self.torn = true;
         let written = file.write_all_at(text.as_bytes(), self.end).and_then(|()| file.sync_data());
         if let Err(error) = written {
-            self.end = file.stamp().map_or(self.end, |stamp| stamp.bytes.max(self.end));
+            self.end = file.stat().map_or(self.end, |stamp| stamp.bytes.max(self.end));
             return Err(error.into());
         }
         self.torn = false;
@@ -298,7 +298,7 @@ impl<'a> Ledger<'a> {
             let path = self.collection.path().join(Ledger::path());
             Err(ImportError::Ledger { path, reason })
         };
-        if file.stamp()?.kind != disk::Kind::File {
+        if file.stat()?.kind != disk::Kind::File {
             return damaged("it is not a regular file");
         }
         let mut pending: Vec<u8> = Vec::new();

@@ -36,7 +36,7 @@ hint: name what is wanted: `TERM:word`
 
 "#]]);
     refuses(&world, "-c archive find --term colour=red", 2).tells(str![[r#"
-error: `colour` is no term of Dublin Core, nor one of your own such as `x.box`
+error: `colour` is neither a Dublin Core term nor one of your own, such as `x.box`
 hint: the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
@@ -97,14 +97,14 @@ fn an_index_in_the_making() {
     );
     refuses(&world, "-c archive --lock-wait 0 find a", 11).tells(str![[r#"
 making the index first
-error: the index is being made
+error: the index is being built
 caused by: `[WORLD]/archive/.urepo/index.making` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; what the other process makes is used then
 
 "#]]);
     refuses(&world, "-c archive --lock-wait 0 index", 11).tells(str![[r#"
-error: the index is being made
+error: the index is being built
 caused by: `[WORLD]/archive/.urepo/index.making` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; what the other process makes is used then
@@ -143,29 +143,29 @@ hint: `urepo find` answers all the same, and takes longer
 #[test]
 fn of_the_library() {
     use urepo::catalog::CatalogError;
-    use urepo::index::{IndexError, Uselessness};
-    let useless = |cause| IndexError::Useless { path: "archive/.urepo/index.sqlite".into(), cause };
+    use urepo::index::{IndexError, Invalid};
+    let useless = |cause| IndexError::Invalid { path: "archive/.urepo/index.sqlite".into(), cause };
     let told = [
-        chain(&CatalogError::Index(useless(Uselessness::Foreign))),
-        chain(&CatalogError::Index(useless(Uselessness::OtherCollection("0123".into())))),
-        chain(&CatalogError::Index(useless(Uselessness::Moved))),
-        chain(&CatalogError::Index(useless(Uselessness::LostLog))),
-        chain(&CatalogError::Index(useless(Uselessness::Kind))),
+        chain(&CatalogError::Index(useless(Invalid::Foreign))),
+        chain(&CatalogError::Index(useless(Invalid::OtherCollection("0123".into())))),
+        chain(&CatalogError::Index(useless(Invalid::Moved))),
+        chain(&CatalogError::Index(useless(Invalid::LostLog))),
+        chain(&CatalogError::Index(useless(Invalid::Kind))),
         chain(&CatalogError::Gone),
     ];
     same(
         &told.join("\n"),
         str![[r#"
-`archive/.urepo/index.sqlite` is no index of this collection
+`archive/.urepo/index.sqlite` is not an index of this collection
 caused by: it was made by another program, or another version of this one
-`archive/.urepo/index.sqlite` is no index of this collection
+`archive/.urepo/index.sqlite` is not an index of this collection
 caused by: it belongs to the collection of id `0123`
-`archive/.urepo/index.sqlite` is no index of this collection
-caused by: it was copied, or comes out of a backup
-`archive/.urepo/index.sqlite` is no index of this collection
+`archive/.urepo/index.sqlite` is not an index of this collection
+caused by: it was copied or restored from a backup
+`archive/.urepo/index.sqlite` is not an index of this collection
 caused by: its log is missing or damaged
-`archive/.urepo/index.sqlite` is no index of this collection
-caused by: it is no regular file
+`archive/.urepo/index.sqlite` is not an index of this collection
+caused by: it is not a regular file
 the index has just been removed
 "#]],
     );

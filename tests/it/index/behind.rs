@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::index::Query;
 use urepo::item::State;
 
@@ -44,7 +44,7 @@ fn items_that_come_and_go() {
     fs::remove_dir_all(root.join(&items[1])).unwrap();
     agrees(&root);
     fs::remove_dir_all(root.join("example.org/archive/2020")).unwrap();
-    let news = agrees_after(&root, Look::Quick, "a year that is gone");
+    let news = agrees_after(&root, RefreshDepth::Directories, "a year that is gone");
     assert_eq!(news.read, 0);
     // An empty directory is an item that cannot be read.
     fs::create_dir_all(root.join("example.org/archive/2020/01.02.03.04")).unwrap();
@@ -81,15 +81,19 @@ fn prefixes_in_another_case() {
         fs::rename(root.join(before.unwrap()), root.join(spelling)).unwrap();
         agrees(&root);
         let prefix = Some("EXAMPLE.org/Archive".parse().unwrap());
-        let found = catalog(&root, Look::Quick, |it| names(it, &Query::default().prefix(prefix)));
+        let found = catalog(&root, RefreshDepth::Directories, |it| {
+            names(it, &Query::default().prefix(prefix))
+        });
         assert_eq!(found.len(), items.len(), "{spelling}");
         let of_last = items[2].rsplit('/').next().unwrap();
         change_in_place(&root, &format!("{spelling}/archive/2026/{of_last}"), "table", "chart");
         let query = Query::default().text("a -report").unwrap();
-        let told = catalog(&root, Look::Quick, |catalog| super::support::found(catalog, &query));
+        let told = catalog(&root, RefreshDepth::Directories, |catalog| {
+            super::support::found(catalog, &query)
+        });
         assert_eq!(told.len(), 1, "{spelling}: {told:?}");
         change_in_place(&root, &format!("{spelling}/archive/2026/{of_last}"), "chart", "table");
-        catalog(&root, Look::Full, |_| ());
+        catalog(&root, RefreshDepth::Sidecars, |_| ());
     }
     world.write("b.txt", "b");
     world.run("-c archive new b.txt").line();
@@ -117,24 +121,26 @@ fn a_sidecar_that_is_edited_in_place() {
         catalog(&root, look, |catalog| found(catalog, &query))
     };
     // Nobody has told the index, and no directory has changed.
-    assert_eq!(ask(Look::Quick, "essay"), []);
-    assert_eq!(ask(Look::Quick, "table").len(), 1);
+    assert_eq!(ask(RefreshDepth::Directories, "essay"), []);
+    assert_eq!(ask(RefreshDepth::Directories, "table").len(), 1);
     // But what would be wrong is not said.
-    let told: Vec<_> =
-        ask(Look::Quick, "report").into_iter().map(|it| it.name.to_string()).collect();
+    let told: Vec<_> = ask(RefreshDepth::Directories, "report")
+        .into_iter()
+        .map(|it| it.name.to_string())
+        .collect();
     assert_eq!(told, items[1..2]);
-    assert_eq!(ask(Look::Quick, "essay")[0].title.as_deref(), Some("First essay"));
+    assert_eq!(ask(RefreshDepth::Directories, "essay")[0].title.as_deref(), Some("First essay"));
     agrees(&root);
     change_in_place(&root, &items[1], "Second report", "Second essay");
     let query = Query::default().state(Some(State::Original));
-    let told = catalog(&root, Look::Quick, |catalog| found(catalog, &query));
+    let told = catalog(&root, RefreshDepth::Directories, |catalog| found(catalog, &query));
     let mut titles: Vec<_> = told.iter().filter_map(|it| it.title.as_deref()).collect();
     titles.sort_unstable();
     assert_eq!(titles, ["A table", "First essay", "Second essay"]);
     change_item(&root, &items[2], |sidecar| sidecar.state = State::Copy);
     settle(&root);
-    let news = agrees_after(&root, Look::Full, "a full look");
-    assert_eq!((news.made, news.read), (false, 1));
+    let news = agrees_after(&root, RefreshDepth::Sidecars, "a full look");
+    assert_eq!((news.built, news.read), (false, 1));
     agrees(&root);
 }
 
@@ -143,14 +149,14 @@ fn a_sidecar_that_is_edited_in_place() {
 fn the_files_of_a_sidecar_that_is_edited_in_place() {
     let (_world, root, items) = world();
     change_in_place(&root, &items[0], "path = \"data.txt\"", "path = \"gone.txt\"");
-    agrees_after(&root, Look::Full, "a file of another name");
+    agrees_after(&root, RefreshDepth::Sidecars, "a file of another name");
     change_item(&root, &items[1], |sidecar| {
         sidecar.created = "1999-12-31T00:00:00Z".parse().unwrap();
     });
-    agrees_after(&root, Look::Full, "a date that is not that of the name");
+    agrees_after(&root, RefreshDepth::Sidecars, "a date that is not that of the name");
     let since = "2000-01-01T00:00:00Z".parse().unwrap();
     let query = Query::default().named(Some(since), None);
-    assert_eq!(catalog(&root, Look::Quick, |it| names(it, &query)).len(), 3);
+    assert_eq!(catalog(&root, RefreshDepth::Directories, |it| names(it, &query)).len(), 3);
 }
 
 /// It has its name and its place, and is another one.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 
@@ -32,12 +32,12 @@ fn every_operation_of_a_deposit(items: usize, mode: Mode, system: System, step: 
         let faults = Arc::new(Faults::new(&root, at, mode).on(system));
         deposit_into(&root, &Watcher::new(Arc::clone(&faults) as _), &sources, &clock);
         let context = format!("{mode:?} {at} {:?}", faults.struck());
-        agrees_after(&root, Look::Quick, &context);
+        agrees_after(&root, RefreshDepth::Directories, &context);
         // What was announced by a killed writer is withdrawn when its stage is gone.
         deposit_into(&root, &Watcher::default(), &sources[..1], &clock);
-        agrees_after(&root, Look::Quick, &context);
-        let news = agrees_after(&root, Look::Quick, &context);
-        assert_eq!((news.made, news.read), (false, 0), "{context}");
+        agrees_after(&root, RefreshDepth::Directories, &context);
+        let news = agrees_after(&root, RefreshDepth::Directories, &context);
+        assert_eq!((news.built, news.read), (false, 0), "{context}");
         if faults.struck().is_none() {
             break;
         }
@@ -123,7 +123,7 @@ fn what_others_add_in_the_moment_of_a_change() {
     deposit_into(&root, &watcher, &[source], &clock);
     assert!(meanwhile.act.lock().unwrap().is_none(), "it has come to that");
     settle(&root);
-    agrees_after(&root, Look::Full, "a full look");
+    agrees_after(&root, RefreshDepth::Sidecars, "a full look");
     agrees(&root);
 }
 
@@ -154,7 +154,11 @@ fn an_answer_with_errors() {
     make_collection(&template);
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     deposit_into(&template, &Watcher::default(), &[source.clone(), source], &clock);
-    for (look, has_index) in [(Look::Quick, true), (Look::Full, true), (Look::Quick, false)] {
+    for (look, has_index) in [
+        (RefreshDepth::Directories, true),
+        (RefreshDepth::Sidecars, true),
+        (RefreshDepth::Directories, false),
+    ] {
         for mode in [Mode::Killed, Mode::OneOf(&[Errno::IO, Errno::MFILE])] {
             let mut strikes = 0;
             for at in 1.. {
@@ -180,7 +184,7 @@ fn an_answer_with_errors() {
                             told.push((found.name.to_string(), found.state));
                             Ok(std::ops::ControlFlow::Continue(()))
                         });
-                        found.is_ok().then_some((told, catalog.news().unlisted.is_empty()))
+                        found.is_ok().then_some((told, catalog.report().unreadable.is_empty()))
                     })
                 });
                 let context = format!("{look:?} {has_index} {mode:?} {at} {:?}", faults.struck());
@@ -193,12 +197,14 @@ fn an_answer_with_errors() {
                     assert!(faults.struck().is_some(), "{asked:?} {context}");
                 }
                 crate::support::recovered_whole(&root, &context);
-                let all = try_catalog(&super::support::open(&root), Look::Quick, |catalog| {
-                    names(catalog, &Query::default()).len()
-                });
+                let all = try_catalog(
+                    &super::support::open(&root),
+                    RefreshDepth::Directories,
+                    |catalog| names(catalog, &Query::default()).len(),
+                );
                 assert_eq!(all.unwrap(), 3, "{context}");
-                agrees_after(&root, Look::Full, &context);
-                agrees_after(&root, Look::Quick, &context);
+                agrees_after(&root, RefreshDepth::Sidecars, &context);
+                agrees_after(&root, RefreshDepth::Directories, &context);
                 if faults.struck().is_none() {
                     break;
                 }

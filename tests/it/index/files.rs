@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::index::Query;
 
 use super::support::{agrees, agrees_after, copy_tree, open, settle, try_catalog, with_index};
@@ -60,6 +60,28 @@ fn removed() {
     });
 }
 
+/// The last program to close a database removes its log. What changed meanwhile may have been in that log.
+#[test]
+fn closed_by_another_program() {
+    let (world, root) = world();
+    let close = || {
+        let connection = Connection::open(index(&root, "")).unwrap();
+        connection.query_row("SELECT count(*) FROM item", (), |_| Ok(())).unwrap();
+        connection.close().unwrap();
+        assert!(!index(&root, "-wal").exists(), "the log is removed");
+    };
+    close();
+    assert!(!agrees_after(&root, RefreshDepth::Directories, "closed").built);
+    let old = fs::read(index(&root, "")).unwrap();
+    let hit = world.run("-c archive find second").line();
+    let name = hit.split_whitespace().next().unwrap();
+    world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    close();
+    fs::write(index(&root, ""), old).unwrap();
+    let report = agrees_after(&root, RefreshDepth::Directories, "the log was removed");
+    assert_eq!((report.built, report.read), (false, 1));
+}
+
 #[test]
 fn truncated_or_garbage() {
     for length in [0, 10, 100, 4096, 10_000] {
@@ -91,7 +113,7 @@ fn damaged_in_the_middle() {
         fs::write(index(&root, ""), bytes).unwrap();
         let _ = fs::remove_file(index(&root, "-wal"));
         let _ = fs::remove_file(index(&root, "-shm"));
-        let _ = try_catalog(&open(&root), Look::Quick, |catalog| {
+        let _ = try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
             let query = Query::default().text("second").unwrap().file("*.txt");
             let _ = catalog.counts();
             let _ = catalog.find(&query, |_| Ok(std::ops::ControlFlow::Continue(())));
@@ -99,7 +121,7 @@ fn damaged_in_the_middle() {
         world.write("b.txt", at.to_string());
         world.run("-c archive new b.txt").line();
     }
-    agrees_after(&root, Look::Anew, "made anew");
+    agrees_after(&root, RefreshDepth::Rebuild, "made anew");
     agrees(&root);
 }
 
@@ -156,7 +178,7 @@ fn a_lock_that_is_something_else() {
     fs::remove_file(&lock).unwrap();
     symlink("/nowhere/at/all", &lock).unwrap();
     world.run("-c archive new a.txt").line();
-    let news = agrees_after(&root, Look::Quick, "a link");
+    let news = agrees_after(&root, RefreshDepth::Directories, "a link");
     assert!(news.temporary);
     fs::remove_file(&lock).unwrap();
     agrees(&root);
@@ -212,7 +234,7 @@ fn hostile() {
     spoil(|root| {
         sql(
             root,
-            "INSERT INTO place (path, folded, listed) VALUES ('..', '..', 1),
+            "INSERT INTO directory (path, folded, complete) VALUES ('..', '..', 1),
              ('../../../etc/x', '../../../etc/x', 1), ('/etc', '/etc', 1), ('a//b', 'a//b', 1),
              ('.urepo', '.urepo', 1), ('example.org/archive/1999', 'example.org/archive/1999', 1)",
         );
@@ -220,16 +242,17 @@ fn hostile() {
     spoil(|root| {
         sql(
             root,
-            "INSERT INTO item (place, leaf, created, files, bytes, metadata, finders)
-             SELECT id, '../../../../x', -1, -1, 9223372036854775807, '{', 0 FROM place;
-             UPDATE place SET mark = NULL",
+            "INSERT INTO item (directory, leaf, created, files, bytes, metadata, search_keys_hash)
+             SELECT id, '../../../../x', -1, -1, 9223372036854775807, '{', 0 FROM directory;
+             UPDATE directory SET version = NULL",
         );
     });
     spoil(|root| {
         sql(
             root,
-            "DROP TABLE place; CREATE TABLE place (id INTEGER PRIMARY KEY, path, folded, mark, listed);
-             INSERT INTO place VALUES (1, 7, x'00', 'mark', 'listed'), (2, NULL, NULL, NULL, NULL)",
+            "DROP TABLE directory;
+             CREATE TABLE directory (id INTEGER PRIMARY KEY, path, folded, version, complete);
+             INSERT INTO directory VALUES (1, 7, x'00', 'version', 'complete'), (2, NULL, NULL, NULL, NULL)",
         );
     });
 }

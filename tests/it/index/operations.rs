@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 
 use super::support::{agrees, agrees_after, with_index};
 use crate::support::World;
@@ -28,8 +28,8 @@ fn world() -> World {
 #[track_caller]
 fn know(world: &World) {
     for name in ["archive", "mirror"] {
-        let news = agrees_after(&world.path(name), Look::Quick, name);
-        assert_eq!((news.made, news.read, news.gone), (false, 0, 0), "{name}");
+        let news = agrees_after(&world.path(name), RefreshDepth::Directories, name);
+        assert_eq!((news.built, news.read, news.gone), (false, 0, 0), "{name}");
     }
 }
 
@@ -94,7 +94,7 @@ fn what_is_adopted() {
     }
     with_index(&world.path("col"));
     world.run("adopt col").succeeded();
-    let news = agrees_after(&world.path("col"), Look::Quick, "");
+    let news = agrees_after(&world.path("col"), RefreshDepth::Directories, "");
     assert_eq!(news.read, 0);
 }
 
@@ -190,7 +190,7 @@ fn repairs() {
     know(&world);
     let sidecar = world.path(format!("archive/{}/item.toml", names[0]));
     std::fs::remove_file(sidecar).unwrap();
-    agrees_after(&world.path("archive"), Look::Full, "without a sidecar");
+    agrees_after(&world.path("archive"), RefreshDepth::Sidecars, "without a sidecar");
     world.run(&format!("-c archive repair {} --from mirror", names[0]));
     know(&world);
 }

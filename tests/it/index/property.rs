@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 
 use super::support::{agrees, agrees_after, copy_tree, items, settle, with_index};
 use crate::support::World;
@@ -82,7 +82,7 @@ fn run(world: &World, step: &Step) {
         Step::RemoveIndex => drop(fs::remove_file(root.join(".urepo/index.sqlite"))),
         Step::RemoveLog => drop(fs::remove_file(root.join(".urepo/index.sqlite-wal"))),
         Step::Ask => agrees(&root),
-        Step::LookCloser => drop(agrees_after(&root, Look::Full, "")),
+        Step::LookCloser => drop(agrees_after(&root, RefreshDepth::Sidecars, "")),
     }
     settle(&root);
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::digest::Digest;
 use urepo::index::{Query, QueryError};
 
@@ -37,16 +37,17 @@ fn world() -> (World, PathBuf) {
 
 /// The first letters of the files of what is found, in order.
 fn ask(root: &std::path::Path, query: &Query) -> String {
-    let mut letters: Vec<_> = catalog(root, Look::Quick, |catalog| found(catalog, query))
-        .into_iter()
-        .map(|found| {
-            let doc = root.join(found.name.as_str()).join("doc");
-            let mut files: Vec<_> =
-                std::fs::read_dir(doc).unwrap().map(|it| it.unwrap().file_name()).collect();
-            files.sort();
-            files[0].to_string_lossy()[..1].replace('s', "e")
-        })
-        .collect();
+    let mut letters: Vec<_> =
+        catalog(root, RefreshDepth::Directories, |catalog| found(catalog, query))
+            .into_iter()
+            .map(|found| {
+                let doc = root.join(found.name.as_str()).join("doc");
+                let mut files: Vec<_> =
+                    std::fs::read_dir(doc).unwrap().map(|it| it.unwrap().file_name()).collect();
+                files.sort();
+                files[0].to_string_lossy()[..1].replace('s', "e")
+            })
+            .collect();
     letters.sort();
     letters.concat()
 }
@@ -229,7 +230,8 @@ fn all_else() {
         assert_eq!(ask(Query::default().prefix(Some(prefix.parse().unwrap()))), "abcde");
     }
     assert_eq!(ask(Query::default().prefix(Some("example.org/other".parse().unwrap()))), "");
-    let all = catalog(&root, Look::Quick, |catalog| found(catalog, &Query::default()));
+    let all =
+        catalog(&root, RefreshDepth::Directories, |catalog| found(catalog, &Query::default()));
     let [first, last] = [&all[0], &all[4]].map(|found| found.name.instant());
     assert_eq!(ask(Query::default().named(Some(first), Some(last))), "abcd");
     assert_eq!(ask(Query::default().named(Some(last), None)), "e");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use urepo::catalog::{CatalogError, Look};
+use urepo::catalog::{CatalogError, RefreshDepth};
 use urepo::collection::Collection;
 use urepo::index::Query;
 use urepo::wait::Waiter;
@@ -52,9 +52,9 @@ fn a_change_does_not_wait_for_ever() {
     for _ in 0..2 {
         deposit_into(&given_up, &sources[..1], &clock);
     }
-    let asked = try_catalog(&impatient, Look::Quick, |_| ());
+    let asked = try_catalog(&impatient, RefreshDepth::Directories, |_| ());
     let Err(CatalogError::Index(error)) = asked else { panic!("{asked:?}") };
-    assert!(error.is_busy() && !error.is_cured_by_rebuilding(), "{error:?}");
+    assert!(error.is_busy() && !error.needs_rebuild(), "{error:?}");
     drop(other);
     agrees(&root);
     assert!(!root.join(".urepo/index.stale").exists());
@@ -86,7 +86,7 @@ fn a_change_within_an_answer() {
     let collection = open(&root);
     deposit_into(&collection, &sources, &clock);
     with_index(&root);
-    let told = try_catalog(&collection, Look::Quick, |catalog| {
+    let told = try_catalog(&collection, RefreshDepth::Directories, |catalog| {
         let mut told = 0;
         let query = Query::default();
         let found = catalog.find(&query, |_| {
@@ -99,7 +99,10 @@ fn a_change_within_an_answer() {
     });
     assert_eq!(told.unwrap(), 3);
     agrees(&root);
-    assert_eq!(catalog(&root, Look::Quick, |it| names(it, &Query::default())).len(), 6);
+    assert_eq!(
+        catalog(&root, RefreshDepth::Directories, |it| names(it, &Query::default())).len(),
+        6
+    );
 }
 
 /// More than are taken from the index at a time, several in one second, and each once.
@@ -112,7 +115,9 @@ fn many_answers() {
     let deposited: BTreeSet<_> = deposit_into(&open(&root), &many, &clock).into_iter().collect();
     with_index(&root);
     let in_order = |query: &Query| -> Vec<String> {
-        let found = catalog(&root, Look::Quick, |catalog| super::support::found(catalog, query));
+        let found = catalog(&root, RefreshDepth::Directories, |catalog| {
+            super::support::found(catalog, query)
+        });
         let mut dates: Vec<_> = found.iter().map(|found| found.name.instant()).collect();
         assert!(dates.is_sorted());
         dates.dedup();
@@ -151,12 +156,12 @@ fn deposits_deletions_answers_and_rebuilding_at_once() {
         });
         let rebuilding = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                try_catalog(&open(&root), Look::Anew, |_| ()).unwrap();
+                try_catalog(&open(&root), RefreshDepth::Rebuild, |_| ()).unwrap();
             }
         });
         let asking = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                try_catalog(&open(&root), Look::Quick, |catalog| {
+                try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
                     catalog.counts().unwrap();
                     names(catalog, &Query::default().file("0.txt")).len()
                 })
@@ -169,10 +174,10 @@ fn deposits_deletions_answers_and_rebuilding_at_once() {
         rebuilding.join().unwrap();
         asking.join().unwrap();
         settle(&root);
-        let found = catalog(&root, Look::Quick, |it| names(it, &Query::default()));
+        let found = catalog(&root, RefreshDepth::Directories, |it| names(it, &Query::default()));
         assert!(deposited.is_subset(&found));
     });
-    agrees_after(&root, Look::Quick, "in the end");
+    agrees_after(&root, RefreshDepth::Directories, "in the end");
     agrees(&root);
 }
 
@@ -184,7 +189,10 @@ fn the_first_question_by_several() {
     let made = std::thread::scope(|scope| {
         let asking = (0..4).map(|_| {
             scope.spawn(|| {
-                try_catalog(&open(&root), Look::Quick, |catalog| catalog.news().made).unwrap()
+                try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
+                    catalog.report().built
+                })
+                .unwrap()
             })
         });
         let asking: Vec<_> = asking.collect();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use urepo::catalog::{Catalog, CatalogError, Found, Look, Means, News};
+use urepo::catalog::{Catalog, CatalogError, Hit, RefreshContext, RefreshDepth, RefreshReport};
 use urepo::collection::{Collection, Names};
 use urepo::disk::Watcher;
 use urepo::index::{Count, Counts, Query};
@@ -27,11 +27,11 @@ pub(crate) fn open(root: &Path) -> Collection {
 /// Opens the catalog of `collection`, and does something with it.
 pub(crate) fn try_catalog<T>(
     collection: &Collection,
-    look: Look,
+    depth: RefreshDepth,
     act: impl FnOnce(&mut Catalog<'_>) -> T,
 ) -> Result<T, CatalogError> {
     let (agent, clock, interrupt) = (agent(), TestClock::at(LATER), Interrupt::default());
-    let means = Means {
+    let context = RefreshContext {
         agent: &agent,
         clock: &clock,
         wait: PATIENCE,
@@ -39,16 +39,20 @@ pub(crate) fn try_catalog<T>(
         progress: &NoProgress,
         interrupt: &interrupt,
     };
-    Ok(act(&mut Catalog::open(collection, look, &means)?))
+    Ok(act(&mut Catalog::open(collection, depth, &context)?))
 }
 
-pub(crate) fn catalog<T>(root: &Path, look: Look, act: impl FnOnce(&mut Catalog<'_>) -> T) -> T {
-    try_catalog(&open(root), look, act).unwrap()
+pub(crate) fn catalog<T>(
+    root: &Path,
+    depth: RefreshDepth,
+    act: impl FnOnce(&mut Catalog<'_>) -> T,
+) -> T {
+    try_catalog(&open(root), depth, act).unwrap()
 }
 
 /// Makes an index, which then trusts what it has listed.
 pub(crate) fn with_index(root: &Path) {
-    catalog(root, Look::Quick, |_| ());
+    catalog(root, RefreshDepth::Directories, |_| ());
     settle(root);
 }
 
@@ -85,7 +89,7 @@ pub(crate) fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-pub(crate) fn found(catalog: &mut Catalog<'_>, query: &Query) -> Vec<Found> {
+pub(crate) fn found(catalog: &mut Catalog<'_>, query: &Query) -> Vec<Hit> {
     let mut all = Vec::new();
     let searched = catalog.find(query, |found| {
         all.push(found);
@@ -121,16 +125,16 @@ pub(crate) fn items(root: &Path) -> Items {
 /// Compares all that the index in `root` knows after a quick look with the sidecars.
 #[track_caller]
 pub(crate) fn agrees(root: &Path) {
-    agrees_after(root, Look::Quick, "");
+    agrees_after(root, RefreshDepth::Directories, "");
 }
 
 #[track_caller]
-pub(crate) fn agrees_after(root: &Path, look: Look, context: &str) -> News {
+pub(crate) fn agrees_after(root: &Path, depth: RefreshDepth, context: &str) -> RefreshReport {
     settle(root);
     let items = items(root);
-    catalog(root, look, |catalog| {
+    catalog(root, depth, |catalog| {
         assert_eq!(catalog.counts().unwrap(), counts(&items), "{context}");
-        let read = catalog.news().read;
+        let read = catalog.report().read;
         for (query, expected) in queries(&items) {
             assert_eq!(names(catalog, &query), expected, "{query:?} {context}");
         }
@@ -145,10 +149,10 @@ pub(crate) fn agrees_after(root: &Path, look: Look, context: &str) -> News {
             assert_eq!(told, known, "{found:?} {context}");
         }
         // Nothing was found out only when it was asked for.
-        assert_eq!(catalog.news().read, read, "{context}");
-        let News { made, temporary, read, gone, .. } = *catalog.news();
-        let mut news = News::default();
-        (news.made, news.temporary, news.read, news.gone) = (made, temporary, read, gone);
+        assert_eq!(catalog.report().read, read, "{context}");
+        let RefreshReport { built, temporary, read, gone, .. } = *catalog.report();
+        let mut news = RefreshReport::default();
+        (news.built, news.temporary, news.read, news.gone) = (built, temporary, read, gone);
         news
     })
 }

@@ -1,7 +1,7 @@
 //! Deleting, reviving, purging and finishing, killed or failing at every file operation: no byte is
 //! ever lost, and a repetition completes.
 
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 
 use super::*;
 use crate::index::{agrees_after, with_index};
@@ -121,7 +121,7 @@ impl Case {
             let struck = faults.struck();
             let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
             let found = bytes_of(&root, name);
-            agrees_after(&root, Look::Quick, &told);
+            agrees_after(&root, RefreshDepth::Directories, &told);
             if outcome.is_ok() {
                 assert_eq!(found, self.end, "{told}");
             } else {
@@ -135,7 +135,7 @@ impl Case {
             check_inventory(&root, if here { std::slice::from_ref(name) } else { &[] }, &told);
             self.repeat(&root, name, &told);
             check_inventory(&root, &[], &told);
-            agrees_after(&root, Look::Quick, &told);
+            agrees_after(&root, RefreshDepth::Directories, &told);
             std::fs::remove_dir_all(&root).unwrap();
             if struck.is_none() {
                 assert!(at > self.operations, "only {at} operations were made to fail");

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use urepo::catalog::Look;
+use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
@@ -106,7 +106,7 @@ fn every_operation(case: Case, mode: Mode) {
 /// The indexes know what is there.
 fn check_indexes(pair: &Pair, case: Case, context: &str) {
     for at in (0..2).filter(|_| case.indexed) {
-        agrees_after(pair.root(at), Look::Quick, context);
+        agrees_after(pair.root(at), RefreshDepth::Directories, context);
     }
 }
 

@@ -49,7 +49,7 @@ fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure>
         let path: PathBuf = context.collection_path(text).components().collect();
         let root = context.open(&path)?;
         // A root that is named twice, or by a link as well, is still one.
-        let identity = root.root().own_stamp()?.identity;
+        let identity = root.root().own_stat()?.identity;
         if !seen.contains(&identity) {
             seen.push(identity);
             roots.push(root);

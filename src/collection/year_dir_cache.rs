@@ -1,4 +1,4 @@
-//! Directories of years, held open for those who look at many items.
+//! A cache of open year directories.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,21 @@ use std::path::{Path, PathBuf};
 use super::Collection;
 use crate::disk::{Dir, PathError, open_at_most};
 
-/// At most this many are open at a time.
+/// Maximum number of open directories.
 const MOST_OPEN: usize = 64;
 
-/// Directories of years, each opened once, unless there are so many that those of which nothing was wanted
-/// for the longest time have to be closed.
-pub(crate) struct Years<'a> {
+/// Open year directories; beyond the limit, the least recently used one is closed.
+pub(crate) struct YearDirCache<'a> {
     collection: &'a Collection,
-    /// With the number of the call that wanted it last.
+    /// Each with the number of the call that used it last.
     dirs: HashMap<PathBuf, (u64, Option<Dir>)>,
     calls: u64,
     most: usize,
 }
 
-impl<'a> Years<'a> {
-    pub(crate) fn new(collection: &'a Collection) -> Years<'a> {
-        Years { collection, dirs: HashMap::new(), calls: 0, most: open_at_most(MOST_OPEN) }
+impl<'a> YearDirCache<'a> {
+    pub(crate) fn new(collection: &'a Collection) -> YearDirCache<'a> {
+        YearDirCache { collection, dirs: HashMap::new(), calls: 0, most: open_at_most(MOST_OPEN) }
     }
 
     /// The directory at `path`, if there is one.

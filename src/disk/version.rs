@@ -1,0 +1,53 @@
+//! An opaque value that changes when a file or directory does.
+
+use super::FileStat;
+use crate::identity::{Instant, SECOND};
+
+/// Whether a file or directory is still the same, as far as that is known without reading it: size, times
+/// and inode.
+///
+/// The device is left out: its number may change whenever a disk is mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version([u8; 32]);
+
+/// FAT keeps times to two seconds.
+const COARSEST_TIME: i128 = 2 * SECOND;
+
+impl Version {
+    /// The bytes of a version, to be stored.
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// A version that was stored.
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Version {
+        Version(bytes)
+    }
+}
+
+impl FileStat {
+    /// The version of the file or directory.
+    pub(crate) fn version(&self) -> Version {
+        let mut version = [0; 32];
+        version[..8].copy_from_slice(&self.bytes.to_be_bytes());
+        version[8..16].copy_from_slice(&low_bytes(self.modified));
+        version[16..24].copy_from_slice(&low_bytes(self.changed));
+        version[24..].copy_from_slice(&self.identity.1.to_be_bytes());
+        Version(version)
+    }
+
+    /// The version of a directory that is about to be listed at `now`. `None` if the directory changed so
+    /// recently that another change could leave its times as they are.
+    pub(crate) fn settled_version(&self, now: Instant) -> Option<Version> {
+        // Restoring a backup sets the modification time back, and thereby updates the change time.
+        let last = self.modified.max(self.changed);
+        let is_settled = now.nanoseconds() - last.nanoseconds() > COARSEST_TIME;
+        is_settled.then(|| self.version())
+    }
+}
+
+/// The part of an instant that differs between any two within some 584 years.
+fn low_bytes(instant: Instant) -> [u8; 8] {
+    let [_, _, _, _, _, _, _, _, low @ ..] = instant.nanoseconds().to_be_bytes();
+    low
+}
