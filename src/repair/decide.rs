@@ -34,6 +34,12 @@ pub(super) fn decide(
             if is_deleted(&facts.record, facts.recorded.as_ref(), options) {
                 return rebuilt(facts, donors, options);
             }
+            if own.sidecar.state == State::Deleted
+                && !is_tombstone(facts, &own.sidecar)
+                && options.state.is_none()
+            {
+                return Err(RepairError::StateUnknown { name: facts.name.clone() });
+            }
             match confirmed(facts, own, donors, options)? {
                 Some((sidecar, action)) => written(facts, sidecar, own, action),
                 None => rebuilt(facts, donors, options),
@@ -62,6 +68,7 @@ fn confirmed(
     options: Options,
 ) -> Result<Option<(Sidecar, SidecarAction)>, RepairError> {
     let mut sidecar = own.sidecar.clone();
+    let is_tombstone = is_tombstone(facts, &sidecar);
     let agreeing = donors.iter().enumerate().find_map(|(at, donor)| {
         let record = donor.record.as_ref()?;
         let agrees = same_content(&record.sidecar.files, &sidecar.files);
@@ -82,7 +89,7 @@ fn confirmed(
             return Err(RepairError::Unproven { name, root, differs });
         }
         SidecarAction::Reseal { confirmed_by: Some(at), differs }
-    } else if sidecar.state != State::Deleted && facts.inventory.matches_all(&sidecar.files) {
+    } else if !is_tombstone && facts.inventory.matches_all(&sidecar.files) {
         if options.unsealed == Unsealed::Refuse {
             return Err(RepairError::Unconfirmed { name: facts.name.clone() });
         }
@@ -99,7 +106,7 @@ fn confirmed(
         // A mark that nothing vouches for must not make an Original.
         return Err(RepairError::Handover { name: facts.name.clone() });
     }
-    if sidecar.state != State::Deleted {
+    if !is_tombstone {
         // Nor may a word that was changed by hand.
         let agreeing = agreeing.and_then(|(at, _)| Some((at, donors[at].record.as_ref()?)));
         let state = state(facts, donors, agreeing, options)?;
@@ -111,6 +118,7 @@ fn confirmed(
             _ => {}
         }
         sidecar.state = state;
+        sidecar.removal = None;
     }
     Ok(Some((sidecar, action)))
 }
@@ -154,7 +162,7 @@ fn rebuilt(
 ) -> Result<Decision, RepairError> {
     let name = || facts.name.clone();
     let own = facts.record.written().map(|own| &own.sidecar);
-    if own.is_some_and(|own| own.state == State::Deleted) {
+    if own.is_some_and(|own| is_tombstone(facts, own)) {
         return Err(RepairError::Deleted { name: name() });
     }
     if is_deleted(&facts.record, facts.recorded.as_ref(), options) {
@@ -307,6 +315,14 @@ pub(super) fn is_deleted(
     options.state.is_none()
         && own != Some(State::Deleted)
         && recorded.is_some_and(|it| it.line.state() == Some(State::Deleted))
+}
+
+/// Whether an unsealed sidecar that says Deleted is believed: the inventory has to agree, or to be silent
+/// about an item that has no payload.
+fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
+    let is_recorded = facts.recorded_state() == Some(State::Deleted);
+    own.state == State::Deleted
+        && (is_recorded || (facts.is_unrecorded() && !facts.inventory.exists))
 }
 
 /// The donor, another collection than this, that holds the Original.

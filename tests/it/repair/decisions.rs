@@ -105,6 +105,7 @@ fn a_tombstone_is_not_brought_to_life() {
     fs::remove_dir_all(pair.item("a").join("doc")).unwrap();
     assert_eq!(pair.repair(&["b"]).unwrap(), Outcome::Sound);
     // Sealed anew it is still deleted.
+    pair.record("became", "Deleted");
     pair.edit("a", "transferable", "# by hand\ntransferable");
     mended(pair.repair(&["b"]));
     assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Deleted));

@@ -101,6 +101,31 @@ fn what_was_deleted_stays_deleted() {
     assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
 }
 
+/// A word that nothing bears out discards no payload.
+#[test]
+fn a_sidecar_that_calls_a_live_item_deleted_is_asked_about() {
+    for has_inventory in [true, false] {
+        for donors in [&["b"][..], &[]] {
+            let pair = Pair::new();
+            if !has_inventory {
+                std::fs::remove_file(inventory_file(&pair.root("a"), pair.name.as_str())).unwrap();
+            }
+            pair.edit("a", "state = \"Original\"", "state = \"Deleted\"");
+            let path = pair.item("a").join("item.toml");
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text.split("[seal]").next().unwrap()).unwrap();
+            for options in [Options::default(), RESEAL] {
+                let error = pair.refuses(donors, options);
+                assert!(matches!(error, RepairError::StateUnknown { .. }), "{error}");
+            }
+            let options = Options { state: Some(State::Original), ..RESEAL };
+            mended(pair.repair_with(donors, options, &Watcher::default()));
+            assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Original));
+            assert!(pair.item("a").join("doc/a.txt").is_file());
+        }
+    }
+}
+
 /// How a Copy came to be is no part of an Original's sidecar.
 #[test]
 fn an_original_built_from_a_copy_says_nothing_of_a_copy() {
