@@ -44,7 +44,7 @@ pub(super) struct Names {
     groups: VecDeque<BTreeMap<usize, RepositoryName>>,
 }
 
-/// A group, and those that are under way before it when it is looked at: one is synced, one published.
+/// Groups whose names must be kept: this one and the two ahead of it in the pipeline.
 const GROUPS: usize = 3;
 
 impl Names {

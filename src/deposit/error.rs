@@ -28,7 +28,7 @@ pub struct Existing {
 #[derive(Debug, thiserror::Error)]
 pub enum DepositError {
     /// The source is a FIFO, a socket, a device.
-    #[error("`{}` is a {kind}, which can not be deposited", path.display())]
+    #[error("`{}` is a {kind}, which cannot be deposited", path.display())]
     Special {
         /// What it is.
         kind: &'static str,
@@ -122,7 +122,7 @@ pub enum DepositError {
         collection: PathBuf,
     },
     /// The target is not a file of the payload.
-    #[error("the target `{target}` is no file of `{}`", path.display())]
+    #[error("the target `{target}` is not a file of `{}`", path.display())]
     NoTarget {
         /// The target.
         target: PayloadPath,

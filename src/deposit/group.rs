@@ -18,7 +18,7 @@ pub(super) struct Staged {
     /// Its directory in the stage.
     pub item: PathBuf,
     pub source: String,
-    /// Whether it was read from a stream, of which nobody knows whether its end came too early.
+    /// Whether it came from a stream, whose end cannot be told from a truncation.
     pub is_stream: bool,
     pub origin: Option<PathBuf>,
     pub target: Option<PayloadPath>,
@@ -75,7 +75,7 @@ impl LabeledItem {
 /// A staged item that lacks nothing but a sync and its place.
 pub(super) struct Publishable {
     pub named: LabeledItem,
-    /// What the index is told of it, if there is one.
+    /// Its record for the index, if there is one.
     pub record: Option<Record>,
 }
 

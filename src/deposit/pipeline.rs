@@ -34,13 +34,13 @@ pub struct Depositor<'a> {
     pub writer: Writer,
     /// How items are made.
     pub options: Options,
-    /// Knows what the collection has already; it is not asked unless given.
+    /// Finds duplicates; none are looked for without it.
     pub known: Option<&'a dyn DuplicateIndex>,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// Hears how far it has come.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// Asks for a stop.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 

@@ -54,7 +54,7 @@ impl Planned {
 /// What an entry to be made is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlannedKind {
-    /// A file of so many bytes, at the time of planning.
+    /// A file, with its size in bytes at the time of planning.
     File {
         /// Its size.
         bytes: u64,
@@ -245,7 +245,7 @@ impl Plan {
 
     /// Makes sure that a sidecar can list all entries, with times and modes as long as they may be.
     fn check_sidecar(&self, source: &Path) -> Result<(), DepositError> {
-        // So many fit, however long their names are.
+        // This number fits however long the names are.
         let fits = self.entries.len() <= 2048 || {
             let bytes = |planned: &Planned| match &planned.kind {
                 PlannedKind::File { .. } => FILE_ENTRY_BYTES + quoted(planned.path.as_bytes()),

@@ -20,7 +20,7 @@ pub(super) struct SidecarWriter<'a> {
 }
 
 impl SidecarWriter<'_> {
-    /// Writes all sidecars and gives, in the same order, what the index is told.
+    /// Writes all sidecars and returns the records for the index, in the same order.
     pub(super) fn write_all(
         &self,
         named: &[LabeledItem],

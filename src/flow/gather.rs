@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{Flow, Message, Taken};
 
-/// A group is complete when it has so many items, files or bytes, or when nothing else is under way.
+/// A group is complete at these numbers of items, files or bytes, or when nothing else is in flight.
 pub(crate) const GROUP_ITEMS: usize = 2048;
 pub(super) const GROUP_FILES: usize = 32 * 1024;
 pub(super) const GROUP_BYTES: u64 = 512 * 1024 * 1024;
@@ -66,7 +66,7 @@ impl<R> ReorderBuffer<R> {
         self.complete.push_back(std::mem::take(&mut self.begun));
     }
 
-    /// Takes the next group, if it is complete or need not wait for more.
+    /// Returns the next group if it is full, or if nothing else is in flight.
     pub(crate) fn take(&mut self, idle: bool) -> Option<Vec<R>> {
         if self.complete.is_empty() && idle && !self.begun.is_empty() {
             self.close();

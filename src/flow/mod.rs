@@ -20,12 +20,12 @@ pub(crate) use room::{Footprint, Lacking, Reservation, Reservations};
 /// The number of a job, from 0, and what became of it.
 type Message<R> = (usize, R);
 
-/// The publishing side is woken for so many messages, or bytes, or when nothing else is under way:
-/// waking it for each of many small items would cost more than staging them.
+/// Messages, and their bytes, that wake the publishing side; it also wakes when nothing else is in flight. Waking
+/// it for each small item would cost more than staging that item.
 const NEWS: usize = 256;
 const NEWS_BYTES: u64 = 64 * 1024 * 1024;
 
-/// So many groups are staged, synced and put in place at a time.
+/// Groups that are staged, synced and put in place at a time.
 const GROUPS: usize = 3;
 
 /// How much may be under way at a time: memory goes by files, what a crash undoes by bytes.
@@ -104,7 +104,7 @@ struct Taken<R> {
 }
 
 impl<R> Flow<R> {
-    /// A flow of at most so many jobs at a time, and of a few groups of files and bytes.
+    /// A flow of at most `jobs` jobs at a time, and of a few groups of files and bytes.
     pub(crate) fn new(jobs: usize) -> Flow<R> {
         let (files, bytes) = (GROUPS * gather::GROUP_FILES, GROUPS as u64 * gather::GROUP_BYTES);
         Flow::with_limit(Limit { jobs, files, bytes })
@@ -165,7 +165,7 @@ impl<R> Flow<R> {
         !state.stopped
     }
 
-    /// Hands over what became of a job, of so many bytes.
+    /// Hands over the result of a job of `bytes`.
     pub(crate) fn deliver(&self, message: Message<R>, bytes: u64) {
         let mut state = self.state();
         state.weigh(message.0, Size { files: 0, bytes });
@@ -240,7 +240,7 @@ mod tests {
         Size::default()
     }
 
-    /// A flow in which so many jobs have entered.
+    /// A flow that a number of jobs have entered.
     fn entered(jobs: usize) -> Flow<usize> {
         let flow = Flow::with_limit(LIMIT);
         assert!((0..jobs).all(|_| flow.enter()));

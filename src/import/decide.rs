@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
         let Some(settle) = self.rules.settle else { return false };
         match self.clock.now().duration_since(look.changed) {
             Some(age) => age < settle,
-            // A time that lies ahead says nothing about how long ago it was; it is no reason to wait
+            // A future time says nothing about age; it is no reason to wait
             // for ever, unless it is so near that the clocks only differ.
             None => {
                 look.changed.duration_since(self.clock.now()).is_some_and(|ahead| ahead < settle)

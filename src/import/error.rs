@@ -94,7 +94,7 @@ pub enum ImportError {
         source: std::io::Error,
     },
     /// What is done cannot be moved where it is to go.
-    #[error("`{}` can not take what was imported: {reason}", path.display())]
+    #[error("`{}` cannot take what was imported: {reason}", path.display())]
     ArchiveDirectory {
         /// The directory.
         path: PathBuf,

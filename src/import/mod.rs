@@ -3,7 +3,7 @@
 //! [`Tree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
 //! each, by a look at it (`look`) and at the [`Ledger`]: that is the plan, which [`plan`] tells. An
 //! [`Importer`] carries it out: a [`Depositor`](crate::deposit::Depositor) makes the items in groups, and
-//! when a group is durable, its lines are written into the ledger, and then it is told. `after` moves or
+//! when a group is durable, its lines are written into the ledger, and then it is reported. `after` moves or
 //! removes sources that became items, `relate` links the items of rows, `estimate` says how long their
 //! names take.
 
@@ -116,7 +116,7 @@ pub struct Event {
 /// What became of a source.
 #[derive(Debug)]
 pub enum Became {
-    /// It would become an item: so many files and bytes.
+    /// It would become an item.
     Planned {
         /// How many files.
         files: u64,

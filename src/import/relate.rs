@@ -20,7 +20,7 @@ use crate::item::State;
 use crate::wait::Waiter;
 
 /// Sets the relations between rows; `rows` are those of the whole manifest. Rows that are refused have
-/// been told before, and are passed over. Returns how many could not be related, each of which is told.
+/// been reported before, and are passed over. Returns how many could not be related, each of which is reported.
 pub fn relate(
     ledger: &Ledger<'_>,
     rows: impl Iterator<Item = FoundCandidate>,

@@ -12,7 +12,7 @@ use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved, stat_of};
 /// What of a directory becomes an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
-    /// What lies so many levels below it; a file higher up is an item too.
+    /// Entries this many levels below it; a file higher up is an item too.
     Depth(usize),
     /// Each file, at any depth.
     EachFile,

@@ -1,4 +1,4 @@
-//! The mended item, made in the stage: what is good by a second name, what is not from donors.
+//! The repaired item, built in the stage: good files by a second link, damaged ones from donors.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ use crate::item::{Content, Entry, PayloadPath, State, directories, empty_directo
 use crate::layout;
 use crate::progress::Progress;
 
-/// What building needs to know.
+/// The inputs of a repaired item.
 pub(super) struct Build<'a> {
     /// What there is of it.
     pub item: Option<&'a StoredItem>,
@@ -23,7 +23,7 @@ pub(super) struct Build<'a> {
     pub writer: &'a Writer,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
-    /// Where the mended item is in the stage.
+    /// Where the repaired item is in the stage.
     pub staged: &'a Path,
 }
 

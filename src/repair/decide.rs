@@ -1,4 +1,4 @@
-//! Which sidecar the mended item has: its own, its own sealed anew, or one built from a donor's.
+//! The sidecar of the repaired item: its own, its own with a new seal, or one built from a donor's.
 
 use toml::Value;
 
@@ -23,7 +23,7 @@ pub(super) fn decide(
             Ok(Decision { sidecar: own.sidecar.clone(), text, action: SidecarAction::Keep })
         }
         SidecarStatus::Doubtful(own) => {
-            // Whoever seals it as it is does not want back what it was.
+            // `Unsealed::Seal` asks for the present text, not for the former one.
             if options.unsealed == Unsealed::Refuse
                 && let Some((from, sidecar, text)) = proof::as_sealed(own, donors)
                 // Where only a comment differs, that is kept.
@@ -60,7 +60,7 @@ fn written(
     Ok(Decision { sidecar, text, action })
 }
 
-/// The item's own sidecar as it is to be sealed anew, if a donor or the payload bears it out.
+/// The item's own sidecar for a new seal, if a donor or the payload confirms it.
 fn confirmed(
     facts: &Facts,
     own: &Written,

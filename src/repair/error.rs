@@ -100,7 +100,7 @@ pub enum RepairError {
         cause: SidecarError,
     },
     /// The sidecar cannot be printed so that it reads the same.
-    #[error("the sidecar of `{name}` can not be written")]
+    #[error("the sidecar of `{name}` cannot be written")]
     Sidecar {
         /// The item.
         name: RepositoryName,
@@ -117,7 +117,7 @@ pub enum RepairError {
         path: PathBuf,
     },
     /// The mended item, read back, is not as it should be.
-    #[error("`{name}` is not whole after it was mended in the stage: {finding}")]
+    #[error("`{name}` is not whole after its repair in the stage: {finding}")]
     NotWhole {
         /// The item.
         name: RepositoryName,
@@ -125,7 +125,7 @@ pub enum RepairError {
         finding: String,
     },
     /// The item was replaced, and then it did not verify.
-    #[error("`{name}` was mended and does not verify: {finding}")]
+    #[error("`{name}` was repaired and does not verify: {finding}")]
     NotWholeInPlace {
         /// The item.
         name: RepositoryName,

@@ -39,7 +39,7 @@ impl Written {
     }
 }
 
-/// The item to be mended.
+/// The item to be repaired.
 #[derive(Debug)]
 pub(super) struct Facts {
     /// The name, as it is spelt on disk.
@@ -115,7 +115,7 @@ fn read(dir: &Dir) -> Result<Option<ReadFile>, SidecarFileError> {
         file.map(|mut file| read_sidecar(&mut file)).transpose()
     };
     match read() {
-        // What fails twice is no accident of the moment.
+        // Retry once: a transient error must not count as a lost sidecar.
         Err(SidecarFileError::Disk(error)) if is_of_the_item(&error) => read(),
         outcome => outcome,
     }

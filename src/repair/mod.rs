@@ -1,29 +1,29 @@
-//! Repair: what is damaged, missing or added in an item is mended from any good copy of it.
+//! Repair: damaged, missing or added files of an item are made right from any good copy of it.
 //!
-//! An item that the inventory says should be here, and that is not, is made anew from its donors, under its
-//! name and in the state that was recorded.
+//! An item that the inventory records and that is missing is rebuilt from its donors, under its name and in
+//! the recorded state.
 //!
 //! A [`Repairer`] looks at an item and at the same item in other collections, the *donors*, makes a
-//! [`Plan`] of it, and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] mends.
+//! [`Plan`] of it, and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] repairs.
 //!
 //! # Files, in reading order
 //!
 //! | file | subject |
 //! |---|---|
-//! | `facts`, `scan` | what is there: sidecars as they are, files as they are read now |
-//! | `decide` | which sidecar the item shall have; pure |
+//! | `facts`, `scan` | the present sidecars, and the present files, read |
+//! | `decide` | the sidecar of the repaired item; pure |
 //! | `recorded` | which state the inventory vouches for; pure |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the bytes that are asked for |
-//! | `build` | the mended item, made in the stage |
-//! | `run` | from a look at the item to the mended one in its place |
+//! | `build` | the repaired item, made in the stage |
+//! | `run` | from the examination of an item to the repaired one in its place |
 //!
 //! # What is never done
 //!
-//! - A byte is used only if the digest of what is read now is the one that the sidecar asks for.
-//! - The item is replaced in one step, by one that was read back. What it was stays in the trash with
-//!   all that was added to it or damaged, until that is purged.
+//! - A file is used only if its digest, taken now, is the one in the sidecar.
+//! - The item is replaced in one step, by one that was read back. The old item stays in the trash, with all
+//!   added and damaged files, until it is purged.
 //! - A sidecar is believed if its seal is intact, if the seal it had fits what a copy's says, or if a
 //!   copy's sealed one says the same of payload and description. No second Original is made where the first is known.
 
@@ -51,9 +51,9 @@ use crate::wait::Waiter;
 pub use error::RepairError;
 pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
 
-/// Mends items of one collection from others.
+/// Repairs items of one collection from others.
 pub struct Repairer<'a> {
-    /// The collection whose items are mended.
+    /// The collection whose items are repaired.
     pub collection: &'a Collection,
     /// Where good copies are looked for, in this order.
     pub donors: &'a [Collection],
@@ -65,9 +65,9 @@ pub struct Repairer<'a> {
     pub clock: &'a dyn Clock,
     /// How long to wait for the lock of an item.
     pub wait: Duration,
-    /// Hears how far it has come.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// Asks for a stop.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Repairer<'a> {
 /// How far a repair may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What is done with an item of which something cannot be mended.
+    /// The treatment of an item that cannot be repaired completely.
     pub remainder: PartialRepair,
     /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
     pub unsealed: Unsealed,
@@ -88,13 +88,13 @@ pub struct Options {
     pub state: Option<State>,
 }
 
-/// What is done with an item of which something cannot be mended.
+/// The treatment of an item that cannot be repaired completely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialRepair {
     /// It is left as it is.
     #[default]
     Refuse,
-    /// What can be mended is mended; the rest stays as it is.
+    /// It is repaired as far as possible; the rest stays as it is.
     Leave,
 }
 
@@ -104,7 +104,7 @@ pub enum Unsealed {
     /// Its description may have been damaged as well; a donor has to agree with all of it.
     #[default]
     Refuse,
-    /// It is sealed anew as it is.
+    /// It gets a new seal as it is.
     Seal,
 }
 
@@ -113,6 +113,6 @@ pub enum Unsealed {
 pub enum Outcome {
     /// Nothing was wrong.
     Sound,
-    /// The plan was carried out; what it could not mend is in [`Plan::lost`].
+    /// The plan was carried out; what it could not repair is in [`Plan::lost`].
     Repaired(Box<Plan>),
 }

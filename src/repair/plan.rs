@@ -1,4 +1,4 @@
-//! Where each entry of the mended item comes from.
+//! Where each entry of the repaired item comes from.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub enum SidecarAction {
         /// The donor.
         from: usize,
     },
-    /// It is sealed anew, what others have written into it kept.
+    /// It gets a new seal; keys and comments of others are kept.
     Reseal {
         /// The donor whose sidecar says the same of the payload.
         confirmed_by: Option<usize>,
@@ -66,7 +66,7 @@ pub enum SidecarAction {
     },
 }
 
-/// The sidecar that the mended item has.
+/// The sidecar of the repaired item.
 #[derive(Debug)]
 pub(super) struct Decision {
     pub sidecar: Sidecar,
@@ -74,7 +74,7 @@ pub(super) struct Decision {
     pub action: SidecarAction,
 }
 
-/// How an entry that does not stay as it is comes into the mended item.
+/// How an entry that does not stay as it is comes into the repaired item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryStep {
     /// The entry.

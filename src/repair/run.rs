@@ -1,4 +1,4 @@
-//! From a look at an item to the mended one in its place: everything is read first, and locked last.
+//! From the examination of an item to the repaired one in its place: read first, lock last.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::layout;
 use crate::progress::NoProgress;
 use crate::verify::{Depth, Findings, Place, Severity, verify_item};
 
-/// An item that was looked at, with all that is needed to mend it.
+/// An examined item, with all that its repair needs.
 struct Examined {
     /// What there is of it; nothing of one that vanished.
     item: Option<StoredItem>,
@@ -48,8 +48,8 @@ impl Repairer<'_> {
         Ok(self.look_at(name)?.map(|examined| examined.plan))
     }
 
-    /// Mends the item `name`. Whatever goes wrong, and wherever the process is killed, there is the
-    /// old item or the mended one.
+    /// Repairs the item `name`. After any error, and wherever the process is killed, the old item or the repaired
+    /// one is in place.
     ///
     /// Everything is read and built without a lock: a lock is on many items, and reading takes long.
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
@@ -74,7 +74,7 @@ impl Repairer<'_> {
             outcome => outcome?,
         }
         let note = match examined.plan.damage {
-            Damage::Within => "mended",
+            Damage::Within => "repaired",
             Damage::Vanished => "brought back",
         };
         self.check_in_place(&examined.plan)?;
@@ -232,8 +232,8 @@ impl Repairer<'_> {
         let (progress, interrupt) = (self.progress, self.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
         Build { item: item.as_ref(), plan, donors, writer, progress, interrupt, staged }.run()?;
-        let mended = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
-        let report = verify_item(&mended, Depth::FromDisk, progress, interrupt);
+        let repaired = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
+        let report = verify_item(&repaired, Depth::FromDisk, progress, interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         findings.check_shortage()?;
         if let Some(finding) = unexpected(&findings, plan) {
@@ -289,7 +289,7 @@ impl Repairer<'_> {
     /// Every byte was read back in the stage, so its place is looked at and not its bytes again.
     fn check_in_place(&self, plan: &Plan) -> Result<(), RepairError> {
         let item = self.collection.item(&plan.name)?;
-        // It is mended: a stop that is asked for now changes nothing about that.
+        // The item is repaired: a stop requested now does not change that.
         let report = verify_item(&item, Depth::Quick, &NoProgress, &Interrupt::default());
         let findings = report.map(|report| report.findings).unwrap_or_default();
         findings.check_shortage()?;

@@ -104,7 +104,7 @@ impl PayloadScan {
 
     /// Looks below `doc` and reads what is `known`.
     ///
-    /// What cannot be listed or read is told as such; it is never taken for good.
+    /// A file that cannot be listed or read counts as damaged, never as good.
     pub(super) fn take(
         doc: &Dir,
         known: &KnownPaths<'_>,

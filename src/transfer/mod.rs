@@ -6,7 +6,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
-//! | `look` | one item: both sidecars are read, and the step is decided; once more if another process was faster |
+//! | `look` | one item: reads both sidecars and decides the step; once more if another process was faster |
 //! | `staged`, `shared` | an item in the stage; what the threads of a run share |
 //! | `draft` | an item on its way: copied into the stage by several threads |
 //! | `arrived` | an item that the destination has already |
@@ -108,11 +108,11 @@ pub struct Rules {
     pub revive: bool,
     /// A migrated Original leaves a Copy.
     pub leave_copy: bool,
-    /// What is there already is read, to see that it is whole.
+    /// Items that the destination already has are read, to verify them.
     pub checksum: bool,
 }
 
-/// How far it goes.
+/// Whether the run only plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
     /// Only decides.
@@ -128,27 +128,27 @@ pub struct Options {
     pub verb: Verb,
     /// What is allowed.
     pub rules: Rules,
-    /// How far it goes.
+    /// Whether the run only plans.
     pub depth: RunMode,
     /// Only items that the source has in this state.
     pub state: Option<State>,
-    /// What is done about items that are deleted at the source.
+    /// How items are treated that are deleted at the source.
     pub tombstones: Tombstones,
     /// How many files are copied at a time.
     pub jobs: usize,
     /// Whether the first failure ends the run.
     pub on_error: OnError,
-    /// Items of so many bytes keep what has been copied of them when a run is cut short.
+    /// The size in bytes from which an item keeps its copied files when a run is interrupted.
     pub resume_bytes: u64,
 }
 
-/// What is done about items that are deleted at the source.
+/// How items are treated that are deleted at the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tombstones {
-    /// They are refused: somebody asked for them.
+    /// Each is an error: it was asked for by its identifier.
     #[default]
     Refuse,
-    /// They are passed over: all items were asked for, and these are none any more.
+    /// They are skipped: all items were asked for, and these no longer exist.
     Pass,
     /// The destination of a copy learns of them.
     Bring,
@@ -174,41 +174,40 @@ pub struct Transfer<'a> {
     pub wait: Duration,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// Hears how far it has come.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// Whether it has been told what lies ahead.
+    /// Whether the totals have been announced.
     pub ahead: ProgressTotals,
-    /// Asks for a stop.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
-/// What progress knows of the run as a whole.
+/// Whether the totals of a run are known to its progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgressTotals {
-    /// What is begun is told as it is.
+    /// The totals grow with each item that is begun.
     #[default]
     Unknown,
-    /// Everything is told by somebody else, as [`NameFilter::measure`] does it; so what need not be copied
-    /// counts as well.
+    /// The totals were announced beforehand ([`NameFilter::measure`]), so skipped items count as progress.
     Announced,
 }
 
-/// An item that was looked at, and what was done, or would be.
+/// The report of one item.
 #[derive(Clone, Debug)]
 pub struct Transferred {
     /// What.
     pub step: Step,
-    /// Where it is at the destination.
+    /// Its directory at the destination.
     pub place: PathBuf,
     /// Its files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What is in the directories that go and in no sidecar: it moves to the trash.
+    /// Files in the removed directories that no sidecar lists; they move to the trash.
     pub unlisted: Vec<PathBuf>,
 }
 
-/// What became of one item.
+/// The outcome of one item.
 #[derive(Debug)]
 pub struct Outcome {
     /// The item, as it was asked for.
@@ -232,7 +231,7 @@ pub struct Summary {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What ended the run before its time, or went wrong after its last item.
+    /// The error that ended the run early, or that occurred after the last item.
     pub fatal: Option<TransferError>,
 }
 

@@ -250,8 +250,8 @@ impl Shared<'_> {
         self.drop_all(&moved, group);
     }
 
-    /// Puts synced items in place and syncs the directories that got them. Returns those that are
-    /// there for good.
+    /// Puts synced items in place and syncs the directories that got them. Returns those that
+    /// are durable.
     ///
     /// What takes the place of something needs its lock, which is taken here unless it is held.
     pub(super) fn place(&self, items: Items, group: &mut Group, locks: Locks) -> Items {

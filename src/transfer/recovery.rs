@@ -109,7 +109,7 @@ impl Finish<'_> {
             Err(CollectionError::ItemLocked { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
-        // Finished meanwhile by whoever had the locks.
+        // The process that held the locks may have finished it.
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
         let sides =

@@ -1,5 +1,4 @@
-//! What leaves the source: moved as it is within one file system, or gone once the destination is
-//! proven.
+//! Items leave the source: moved within one file system, or removed once the destination is verified.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-/// So many items are moved under their locks at a time.
+/// Limit on items that are moved under their locks at a time.
 const MOVED_AT_A_TIME: usize = 128;
 
 impl Shared<'_> {

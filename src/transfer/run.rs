@@ -15,7 +15,7 @@ use crate::identity::RepositoryName;
 use crate::progress::Progress;
 use std::sync::Arc;
 
-/// So many items are worked on, or wait for those before them, at a time.
+/// Limit on items in flight.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
 
 /// Hands the names of items to the function it is given, until that has enough.
@@ -46,7 +46,7 @@ impl NameFilter {
         go_on: impl Fn() -> bool,
     ) {
         let items = Lookup::new(collection);
-        // The transfer meets the same errors, and tells them.
+        // The transfer meets the same errors and reports them.
         let _ = self.feed(collection)(&mut |name| {
             let totals = items.item(&name).ok().flatten().and_then(|item| item.totals());
             progress.expect(1, totals.map_or(0, |totals| totals.bytes));

@@ -64,7 +64,7 @@ pub(super) struct Shared<'a> {
 impl Shared<'_> {
     /// The right to write at the destination. Where it is needed there is one: a plan ends before.
     pub(super) fn writer(&self) -> &Writer {
-        self.writer.expect("because whoever acts was handed a writer, which `run` makes sure of")
+        self.writer.expect("because `run` refuses to act without a writer")
     }
 
     /// What is asked before the destination gets a deleted Original back.

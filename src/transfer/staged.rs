@@ -52,7 +52,7 @@ impl Staged {
         self.place.0.join(&self.place.1)
     }
 
-    /// What is told of it once it is in place.
+    /// The report of the item once it is in place.
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
         let place = root.join(self.at());
         let Staged { step, files, bytes, .. } = *self;

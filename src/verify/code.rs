@@ -85,7 +85,7 @@ codes! {
     LinkDiffers = 205, Damage, "a link is missing or points elsewhere";
     EmptyDirectoryMissing = 206, Damage, "an empty directory is missing";
     KindDiffers = 207, Damage, "something has become of another kind: a file, link, directory, FIFO";
-    Unreadable = 208, Damage, "something can not be read, so that nothing is known of it";
+    Unreadable = 208, Damage, "something cannot be read, so that nothing is known of it";
     TotalsDiffer = 209, Damage, "the totals of the sidecar do not agree with its entries";
     TargetMissing = 210, Damage, "the target is not a file or link of the payload";
     PayloadMissing = 211, Damage, "the payload directory is missing";

@@ -20,13 +20,13 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::sidecar::Party;
 
-/// So many sidecars of each root are read ahead.
+/// Sidecars of each root that are read ahead.
 const AHEAD: usize = 64;
 
 /// Something that two or more roots do not agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// Which of the roots it is told of.
+    /// The root that it is about.
     pub root: usize,
     /// The item, as it is spelt there; nothing if it is about the root as a whole.
     pub name: Option<RepositoryName>,
@@ -250,7 +250,7 @@ impl Roots<'_> {
             facts.push(format!("{} says that it was deleted", self.path(holding.collection)));
         }
         if let Some(holding) = all.iter().find(|it| it.record.is_err()) {
-            facts.push(format!("its sidecar in {} can not be read", self.path(holding.collection)));
+            facts.push(format!("its sidecar in {} cannot be read", self.path(holding.collection)));
         }
         if let Some(Party::To(id)) = copy.handover.as_ref().map(|handover| &handover.party) {
             facts.push(format!("it was handed over to the collection {id}"));

@@ -13,7 +13,7 @@ use crate::identity::{Instant, RepositoryName};
 
 /// No line is longer: a leaf has at most 255 bytes.
 const LINE: u64 = 512;
-/// So many bytes are written at a time.
+/// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
 
 fn leaf_of(name: &RepositoryName) -> &str {
@@ -102,7 +102,7 @@ fn parse(line: &[u8]) -> Option<(String, Instant)> {
     Some((leaf.to_owned(), date.parse().ok()?))
 }
 
-/// Writes the dates anew, in the order of the listing.
+/// Rewrites the dates, in the order of the listing.
 #[derive(Debug)]
 pub(super) struct Recorder {
     dir: Dir,

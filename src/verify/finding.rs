@@ -7,7 +7,7 @@ use crate::disk::{Kind, PathError, Shortage};
 use crate::item::PayloadPath;
 use crate::layout;
 
-/// So many findings of each severity are kept of one item; more are only counted.
+/// Findings of each severity that are kept of one item; more are only counted.
 const KEPT: u64 = 1000;
 
 /// One thing that was found.

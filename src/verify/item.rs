@@ -15,7 +15,7 @@ use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
 
-/// Verifies one item, on this thread. Nothing is told of an item that was interrupted.
+/// Verifies one item, on this thread. `None` if it is interrupted.
 pub fn verify_item(
     item: &StoredItem,
     depth: Depth,
@@ -35,7 +35,7 @@ pub fn verify_item(
 }
 
 /// Verifies the payload `doc`, wherever it is, against the entries of `sidecar`, on this thread.
-/// Nothing is told if it was interrupted.
+/// `None` if it is interrupted.
 pub fn verify_payload(
     doc: Dir,
     sidecar: &Sidecar,

@@ -20,7 +20,7 @@ use crate::disk::{Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// So many items are handed to a thread at a time.
+/// Items that are handed to a thread at a time.
 const BATCH: usize = 16;
 
 /// Puts items into the queue and hands them to the pool.
@@ -214,14 +214,14 @@ impl Lister<'_, '_, '_> {
                 Ok(Some(stamp)) if stamp.kind == Kind::Link => {
                     self.send(FeedEvent::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
                 }
-                // What cannot be inspected cannot be listed either, which is told then.
+                // What cannot be inspected cannot be listed either, which is reported then.
                 Ok(_) | Err(_) => {}
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Sends what comes after the items so far.
+    /// Flushes the batch, then sends `answer`, to keep the order.
     fn send(&mut self, answer: FeedEvent) -> ControlFlow<()> {
         self.hand_on()?;
         match self.queue.send(answer) {

@@ -11,7 +11,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `code`, `finding` | what can be found, and how it is told |
+//! | `code`, `finding` | the findings and their text |
 //! | `item` | one item: its sidecar, then its payload |
 //! | `record` | the sidecar: its seal, and whether it agrees with itself and its path |
 //! | `payload` | the files below `doc/` against the entries of the sidecar |
@@ -118,7 +118,7 @@ pub struct ItemReport {
     pub name: RepositoryName,
     /// The state, if the sidecar can be read.
     pub state: Option<State>,
-    /// How many files are there as the sidecar has them, as far as was looked.
+    /// Files that match the sidecar, as far as they were checked.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,

@@ -14,7 +14,7 @@ use crate::sidecar::Files;
 /// Below this many bytes an item is not worth handing to another thread.
 const SHARED_BYTES: u64 = 1024 * 1024;
 
-/// The files of an item that are to be read; whoever is free takes the next one.
+/// The files of an item that are to be read; a free thread takes the next one.
 #[derive(Debug)]
 pub(super) struct DigestRun {
     doc: Dir,

@@ -42,11 +42,11 @@ pub struct Rounds<'a> {
 /// How a run with a time limit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Round {
-    /// It came to the end of the collection: the next run begins anew.
+    /// It reached the end of the collection: the next run begins at the start.
     Complete,
     /// The next run goes on.
     Open,
-    /// No dates could be kept: the next run begins anew.
+    /// No dates could be kept: the next run begins at the start.
     Lost,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Rounds<'a> {
                 let begun = dir.as_ref().and_then(|dir| begin_of_round(dir, file));
                 let begun = begun.filter(|begun| *begun <= now);
                 if let (None, Some(dir)) = (begun, &writable) {
-                    // Not written, the next run begins anew, as this one does.
+                    // Without it the next run begins at the start, as this one does.
                     let _ = dir.replace_file(file, format!("{now}\n").as_bytes());
                 }
                 Some(begun.unwrap_or(now))

@@ -24,7 +24,7 @@ use crate::flow::drive;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// So many batches are verified, or wait for those before them to be reported, at a time.
+/// Limit on batches in flight.
 const UNDER_WAY: usize = 16;
 
 /// Verifies what `scope` says of `collection` and calls `report`, on this thread, for each item in

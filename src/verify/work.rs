@@ -41,7 +41,7 @@ impl Batch {
         let mut told = self.told();
         let ready = told.iter().take_while(|told| told.is_some()).count();
         if ready > 0 {
-            // Whoever waits may have gone.
+            // The receiver may have ended.
             let _ = self.answers.send(told.drain(..ready).flatten().collect());
         }
     }

@@ -187,17 +187,17 @@ fn what_is_no_file_is_refused_by_name() {
         0,
     )
     .unwrap();
-    let told = "`/sources/dir/pipe` is a FIFO, which can not be deposited";
+    let told = "`/sources/dir/pipe` is a FIFO, which cannot be deposited";
     place.refuses(&place.source("dir"), told);
     place.refuses(&place.source("dir/pipe"), told);
     let _socket = std::os::unix::net::UnixListener::bind(place.source("socket")).unwrap();
     place.refuses(
         &place.source("socket"),
-        "`/sources/socket` is a socket, which can not be deposited",
+        "`/sources/socket` is a socket, which cannot be deposited",
     );
     place.refuses(
         Path::new("/dev/null"),
-        "`/dev/null` is a character device, which can not be deposited",
+        "`/dev/null` is a character device, which cannot be deposited",
     );
 }
 

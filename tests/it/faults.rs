@@ -40,7 +40,7 @@ fn every_operation(mode: Mode, system: System) {
     for at in system.points() {
         let root = scratch.path().join(format!("archive-{at}"));
         make_collection(&root);
-        let faults = Arc::new(Faults::new(&root, at, mode).on(system));
+        let faults = Arc::new(Faults::new(&root, at, mode).on(system).of_changes());
         let reported = run_with_faults(&root, &sources, &faults);
         let struck = faults.struck();
         check_after(&root, &sources, &reported, mode, struck.as_ref().map(|it| format!("{it:?}")));
@@ -51,7 +51,7 @@ fn every_operation(mode: Mode, system: System) {
         }
         strikes = at;
     }
-    assert!(strikes > 100, "only {strikes} operations were made to fail");
+    assert!(strikes > 30, "only {strikes} operations were made to fail");
 }
 
 /// The names that were reported as deposited.
@@ -199,14 +199,14 @@ fn recovery_killed(system: System) {
             &Arc::new(Faults::new(&root, 75, Mode::Killed).on(system)),
         );
         assert_ne!(staged(&root), [""; 0]);
-        let faults = Arc::new(Faults::new(&root, at, Mode::Killed).on(system));
+        let faults = Arc::new(Faults::new(&root, at, Mode::Killed).on(system).of_changes());
         if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
             let _ = recover(&collection, &crate::support::agent(), &crate::support::waiter(&clock));
         }
         recovered_whole(&root, &format!("at {at}"));
         std::fs::remove_dir_all(&root).unwrap();
         if faults.struck().is_none() {
-            assert!(at > 20);
+            assert!(at > 5);
             break;
         }
     }

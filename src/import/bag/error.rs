@@ -23,7 +23,7 @@ pub enum BagError {
         file: String,
     },
     /// A line cannot be read.
-    #[error("line {line} of `{file}` can not be read")]
+    #[error("line {line} of `{file}` cannot be read")]
     Line {
         /// The tag file.
         file: String,
@@ -69,7 +69,7 @@ pub enum BagError {
         files_told: u64,
     },
     /// A description cannot be taken.
-    #[error("`bag-info.txt` can not be taken")]
+    #[error("`bag-info.txt` cannot be taken")]
     Description(#[from] MetadataError),
     /// It cannot be read.
     #[error(transparent)]

@@ -48,7 +48,7 @@ impl Bag {
         Ok(Bag { checks, metadata, oxum })
     }
 
-    /// Compares counts of the payload with those that are told.
+    /// Compares counts of the payload with those in the tags.
     pub(super) fn check_counts(&self, bytes: u64, files: u64) -> Result<(), BagError> {
         match self.oxum {
             Some(told) if told != (bytes, files) => {

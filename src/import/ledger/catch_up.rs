@@ -16,7 +16,7 @@ pub(crate) const IMPORTED: &str = "imported";
 /// The key of `[origin]` that says where the source was.
 pub(crate) const SOURCE: &str = "source";
 
-/// So many lines are added at a time.
+/// Lines that are added at a time.
 const LINES: usize = 4096;
 
 impl Ledger<'_> {

@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub source: Vec<u8>,
 }
 
-/// So many digits of a digest tell a whole line from a torn one.
+/// Digits of the digest that tells a whole line from a torn one.
 const CHECK_DIGITS: usize = 16;
 
 impl Entry {

@@ -1,8 +1,8 @@
 //! The ledger: which source became which item, so that nothing is imported twice.
 //!
 //! One text file in the collection, `.urepo/import/ledger`, to which lines are added: each once its item
-//! is durable and before it is told. A torn last line is passed over. The sidecars say the same
-//! (`[origin]`), so a ledger that is lost is made anew from them, and [`catch_up`] adds what was put in
+//! is durable and before it is reported. A torn last line is passed over. The sidecars say the same
+//! (`[origin]`), so a lost ledger is rebuilt from them, and [`catch_up`] adds what was put in
 //! place just before a crash: names are given in the order of their dates, so only those after the
 //! last one of the ledger need to be looked at.
 //!
@@ -30,7 +30,7 @@ pub(crate) use line::{Entry, Kind};
 const FILE: &str = "ledger";
 const LOCK: &str = "lock";
 
-/// The ledger is read in pieces of so many bytes.
+/// Bytes of the ledger that are read at a time.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// No path is so long, so no line is.

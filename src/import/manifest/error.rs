@@ -38,7 +38,7 @@ pub enum RowFault {
         expected: usize,
     },
     /// The text is not in the format.
-    #[error("it can not be read: {0}")]
+    #[error("it cannot be read: {0}")]
     Syntax(String),
     /// No column means anything.
     #[error("there is no column `{0}`")]

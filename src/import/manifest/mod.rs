@@ -2,7 +2,7 @@
 //!
 //! `lines` reads a text in lines of bounded length, [`csv`](mod@csv), [`jsonl`] and [`table`] make
 //! records of it, [`columns`] says what each column means, [`row`] makes a candidate of a record. What is
-//! wrong with a row is told with its line, and the rows after it are read all the same.
+//! wrong with a row is reported with its line, and the rows after it are read all the same.
 
 mod columns;
 mod csv;

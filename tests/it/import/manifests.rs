@@ -183,9 +183,9 @@ fn are_refused_as_a_whole_if_their_columns_are_not_understood() {
     let expected = "line 2: it has a carriage return before its end; lines end with LF or CRLF";
     assert_eq!((words, items.len()), (vec!["c imported".to_owned(), expected.to_owned()], 1));
     let (words, _) = rows(Format::Toml, "[[item]]\npath = 'a'\n[[item]]\npath = \n");
-    assert!(words[0].starts_with("line 4: it can not be read"), "{words:?}");
+    assert!(words[0].starts_with("line 4: it cannot be read"), "{words:?}");
     let (words, _) = rows(Format::Jsonl, "{\"path\": \"a\", \"box\": 1}\n[1]\n{\"path\": 7,\n");
     assert_eq!(words[0], "line 1: the column `box` means nothing");
-    assert!(words[1].starts_with("line 2: it can not be read"), "{words:?}");
-    assert!(words[2].starts_with("line 3: it can not be read"), "{words:?}");
+    assert!(words[1].starts_with("line 2: it cannot be read"), "{words:?}");
+    assert!(words[2].starts_with("line 3: it cannot be read"), "{words:?}");
 }

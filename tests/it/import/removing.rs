@@ -41,7 +41,7 @@ fn killed_at_every_operation(after: impl Fn(&Path) -> After, least: usize) {
         std::fs::create_dir(&done).unwrap();
         let before = crate::support::tree(&sources.join("dir"));
         let after = || after(&done);
-        let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
+        let faults = Arc::new(Faults::new(&root, at, Mode::Killed).of_changes());
         run(&root, &sources, &after, &Watcher::new(Arc::clone(&faults) as _));
         let context = format!("{at} {:?}", faults.struck());
         if sources.join("dir").exists() {
@@ -67,14 +67,14 @@ fn killed_at_every_operation(after: impl Fn(&Path) -> After, least: usize) {
 
 #[test]
 fn removals_killed_at_any_operation() {
-    killed_at_every_operation(|_| After::Remove, 150);
+    killed_at_every_operation(|_| After::Remove, 30);
 }
 
 #[test]
 fn moves_killed_at_any_operation() {
     killed_at_every_operation(
         |done| After::Move(ArchiveDirectory::open(done, &Watcher::default()).unwrap()),
-        100,
+        20,
     );
 }
 

@@ -124,10 +124,10 @@ impl Faults {
         Faults { only: Some(operation), ..self }
     }
 
-    /// The same with the n-th operation that changes something: whoever is killed before another one leaves
-    /// the same on the disk as if the next of these had come.
+    /// The same with a kill before the n-th operation that changes something: one before any other operation
+    /// leaves the same on the disk. Errors strike any operation.
     pub(crate) fn of_changes(self) -> Faults {
-        Faults { changes: true, ..self }
+        Faults { changes: self.mode == Mode::Killed, ..self }
     }
 
     /// The operation that failed first, if it came to that.

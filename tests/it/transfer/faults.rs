@@ -68,7 +68,7 @@ fn every_operation(case: Case, mode: Mode) {
             (0..2).for_each(|at| with_index(pair.root(at)));
         }
         let faults = Faults::new(pair.root(0), at, mode).on(case.system);
-        let faults = Arc::new(if mode == Mode::Killed { faults.of_changes() } else { faults });
+        let faults = Arc::new(faults.of_changes());
         let mut reported = false;
         let mut told = false;
         if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {

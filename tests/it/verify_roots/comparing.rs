@@ -120,7 +120,7 @@ fn u402_where_not_all_is_known() {
     let told = compared(&roots.open());
     assert_eq!(told.found, [(0, Some(NAME.to_owned()), Code::NoOriginal)]);
     let b = roots.path("b").display().to_string();
-    assert_eq!(told.details, [format!("its sidecar in `{b}` can not be read")]);
+    assert_eq!(told.details, [format!("its sidecar in `{b}` cannot be read")]);
     std::fs::write(&sidecar, whole).unwrap();
     let watcher = on(Operation::List, &roots.path("b/example.org/archive"), || {
         Err(io::ErrorKind::PermissionDenied.into())

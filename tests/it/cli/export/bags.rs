@@ -1,0 +1,117 @@
+//! Bags.
+
+use super::*;
+
+/// The lines of a manifest of a bag.
+fn lines(bag: &Path, file: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(bag.join(file)).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn bag(world: &World, name: &str, more: &str) -> (PathBuf, Ran) {
+    let line = format!("-c archive export {name} --format bagit {more} --to bags");
+    (world.path("bags").join(file_name(name)), world.run(&line))
+}
+
+#[test]
+fn have_the_payload_and_its_digests() {
+    let (world, name) = world_with_odd_item(|_| ());
+    let (bag, ran) = bag(&world, &name, "--metadata-format dc");
+    ran.succeeded();
+    assert!(ran.stderr.contains("1 empty directory named in metadata/item.toml alone"));
+    assert_eq!(fingerprint(&bag.join("data")), fingerprint(&world.path("odd")));
+    let top = [
+        "bag-info.txt",
+        "bagit.txt",
+        "data",
+        "manifest-sha256.txt",
+        "metadata",
+        "tagmanifest-sha256.txt",
+    ];
+    assert_eq!(names_in(&bag), top);
+    // The digests are those of the sidecar, and the names escaped as the RFC says.
+    let manifest = world.run(&format!("-c archive manifest {name}"));
+    let digests = |text: &str| {
+        let digest = |line: &str| line.trim_start_matches('\\')[..64].to_owned();
+        let mut digests: Vec<_> = text.lines().map(digest).collect();
+        digests.sort();
+        digests
+    };
+    let text = std::fs::read_to_string(bag.join("manifest-sha256.txt")).unwrap();
+    assert_eq!(digests(&text), digests(manifest.succeeded()));
+    for odd in ["  data/new%0Aline\n", "  data/100%25\n", "  data/%250A\n"] {
+        assert!(text.contains(odd), "{text}");
+    }
+    let info = lines(&bag, "bag-info.txt");
+    assert!(info.contains(&"Payload-Oxum: 1068.8".to_owned()), "{info:?}");
+    assert!(info.contains(&format!("External-Identifier: {name}")), "{info:?}");
+    let mut tagged: Vec<_> = lines(&bag, "tagmanifest-sha256.txt")
+        .iter()
+        .map(|line| {
+            let (digest, path) = line.split_once("  ").unwrap();
+            let found = urepo::digest::Digest::of(&std::fs::read(bag.join(path)).unwrap());
+            assert_eq!(found.to_string(), digest);
+            path.to_owned()
+        })
+        .collect();
+    tagged.sort();
+    let tags = [
+        "bag-info.txt",
+        "bagit.txt",
+        "manifest-sha256.txt",
+        "metadata/dc.xml",
+        "metadata/item.toml",
+    ];
+    assert_eq!(tagged, tags);
+}
+
+/// By the program of the Library of Congress, which knows no `%25` and strips spaces at the end.
+#[test]
+fn are_valid_for_others() {
+    if !Command::new("bagit.py").arg("--version").output().is_ok_and(|o| o.status.success()) {
+        eprintln!("SKIPPED: bagit.py is not installed");
+        return;
+    }
+    let world = World::with_collection();
+    for name in ["new\nline", "plain", "dir/ação", "cr\rlf\n", "100%", "50%25"] {
+        world.write(&format!("source/{name}"), name);
+    }
+    symlink("plain", world.path("source/link")).unwrap();
+    std::fs::create_dir(world.path("source/empty")).unwrap();
+    let mut new = vec!["-c", "archive", "new", "source", "--title", "A\n: title\nB: c"];
+    new.extend([
+        "--meta",
+        "publisher=Ação: \u{2028}x",
+        "--meta",
+        "creator=A",
+        "--meta",
+        "creator=B",
+    ]);
+    let name = world.run_args(new).line();
+    let (bag, ran) = bag(&world, &name, "--links follow --metadata-format datacite");
+    ran.succeeded();
+    let output = Command::new("bagit.py").arg("--validate").arg(&bag).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // And it does look: one byte is enough.
+    std::fs::write(bag.join("data/plain"), "plaiN").unwrap();
+    let output = Command::new("bagit.py").arg("--validate").arg(&bag).output().unwrap();
+    assert!(!output.status.success());
+}
+
+#[test]
+fn hold_what_links_lead_to_or_nothing() {
+    let world = World::with_collection();
+    world.write("source/dir/a.txt", "alpha");
+    symlink("dir/a.txt", world.path("source/link")).unwrap();
+    let name = world.run("-c archive new source").line();
+    let (place, ran) = bag(&world, &name, "--links follow");
+    assert!(ran.stderr.contains("1 link replaced by what it leads to"), "{}", ran.stderr);
+    assert_eq!(tree(&place.join("data")), ["dir/", "dir/a.txt 5", "link 5"]);
+    assert_eq!(lines(&place, "manifest-sha256.txt").len(), 2);
+    std::fs::remove_dir_all(world.path("bags")).unwrap();
+    let (place, ran) = bag(&world, &name, "--links skip");
+    assert!(ran.stderr.contains("1 link left out"), "{}", ran.stderr);
+    assert_eq!(tree(&place.join("data")), ["dir/", "dir/a.txt 5"]);
+    let sidecar = std::fs::read_to_string(place.join("metadata/item.toml")).unwrap();
+    assert!(sidecar.contains("kind = \"link\""), "it still says what there was");
+}

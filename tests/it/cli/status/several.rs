@@ -1,0 +1,172 @@
+//! Several collections at once.
+
+use super::*;
+
+#[test]
+fn a_collection_that_is_not_there_makes_the_answer_incomplete() {
+    let world = world();
+    copy(&world, NAME);
+    wish(&world, "archive", 0);
+    std::fs::rename(world.path("backup"), world.path("unmounted")).unwrap();
+    tells(
+        &world.run("status"),
+        3,
+        str![[r#"
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+safe     [WORLD]/backup   not opened
+
+"#]],
+        str![[r#"
+warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a collection
+error: not all is as it should be: `safe` not opened
+hint: `urepo config` shows where the collections should be
+
+"#]],
+    );
+    tells(
+        &world.run("status -q"),
+        3,
+        str![[""]],
+        str![[r#"
+error: not all is as it should be: `safe` not opened
+hint: `urepo config` shows where the collections should be
+
+"#]],
+    );
+    tells(
+        &world.run(&format!("whereis {NAME}")),
+        0,
+        str![[r#"
+Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
+
+"#]],
+        str![[r#"
+warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a collection
+
+"#]],
+    );
+    let told = records(&world.run(&format!("whereis --json {NAME}")));
+    assert_eq!((&told[1]["complete"], &told[1]["missing"]), (&json!(false), &json!(["safe"])));
+    // What is asked for on the command line has to be there.
+    assert_eq!(world.run("status --with backup").code, 10);
+    assert_eq!(world.run("status -c backup").code, 10);
+    assert_eq!(world.run("status -c safe").code, 10);
+    // Elsewhere it is the same one.
+    assert_eq!(world.run("status --with unmounted").code, 3);
+    let told = world.run(&format!("whereis --with unmounted {NAME}"));
+    assert_eq!(told.succeeded().lines().count(), 2, "{}", told.stdout);
+}
+
+#[test]
+fn a_collection_is_counted_once() {
+    let world = world();
+    copy(&world, NAME);
+    wish(&world, "archive", 0);
+    // By its name, as the one that is meant, by two paths.
+    let ran = world.run("-c archive status --with archive --with ./backup/ --with main");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "2 items: all as it should be\n"));
+    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
+    let mut command = world.command(["status"]);
+    command.current_dir(world.path("backup"));
+    let ran = world.finish(command);
+    assert!(ran.stdout.starts_with("backup "), "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
+    // A clone has nothing to say.
+    std::fs::create_dir(world.path("clone")).unwrap();
+    std::fs::create_dir(world.path("clone/.urepo")).unwrap();
+    std::fs::copy(world.path("backup/urepo.toml"), world.path("clone/urepo.toml")).unwrap();
+    tells(
+        &world.run("status --with clone"),
+        0,
+        str![[r#"
+archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+
+"#]],
+        str![[r#"
+warning: `[WORLD]/clone` has the same id as `[WORLD]/backup` and is left aside
+2 items: all as it should be
+
+"#]],
+    );
+}
+
+#[test]
+fn items_are_found_by_any_spelling_in_any_collection() {
+    let world = world();
+    world.run("init maps --host maps.example.org --ip 192.0.2.7").succeeded();
+    world.write("map.png", "a map");
+    let made = records(&world.run("-c maps new map.png --json"));
+    let (name, ibip) = (made[0]["id"].as_str().unwrap(), made[0]["ibip"].as_str().unwrap());
+    let line = format!("Original  original    maps     [WORLD]/maps/{name}");
+    for text in [name, &name.to_uppercase(), ibip, name.rsplit('/').next().unwrap()] {
+        assert_eq!(world.run(&format!("whereis --with maps {text}")).line(), line, "{text}");
+        assert_eq!(world.run(&format!("whereis {text}")).code, 21, "{text}");
+    }
+    // The end of a name that means one item here and another there means none.
+    let twin = "example.org/maps/2026/11.21.02.13";
+    copy(&world, NAME);
+    let to = world.path("backup").join(twin);
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    std::fs::rename(world.path("backup").join(NAME), to).unwrap();
+    change_item(&world.path("backup"), twin, |sidecar| {
+        sidecar.repository = twin.parse().unwrap();
+    });
+    tells(
+        &world.run("whereis 11.21.02.13"),
+        21,
+        str![[""]],
+        str![[r#"
+error: `11.21.02.13` is the end of 2 names
+  example.org/archive/2026/11.21.02.13
+  example.org/maps/2026/11.21.02.13
+hint: give more of the name you mean
+
+"#]],
+    );
+}
+
+#[test]
+fn records_say_the_same() {
+    let world = world();
+    copy(&world, NAME);
+    make_newer(&world, NAME);
+    let ran = world.run("status --json");
+    let told = records(&ran);
+    assert_eq!(ran.code, 3);
+    let kinds: Vec<_> = told.iter().map(|record| record["type"].as_str().unwrap()).collect();
+    let expected = ["concern", "concern", "concern", "collection", "collection", "summary"];
+    assert_eq!(kinds, expected);
+    assert!(told.iter().all(|record| record["version"] == 1));
+    assert_eq!((&told[0]["id"], &told[0]["kind"]), (&json!(NAME), &json!("few-copies")));
+    assert_eq!((&told[0]["copies"], &told[0]["copies_wanted"]), (&json!(0), &json!(1)));
+    assert_eq!((&told[1]["kind"], &told[1]["collections"]), (&json!("stale"), &json!(["backup"])));
+    assert_eq!(told[1]["collection_ids"][0], open(&world, "backup").settings().id);
+    assert_eq!((&told[2]["id"], &told[2]["weight"]), (&json!(OTHER), &json!("lack")));
+    assert_eq!(
+        (&told[3]["counts"]["originals"], &told[4]["counts"]["copies"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!((&told[3]["path"], &told[3]["complete"]), (&json!("[WORLD]/archive"), &json!(true)));
+    let summary = &told[5];
+    assert_eq!((&summary["counts"]["items"], &summary["exit_code"]), (&json!(2), &json!(3)));
+    assert_eq!(
+        (&summary["counts"]["few_copies"], &summary["counts"]["stale"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!((&summary["complete"], &summary["missing"]), (&json!(true), &json!([])));
+
+    let told = records(&world.run(&format!("whereis --json {NAME}")));
+    let standings: Vec<_> = told.iter().map(|record| &record["standing"]).collect();
+    assert_eq!(standings, [&json!("original"), &json!("stale"), &json!(null)]);
+    let holding = &told[1];
+    assert_eq!((&holding["type"], &holding["id"]), (&json!("holding"), &json!(NAME)));
+    assert_eq!((&holding["state"], &holding["collection"]), (&json!("Copy"), &json!("backup")));
+    assert_eq!(holding["path"], format!("[WORLD]/backup/{NAME}"));
+    assert_eq!((&holding["bytes"], &holding["sealed"]), (&json!(5), &json!(true)));
+    assert_eq!((&told[2]["counts"]["holdings"], &told[2]["exit_code"]), (&json!(2), &json!(0)));
+    let ran = world.run("whereis --json example.org/archive/1999/01.01.00.00");
+    let told = records(&ran);
+    assert_eq!((ran.code, &told[1]["exit_code"]), (21, &json!(21)));
+    assert_eq!(told[0]["id"], "example.org/archive/1999/01.01.00.00");
+}

@@ -1,0 +1,271 @@
+//! Collections that cannot be used.
+
+mod closed;
+
+use super::*;
+
+#[test]
+fn that_are_not_there() {
+    let world = World::new();
+    world.write("a.txt", "a");
+    refuses(&world, "new a.txt", 10).tells(str![[r#"
+error: `[WORLD]` is not in a collection
+hint: `--init --host FQDN` makes it on the way
+
+"#]]);
+    refuses(&world, "-c archive new a.txt", 10).tells(str![[r#"
+error: `[WORLD]/archive` is not a collection
+hint: `--init --host FQDN` makes it on the way
+
+"#]]);
+    refuses(&world, "-c a.txt list", 10).tells(str![[r#"
+error: `[WORLD]/a.txt` is not a collection
+hint: `urepo init [WORLD]/a.txt --host FQDN` makes one
+
+"#]]);
+    refuses(&world, "list", 10).tells(str![[r#"
+error: `[WORLD]` is not in a collection
+hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
+
+"#]]);
+    refuses(&world, "doctor -c nowhere/at/all", 10).tells(str![[r#"
+error: `[WORLD]/nowhere/at/all` is not a collection
+hint: `urepo init [WORLD]/nowhere/at/all --host FQDN` makes one
+
+"#]]);
+}
+
+/// Commands over all known collections say what they looked for, and where.
+#[test]
+fn that_are_known() {
+    let (world, name) = world_with_item();
+    refuses(&world, "status", 10).tells(str![[r#"
+error: `[WORLD]` is not in a collection
+hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
+
+"#]]);
+    refuses(&world, "-c archive status --with nowhere", 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+    refuses(&world, &format!("-c nowhere whereis {name}"), 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+    refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
+error: no item `01.01.00.00` in 1 known collection
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+
+"#]]);
+    let other = name.replace("archive", "maps");
+    refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
+error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+
+"#]]);
+    refuses_args(&world, ["-c", "archive", "whereis", "no such thing"], 1).tells(str![[r#"
+error: invalid identifier `no such thing`
+  no such thing
+  ^^^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
+hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+
+"#]]);
+    world.write(".config/urepo/config.toml", "[collections]\nsafe = \"/no/disk\"\n");
+    refuses(&world, "whereis 11.21.02.13", 21).tells(str![[r#"
+warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
+error: no item `11.21.02.13` in 0 known collections
+caused by: `safe` is not opened and may hold it
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+
+"#]]);
+    refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
+warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
+error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
+caused by: `safe` is not opened and may hold it
+hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+
+"#]]);
+}
+
+#[test]
+fn one_in_another() {
+    let world = World::with_collection();
+    refuses(&world, "init archive --host other.example.org", 23).tells(str![[r#"
+error: `[WORLD]/archive` is a collection already
+hint: deposit into it with `urepo -c [WORLD]/archive new PATH`
+
+"#]]);
+    refuses(&world, "init archive/maps --host maps.example.org", 23).tells(str![[r#"
+error: a collection can not lie in another: `[WORLD]/archive` is one
+hint: choose a place beside it; collections stand side by side
+
+"#]]);
+    refuses(&world, "init archive/a/b/c --host maps.example.org", 23).tells(str![[r#"
+error: a collection can not lie in another: `[WORLD]/archive` is one
+hint: choose a place beside it; collections stand side by side
+
+"#]]);
+    refuses(&world, "init . --host maps.example.org", 23).tells(str![[r#"
+error: a collection can not lie in another: `[WORLD]/./archive` is one
+hint: choose a place beside it; collections stand side by side
+
+"#]]);
+    symlink("archive", world.path("link")).unwrap();
+    refuses(&world, "init link/maps --host maps.example.org", 23).tells(str![[r#"
+error: a collection can not lie in another: `[WORLD]/archive` is one
+hint: choose a place beside it; collections stand side by side
+
+"#]]);
+    refuses(&world, "init link --host maps.example.org", 23).tells(str![[r#"
+error: `[WORLD]/link` is a collection already
+hint: deposit into it with `urepo -c [WORLD]/link new PATH`
+
+"#]]);
+}
+
+#[test]
+fn where_none_can_be() {
+    let world = World::new();
+    world.write("file", "");
+    refuses(&world, "init file --host archive.example.org", 1).tells(str![[r#"
+error: cannot open the directory `[WORLD]/file`
+caused by: Not a directory (os error 20)
+
+"#]]);
+    refuses(&world, "init file/archive --host archive.example.org", 1).tells(str![[r#"
+error: cannot open the directory `[WORLD]/file/archive`
+caused by: Not a directory (os error 20)
+
+"#]]);
+    symlink("nowhere", world.path("dangling")).unwrap();
+    refuses(&world, "init dangling --host archive.example.org", 1).tells(str![[r#"
+error: cannot open the directory `[WORLD]/dangling`
+caused by: Not a directory (os error 20)
+
+"#]]);
+}
+
+#[test]
+fn asked_to_be_made_with_other_names() {
+    let world = world_with_file();
+    let line = "-c archive new a.txt --init --host other.example.org";
+    refuses(&world, line, 23).tells(str![[r#"
+error: `[WORLD]/archive` is a collection already, of other names
+caused by: it has no subsystem `example.org/other`
+hint: leave `--init` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
+
+"#]]);
+}
+
+#[test]
+fn with_damaged_settings() {
+    let world = world_with_file();
+    let settings = |text: &str| drop(world.write("archive/urepo.toml", text));
+    let whole = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+    settings("format = 1\nid = \n");
+    refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 2: string values must be quoted, expected literal string
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&format!("colour = 3\n{whole}"));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `copies`, `subsystem`
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&format!("copies = -1\n{whole}"));
+    refuses(&world, "-c archive status", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 1: invalid value: integer `-1`, expected u32
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&whole.replace("host =", "hots ="));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 7: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&whole.replace("port = 80", "port = 0"));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: subsystem of archive.example.org: port 0 does not exist; ports are 1 to 65535
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&whole.replace("archive.example.org", "archive"));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 7: invalid host name `archive`: a host of one word has no subdomain; expected one such as `mtc.sid.inpe.br`
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings("format = 1\nid = \"x\"\nname = \"archive\"\n");
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: `id` is not 32 hexadecimal digits
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&whole.replace("format = 1", "format = 2"));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: it has format 2; this urepo reads format 1
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&format!(
+        "format = 2\nfrom_the_future = true\n{}",
+        &whole[whole.find("id").unwrap()..]
+    ));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: it has format 2; this urepo reads format 1
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    let subsystem = &whole[whole.find("[[subsystem]]").unwrap()..];
+    settings(&format!("{whole}\n{}", subsystem.replace("archive.", "ARCHIVE.")));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: two subsystems have the prefix `example.org/archive`
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+    settings(&whole.replace(subsystem, ""));
+    refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
+error: no subsystem at all in `[WORLD]/archive/urepo.toml`
+hint: `[WORLD]/archive/urepo.toml` names the subsystems: host, port and name
+
+"#]]);
+    refuses(&world, "-c archive mint", 1).tells(str![[r#"
+error: no subsystem at all in `[WORLD]/archive/urepo.toml`
+hint: `[WORLD]/archive/urepo.toml` names the subsystems: host, port and name
+
+"#]]);
+    settings(&whole);
+    refuses(&world, "-c archive new a.txt --subsystem maps", 1).tells(str![[r#"
+error: no subsystem `maps` in `[WORLD]/archive/urepo.toml`
+hint: `[WORLD]/archive/urepo.toml` names the subsystems: host, port and name
+
+"#]]);
+    std::fs::write(world.path("archive/urepo.toml"), vec![b'#'; 1024 * 1024 + 1]).unwrap();
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot read `[WORLD]/archive/urepo.toml`
+caused by: it is larger than 1048576 bytes
+
+"#]]);
+    std::fs::write(world.path("archive/urepo.toml"), b"name = \"\xff\"").unwrap();
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: invalid utf-8 sequence of 1 bytes from index 8
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+}

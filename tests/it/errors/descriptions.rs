@@ -1,0 +1,142 @@
+//! Descriptions that are not understood.
+
+use super::*;
+
+#[test]
+fn that_are_not_understood() {
+    let world = world_with_file();
+    refuses(&world, "-c archive new a.txt --meta title", 2).tells(str![[r#"
+error: `--meta title` has no `=`
+hint: write `--meta key=value`
+
+"#]]);
+    refuses(&world, "-c archive new a.txt --meta box=17", 1).tells(str![[r#"
+error: `box` is no term of Dublin Core
+hint: `--meta x.box=…` keeps a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+
+"#]]);
+    refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 1).tells(str![[
+        r#"
+error: `x.a b` has characters other than letters, digits, `-` and `_`
+hint: name it in such letters, as in `x.shelf-mark`
+
+"#
+    ]]);
+    let title = |text| ["-c", "archive", "new", "a.txt", "--title", text];
+    refuses_args(&world, title(""), 1).tells(str![[r#"
+error: the text of `title` is empty, longer than 64 KiB, or has control characters
+
+"#]]);
+    refuses_args(&world, title("a\u{7}"), 1).tells(str![[r#"
+error: the text of `title` is empty, longer than 64 KiB, or has control characters
+
+"#]]);
+    refuses(&world, "-c archive new a.txt --title a --meta title=b", 1).tells(str![[r#"
+error: `title` is given twice
+
+"#]]);
+    refuses(&world, "-c archive new a.txt --language Portuguese!", 1).tells(str![[r#"
+error: `Portuguese!` is no language; expected a tag such as `en` or `pt-BR`
+
+"#]]);
+    refuses(&world, "-c archive new a.txt --target b.txt", 1).tells(str![[r#"
+error: the target `b.txt` is not a file of `a.txt`
+hint: name a file as it will be below `doc/`
+
+"#]]);
+    refuses(&world, "-c archive new a.txt --target ../a.txt", 1).tells(str![[r#"
+error: `../a.txt` is not a path below the payload
+hint: a path below `doc/`, such as `img/map.png`
+
+"#]]);
+}
+
+#[test]
+fn in_files() {
+    let world = world_with_file();
+    let line = "-c archive new a.txt --metadata about.toml";
+    refuses(&world, line, 1).tells(str![[r#"
+error: cannot open `about.toml`
+caused by: No such file or directory (os error 2)
+
+"#]]);
+    world.write("about.toml", "title = \"a\"\ncreator = [\n");
+    refuses(&world, line, 1).tells(str![[r#"
+error: cannot use the description `about.toml`
+caused by: line 2: unclosed array, expected `]`
+hint: it is a TOML table of terms, such as `title = "…"`
+
+"#]]);
+    world.write("about.toml", "titel = \"a\"\n");
+    refuses(&world, line, 1).tells(str![[r#"
+error: `titel` is no term of Dublin Core
+hint: `--meta x.titel=…` keeps a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+
+"#]]);
+    world.write("about.toml", "title = 7\n");
+    refuses(&world, line, 1).tells(str![[r#"
+error: `title` has a value that is neither a text nor a list of texts
+
+"#]]);
+    world.write("about.toml", b"title = \"\xff\"\n");
+    refuses(&world, line, 1).tells(str![[r#"
+error: cannot use the description `about.toml`
+caused by: it is not UTF-8
+hint: it is a TOML table of terms, such as `title = "…"`
+
+"#]]);
+    world.write("about.toml", "language = \"?\"\n");
+    refuses(&world, line, 1).tells(str![[r#"
+error: `?` is no language; expected a tag such as `en` or `pt-BR`
+
+"#]]);
+}
+
+#[test]
+fn lists_of_paths() {
+    let world = world_with_file();
+    refuses(&world, "-c archive new --files-from0 list", 1).tells(str![[r#"
+error: cannot open `list`
+caused by: No such file or directory (os error 2)
+
+"#]]);
+    world.write("list", "a.txt\na.txt\n");
+    refuses(&world, "-c archive new --files-from0 list", 1).tells(str![[r#"
+error: cannot inspect `a.txt\na.txt\n`
+caused by: No such file or directory (os error 2)
+
+"#]]);
+    world.write("list", "a.txt\n".repeat(20_000));
+    refuses(&world, "-c archive new --files-from0 list", 1).tells(str![[r#"
+error: the list list is not one of NUL-ended paths
+hint: `find … -print0` writes such a list
+
+"#]]);
+    // A list of nothing asks for nothing.
+    world.write("list", "");
+    let ran = world.run("-c archive new --each --files-from0 list");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    refuses(&world, "-c archive new --each --files-from0 archive", 1).tells(str![[r#"
+error: cannot read the list archive
+caused by: Is a directory (os error 21)
+
+"#]]);
+    refuses(&world, "-c archive new - -", 2).tells(str![[r#"
+error: standard input can be read only once
+
+"#]]);
+    refuses(&world, "-c archive new - --files-from0 -", 2).tells(str![[r#"
+error: standard input can be read only once
+
+"#]]);
+    refuses(&world, "-c archive new - a.txt", 2).tells(str![[r#"
+error: standard input makes an item of its own
+hint: add `--each`, or give `-` alone
+
+"#]]);
+    refuses(&world, "-c archive new - --stdin-filename ../a.txt", 1).tells(str![[r#"
+error: `../a.txt` is not a path below the payload
+hint: a path below `doc/`, such as `img/map.png`
+
+"#]]);
+}

@@ -1,0 +1,155 @@
+//! Removals that are refused.
+
+use super::*;
+
+/// A second collection with a Copy of the item, and the Copy's directory.
+fn with_copy(world: &World, name: &str) -> std::path::PathBuf {
+    crate::support::make_collection(&world.path("other"));
+    let copy = world.path("other").join(name);
+    std::fs::create_dir_all(copy.join("doc")).unwrap();
+    let item = world.path("archive").join(name);
+    std::fs::copy(item.join("doc/a.txt"), copy.join("doc/a.txt")).unwrap();
+    rewrite(&item, &copy, |sidecar| sidecar.state = urepo::item::State::Copy);
+    copy
+}
+
+fn rewrite(from: &Path, to: &Path, change: impl FnOnce(&mut urepo::sidecar::Sidecar)) {
+    let text = std::fs::read(from.join("item.toml")).unwrap();
+    let (mut sidecar, _) = urepo::sidecar::Sidecar::read(&text).unwrap();
+    change(&mut sidecar);
+    std::fs::write(to.join("item.toml"), sidecar.to_text()).unwrap();
+}
+
+#[test]
+fn of_the_last_one() {
+    let (world, name) = world_with_item();
+    refuses(&world, "-c archive delete 11.21.02.13", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
+hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
+
+"#]]);
+    let copy = with_copy(&world, name);
+    std::fs::write(copy.join("doc/a.txt"), "b").unwrap();
+    let line = "-c archive rm 11.21.02.13 --with other --with archive";
+    refuses(&world, line, 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
+caused by: `[WORLD]/other`: it is damaged there: a file has other bytes, `doc/a.txt`
+hint: name another collection with `--with COLLECTION`, or delete the last one with `--force last`
+
+"#]]);
+    refuses(&world, "-c archive delete 11.21.02.13 --with nowhere", 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+}
+
+#[test]
+fn of_what_is_not_in_order() {
+    let (world, name) = world_with_item();
+    let item = world.path("archive").join(name);
+    rewrite(&item, &item, |sidecar| {
+        let party = urepo::sidecar::Party::To("0123".to_owned());
+        sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
+    });
+    refuses(&world, "-c archive delete --force last 11.21.02.13", 23).tells(str![[r#"
+error: a hand-over of `example.org/archive/2026/11.21.02.13` is under way, to collection 0123
+hint: `urepo recover` finishes it
+
+"#]]);
+    rewrite(&item, &item, |sidecar| sidecar.handover = None);
+    std::fs::remove_file(item.join("doc/a.txt")).unwrap();
+    refuses(&world, "-c archive delete --force last 11.21.02.13", 20).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is damaged: a file is missing, `doc/a.txt`
+hint: `urepo verify example.org/archive/2026/11.21.02.13` says what is wrong; `--force damaged` does it all the same
+
+"#]]);
+}
+
+#[test]
+fn of_what_is_deleted() {
+    let (world, name) = world_with_item();
+    let sidecar = std::fs::read(world.path("archive").join(name).join("item.toml")).unwrap();
+    refuses(&world, "-c archive delete --revive 11.21.02.13", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is not deleted: it is Original here
+hint: `urepo path example.org/archive/2026/11.21.02.13` says where it is
+
+"#]]);
+    let copy = with_copy(&world, name);
+    world.run("-c archive delete -q --force last 11.21.02.13").succeeded();
+    refuses(&world, "-c archive delete 11.21.02.13", 22).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is deleted already
+hint: `urepo show example.org/archive/2026/11.21.02.13` says when and why; `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it back until it is purged
+
+"#]]);
+    refuses(&world, "-c archive cat 11.21.02.13", 22).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is deleted
+hint: `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it back until it is purged
+
+"#]]);
+    std::fs::write(copy.join("item.toml"), &sidecar).unwrap();
+    let line = "-c archive delete --revive --with other 11.21.02.13";
+    refuses(&world, line, 23).tells(str![[r#"
+error: `[WORLD]/other` holds the Original of `example.org/archive/2026/11.21.02.13`
+hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive/2026/11.21.02.13 --to COLLECTION` brings a Copy of it, `urepo -c [WORLD]/other migrate example.org/archive/2026/11.21.02.13 --to COLLECTION` the Original itself
+
+"#]]);
+    refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
+error: nobody can be asked: stdin is no terminal
+hint: `-y` answers yes beforehand
+
+"#]]);
+    let item = world.path("archive").join(name);
+    let tombstone = std::fs::read(item.join("item.toml")).unwrap();
+    std::fs::write(item.join("item.toml"), sidecar).unwrap();
+    refuses(&world, "-c archive purge -y", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is Original and has no payload; it may be the one in the trash
+hint: move `doc` from `.urepo/trash` back to where `urepo path example.org/archive/2026/11.21.02.13` says, and verify it
+
+"#]]);
+    std::fs::write(item.join("item.toml"), tombstone).unwrap();
+    let trash = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
+    let entry = trash.map(|entry| entry.unwrap().path()).next().unwrap();
+    std::fs::write(entry.join("doc/a.txt"), "b").unwrap();
+    refuses(&world, "-c archive delete --revive 11.21.02.13", 20).tells(str![[r#"
+error: what is in the trash of `example.org/archive/2026/11.21.02.13` is damaged: a file has other bytes, `doc/a.txt`
+hint: `--force damaged` brings it back as it is; nothing was moved
+
+"#]]);
+    world.run("-c archive purge -q -y").succeeded();
+    refuses(&world, "-c archive delete --revive 11.21.02.13", 22).tells(str![[r#"
+error: nothing of `example.org/archive/2026/11.21.02.13` is in the trash
+hint: it was purged; a Copy elsewhere may still have the files
+
+"#]]);
+}
+
+#[test]
+fn of_several() {
+    let (world, _) = world_with_item();
+    let (requests, clock) =
+        (vec![request(world.path("a.txt"))], TestClock::at("2026-11-21T02:14:00Z"));
+    deposit(&open(&world), requests, options(), &clock, |_| ()).unwrap();
+    let line = "-c archive delete --force last 11.21.02.13 11.21.02.14";
+    refuses(&world, line, 2).tells(str![[r#"
+error: nobody can be asked: stdin is no terminal
+hint: `-y` answers yes beforehand
+
+"#]]);
+    refuses(&world, "-c archive delete -y 11.21.02.13 11.21.02.14", 3).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
+hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
+error: `example.org/archive/2026/11.21.02.14` is the last one that is known to be whole
+hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
+error: 2 of 2 items could not be deleted
+hint: each is named above, with its reason
+
+"#]]);
+    refuses(&world, "-c archive delete --force all 11.21.02.13", 2).tells(str![[r#"
+error: invalid value 'all' for '--force <RULE>'
+  [possible values: last, damaged, missing]
+
+For more information, try '--help'.
+
+"#]]);
+}

@@ -1,0 +1,120 @@
+//! Collections that cannot be used.
+
+use super::*;
+
+#[test]
+fn that_are_one() {
+    let world = with_mirror();
+    refuses(&world, "-c archive copy --all --to archive", 23).tells(str![[r#"
+error: source and destination are one collection: `[WORLD]/archive`
+hint: name another collection with `--to`
+
+"#]]);
+    symlink("archive", world.path("alias")).unwrap();
+    refuses(&world, "-c archive migrate --all --to alias", 23).tells(str![[r#"
+error: source and destination are one collection: `[WORLD]/archive`
+hint: name another collection with `--to`
+
+"#]]);
+    let clone = std::fs::read(world.path("archive/urepo.toml")).unwrap();
+    world.write("clone/urepo.toml", clone);
+    std::fs::create_dir_all(world.path("clone/.urepo/staging")).unwrap();
+    std::fs::create_dir_all(world.path("clone/.urepo/inventory")).unwrap();
+    std::fs::create_dir_all(world.path("clone/.urepo/distributor")).unwrap();
+    world.write("clone/.urepo/lock", "");
+    refuses(&world, "-c archive copy --all --to clone", 23).tells(str![[r#"
+error: `[WORLD]/archive` and `[WORLD]/clone` have the same collection id
+hint: if `[WORLD]/clone` is to be a collection of its own, give it another `id` in its `urepo.toml`
+
+"#]]);
+}
+
+#[test]
+fn that_are_not_there() {
+    let world = with_mirror();
+    refuses(&world, "-c archive copy --all --to nowhere", 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+    refuses(&world, "-c mirror refresh --from nowhere", 10).tells(str![[r#"
+error: `[WORLD]/nowhere` is not a collection
+hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+
+"#]]);
+    refuses(&world, "-c mirror refresh", 1).tells(str![[r#"
+error: no collection is known that may hold Originals
+hint: name one with `--from PATH`
+
+"#]]);
+    refuses(&world, "-c mirror refresh 11.21.02.13 --from archive", 21).tells(str![[r#"
+error: no item `11.21.02.13` in `[WORLD]/mirror`
+hint: `urepo list` shows the names there are
+
+"#]]);
+}
+
+#[test]
+fn with_a_copy_whose_original_is_far() {
+    let world = with_copy(|_| ());
+    change(&world, "archive", |sidecar| sidecar.state = State::Copy);
+    refuses(&world, "-c mirror refresh 11.21.02.13 --from archive", 21).tells(str![[r#"
+error: no known collection has the Original of `example.org/archive/2026/11.21.02.13`
+hint: name the one that has it with `--from PATH`
+
+"#]]);
+}
+
+#[test]
+fn that_are_full_or_read_only() {
+    let script = "
+            $UREPO -q init archive --host archive.example.org
+            head -c 4000000 /dev/zero >large
+            large=$($UREPO -c archive new large)
+            mount -t tmpfs -o size=1m tmpfs mount
+            $UREPO -q init mount/mirror --host mirror.example.org
+            code=0; $UREPO -c archive copy $large --to mount/mirror 2>told || code=$?
+            tell $code | sed \"s|$large|[NAME]|g\"
+            mount -o remount,bind,ro mount
+            code=0; $UREPO -c archive copy $large --to mount/mirror 2>told || code=$?; tell $code";
+    let Some(told) = with_mounts(&World::new(), script) else { return };
+    same(
+        &told,
+        str![[r#"
+exit 1
+error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 1000 KiB
+hint: make room, and repeat the command
+exit 1
+error: cannot open `[WORLD]/mount/mirror/.urepo/lock`
+caused by: Read-only file system (os error 30)
+hint: the file system is mounted read-only; `findmnt -T .` shows it
+
+"#]],
+    );
+}
+
+/// A source that can not be written to can be copied from, and does not give anything away.
+#[test]
+fn that_can_only_be_read() {
+    let script = "
+            mount -t tmpfs tmpfs mount
+            $UREPO -q init mount/archive --host archive.example.org
+            $UREPO -q init mirror --host mirror.example.org
+            name=$($UREPO -c mount/archive new a.txt)
+            mount -o remount,bind,ro mount
+            code=0; $UREPO -c mount/archive migrate --all --to mirror 2>told || code=$?; tell $code
+            code=0; $UREPO -c mount/archive copy --all --to mirror 2>told || code=$?; tell $code";
+    let Some(told) = with_mounts(&World::new(), script) else { return };
+    same(
+        &told,
+        str![[r#"
+exit 1
+error: cannot open `[WORLD]/mount/archive/.urepo/lock`
+caused by: Read-only file system (os error 30)
+hint: the file system is mounted read-only; `findmnt -T .` shows it
+exit 0
+copied 1 item, 1 file, 1 B
+
+"#]],
+    );
+}

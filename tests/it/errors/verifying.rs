@@ -1,0 +1,159 @@
+//! Verifications that are refused.
+
+use super::*;
+
+#[test]
+fn items_and_collections_together() {
+    let (world, _) = world_with_item();
+    world.run("init maps --host maps.example.org").succeeded();
+    refuses(&world, "verify archive 11.21.02.13", 2).tells(str![[r#"
+error: `archive` is a collection and `11.21.02.13` is not: name items or collections, not both
+hint: `-c COLLECTION` names the collection of the items
+
+"#]]);
+    refuses(&world, "verify 11.21.02.13 maps archive", 2).tells(str![[r#"
+error: `maps` is a collection and `11.21.02.13` is not: name items or collections, not both
+hint: `-c COLLECTION` names the collection of the items
+
+"#]]);
+    refuses(&world, "verify archive nowhere", 2).tells(str![[r#"
+error: `archive` is a collection and `nowhere` is not: name items or collections, not both
+hint: `-c COLLECTION` names the collection of the items
+
+"#]]);
+    refuses(&world, "verify nowhere", 10).tells(str![[r#"
+error: `[WORLD]` is not in a collection
+hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
+
+"#]]);
+    refuses(&world, "-c archive verify archive maps", 2).tells(str![[r#"
+error: the collections are named twice, by `-c` and by their roots
+hint: name all of them after `verify`
+
+"#]]);
+    world.write("maps/urepo.toml", "?");
+    refuses(&world, "verify archive maps", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/maps/urepo.toml`
+caused by: line 1: key with no value, expected `=`
+hint: correct `[WORLD]/maps/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
+}
+
+#[test]
+fn with_flags_that_do_not_agree() {
+    let (world, _) = world_with_item();
+    refuses(&world, "-c archive verify --time-limit 5h 11.21.02.13", 2).tells(str![[r#"
+error: `--time-limit` can not be used with items
+hint: items that are named are always verified, all of them
+
+"#]]);
+    refuses(&world, "-c archive verify --older-than 30d 11.21.02.13", 2).tells(str![[r#"
+error: `--older-than` can not be used with items
+hint: items that are named are always verified, all of them
+
+"#]]);
+    refuses(&world, "-c archive verify --prefix example.org/archive 11.21.02.13", 2).tells(str![[
+        r#"
+error: `--prefix` can not be used with items
+hint: items that are named are always verified, all of them
+
+"#
+    ]]);
+    refuses(&world, "-c archive verify --quick --time-limit 5h", 2).tells(str![[r#"
+error: the argument '--quick' cannot be used with '--time-limit <TIME>'
+
+Usage: urepo verify --quick [ITEM|COLLECTION]...
+
+For more information, try '--help'.
+
+"#]]);
+    refuses(&world, "-c archive verify --quick --older-than 30d", 2).tells(str![[r#"
+error: the argument '--quick' cannot be used with '--older-than <TIME>'
+
+Usage: urepo verify --quick [ITEM|COLLECTION]...
+
+For more information, try '--help'.
+
+"#]]);
+    refuses(&world, "-c archive verify --time-limit tonight", 2).tells(str![[r#"
+error: invalid value 'tonight' for '--time-limit <TIME>': expected a number and a unit, such as 30s, 5m, 4h or 30d
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn directories_that_can_not_be_listed() {
+    let (world, _) = world_with_item();
+    world.write("archive/maps.example.org/archive/README", "a stray");
+    let Some(user) = OrdinaryUser::of(world) else { return };
+    let world = &user.world;
+    user.closes("archive/example.org/archive");
+    refuses_command(world, user.command("-c archive list"), 3).tells(str![[r#"
+error: cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)
+error: 1 directory cannot be listed
+hint: `urepo verify --quick` lists what is wrong with them
+
+"#]]);
+    let ran = world.finish(user.command("-c archive list --json"));
+    assert_eq!(ran.code, 3);
+    same(
+        &ran.stdout,
+        str![[r#"
+{"error":{"code":1,"hint":"`namei -l [WORLD]/archive/example.org/archive` shows who may do what on the way","message":"cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)"},"path":"[WORLD]/archive/example.org/archive","type":"directory","version":1}
+{"counts":{"failed":0,"items":0,"unlisted_directories":1},"exit_code":3,"type":"summary","version":1}
+
+"#]],
+    );
+    user.closes("archive/maps.example.org/archive");
+    refuses_command(world, user.command("-c archive list"), 3).tells(str![[r#"
+error: cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)
+error: cannot open the directory `[WORLD]/archive/maps.example.org/archive`: Permission denied (os error 13)
+error: 2 directories cannot be listed
+hint: `urepo verify --quick` lists what is wrong with them
+
+"#]]);
+    let ran = world.finish(user.command("-c archive verify"));
+    assert_eq!(ran.code, 20);
+    same(
+        &format!("{}{}", ran.stdout, ran.stderr),
+        str![[r#"
+U208  damage   example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
+U208  damage   maps.example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
+error: 0 items of 0 damaged, and 2 places that are no item
+hint: `urepo man` says what the codes mean; nothing here was changed
+
+"#]],
+    );
+    user.owns_everything();
+}
+
+/// A collection that can not be written to is verified all the same, without dates.
+#[test]
+fn read_only() {
+    let script = "
+            mount -t tmpfs tmpfs mount
+            $UREPO init mount/archive --host archive.example.org 2>told
+            $UREPO -q -c mount/archive new a.txt >told
+            mount -o remount,bind,ro mount
+            before=$(contents)
+            code=0; $UREPO -c mount/archive verify 2>told || code=$?; tell $code
+            code=0; $UREPO -c mount/archive verify --older-than 30d 2>told || code=$?; tell $code
+            code=0; $UREPO -c mount/archive verify --time-limit 5h 2>told || code=$?; tell $code";
+    let Some(told) = with_mounts(&World::new(), script) else { return };
+    same(
+        &told,
+        str![[r#"
+exit 0
+verified 1 item, 1 file, 1 B: no damage
+exit 0
+verified 1 item, 1 file, 1 B: no damage
+exit 0
+verified 1 item, 1 file, 1 B: no damage
+the round is complete; the next run begins another
+
+"#]],
+    );
+}

@@ -1,0 +1,90 @@
+//! Removing an Original.
+
+use super::*;
+
+#[test]
+fn leaves_a_tombstone_that_says_all_it_said() {
+    let world = World::new();
+    let before = world.sidecar("archive");
+    world.delete("archive", &forced()).unwrap();
+    let after = world.sidecar("archive");
+    let removal = Removal {
+        by: "ann@vault".into(),
+        reason: Some("deposited \"twice\"".into()),
+        was: State::Original,
+        updated: Some(before.timestamp),
+    };
+    let expected = Sidecar {
+        state: State::Deleted,
+        timestamp: "2027-11-21T02:13:00Z".parse().unwrap(),
+        removal: Some(removal),
+        ..before
+    };
+    assert_eq!(after, expected);
+    assert_eq!(tree(&world.item("archive")).len(), 1, "only the sidecar is left");
+    assert_eq!(world.trash(), [Held::Payload]);
+    assert!(is_whole(&world.open("archive"), &world.name));
+    assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
+}
+
+#[test]
+fn comes_back_as_it_was() {
+    let world = World::new();
+    let (before, files) = (world.sidecar("archive"), tree(&world.item("archive")));
+    world.delete("archive", &forced()).unwrap();
+    let revived = world.revive(&[], DamageRule::Refuse).unwrap();
+    assert_eq!((revived.state, revived.files), (State::Original, before.payload.files));
+    let after = world.sidecar("archive");
+    let timestamp = after.timestamp;
+    assert_eq!(after, Sidecar { timestamp, ..before });
+    assert_eq!(tree(&world.item("archive")), files);
+    assert!(is_whole(&world.open("archive"), &world.name));
+    assert_eq!(world.trash(), []);
+}
+
+#[test]
+fn goes_and_comes_back_when_its_directory_is_closed() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let payload = world.item("archive").join("doc");
+    std::fs::set_permissions(&payload, PermissionsExt::from_mode(0o555)).unwrap();
+    world.delete("archive", &forced()).unwrap();
+    world.revive(&[], DamageRule::Refuse).unwrap();
+    assert_eq!(std::fs::metadata(payload).unwrap().permissions().mode() & 0o777, 0o555);
+}
+
+#[test]
+fn keeps_what_others_have_written_into_its_sidecar() {
+    let world = World::new();
+    let path = world.item("archive").join("item.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (open, _) = text.split_once("[seal]").unwrap();
+    let open = format!("# shelf 17\nshelf = 17\n{open}");
+    let seal = urepo::digest::Digest::of(open.as_bytes());
+    std::fs::write(&path, format!("{open}[seal]\nsha256 = \"{seal}\"\n")).unwrap();
+    world.delete("archive", &forced()).unwrap();
+    world.revive(&[], DamageRule::Refuse).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("# shelf 17\nshelf = 17\n"), "{text}");
+}
+
+#[test]
+fn is_not_deleted_twice() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let error = world.delete("archive", &forced()).unwrap_err();
+    assert!(matches!(error, RemovalError::AlreadyDeleted { .. }), "{error}");
+    assert_eq!(world.trash(), [Held::Payload]);
+}
+
+#[test]
+fn is_put_away_to_the_end_when_its_files_were_left() {
+    let world = World::new();
+    world.rewrite("archive", |sidecar| sidecar.state = State::Deleted);
+    // Nobody is asked: it is deleted already.
+    let step = delete(&world.open("archive"), &world.name, &relying_on(&[])).unwrap();
+    assert_eq!(step, Step::FinishBurial);
+    assert_eq!(world.trash(), [Held::Payload]);
+    world.revive(&[], DamageRule::Refuse).unwrap();
+    assert_eq!(world.sidecar("archive").state, State::Original);
+}

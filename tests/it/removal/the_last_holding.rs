@@ -1,0 +1,129 @@
+//! The last good copy.
+
+use super::*;
+
+/// Why the other collection does not count, after `change`.
+fn lack(change: impl FnOnce(&World)) -> Lack {
+    let world = World::with_copy();
+    change(&world);
+    let others = [world.open("other")];
+    let before = tree(&world.item("archive"));
+    match world.delete("archive", &relying_on(&others)).unwrap_err() {
+        RemovalError::LastHolding { mut looked_at, .. } => {
+            assert_eq!(tree(&world.item("archive")), before);
+            assert_eq!(world.sidecar("archive").state, State::Original);
+            assert_eq!(looked_at.len(), 1);
+            looked_at.remove(0).lack
+        }
+        error => panic!("{error}"),
+    }
+}
+
+#[test]
+fn is_not_the_last_where_a_copy_is_whole() {
+    let world = World::with_copy();
+    let others = [world.open("other")];
+    world.delete("archive", &relying_on(&others)).unwrap();
+    assert_eq!(world.sidecar("archive").state, State::Deleted);
+    assert_eq!(world.sidecar("other").state, State::Copy);
+}
+
+#[test]
+fn stays_unless_told() {
+    let world = World::new();
+    let error = world.delete("archive", &relying_on(&[])).unwrap_err();
+    let RemovalError::LastHolding { looked_at, .. } = error else { panic!("{error}") };
+    assert_eq!(looked_at, []);
+    world.delete("archive", &forced()).unwrap();
+}
+
+#[test]
+fn is_looked_for_where_it_may_be() {
+    let absent = |world: &World| std::fs::remove_dir_all(world.item("other")).unwrap();
+    assert_eq!(lack(absent), Lack::Absent);
+    let state = |state| move |world: &World| world.rewrite("other", |it| it.state = state);
+    assert_eq!(lack(state(State::Deleted)), Lack::Deleted);
+    let other_files = |world: &World| world.rewrite("other", |sidecar| sidecar.payload.bytes += 1);
+    assert_eq!(lack(other_files), Lack::OtherPayload);
+    let handed_over = |world: &World| {
+        let handover = Handover { token: "t".into(), party: Party::To("0123".into()) };
+        world.rewrite("other", |sidecar| sidecar.handover = Some(handover));
+    };
+    assert_eq!(lack(handed_over), Lack::HandoverOpen);
+    // The same bytes in number, one of them flipped.
+    let rotten = |world: &World| {
+        std::fs::write(world.item("other").join("doc/a.txt"), "Alpha").unwrap();
+    };
+    let expected = format!("{}, `doc/a.txt`", Code::DigestDiffers.meaning());
+    assert_eq!(lack(rotten), Lack::Damaged(expected));
+    let unreadable =
+        |world: &World| std::fs::write(world.item("other").join("item.toml"), "?").unwrap();
+    assert!(matches!(lack(unreadable), Lack::Unreadable(_)));
+}
+
+#[test]
+fn is_not_proven_by_a_clone_or_itself() {
+    let world = World::new();
+    copy_tree(&world.root("archive"), &world.root("clone"));
+    let others = [world.open("archive"), world.open("clone")];
+    let error = world.delete("archive", &relying_on(&others)).unwrap_err();
+    let RemovalError::LastHolding { looked_at, .. } = error else { panic!("{error}") };
+    assert!(looked_at.iter().all(|place| place.lack == Lack::SameCollection), "{looked_at:?}");
+    assert_eq!(looked_at.len(), 2);
+}
+
+#[test]
+fn is_proven_by_sizes_alone_only_if_told() {
+    let world = World::with_copy();
+    std::fs::write(world.item("other").join("doc/a.txt"), "Alpha").unwrap();
+    let others = [world.open("other")];
+    let order = Order { depth: Depth::Quick, ..relying_on(&others) };
+    world.delete("archive", &order).unwrap();
+}
+
+/// Deletes the other one in the moment in which the first one is to be locked.
+struct Rival(PathBuf);
+
+impl Watch for Rival {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let is_item_lock = path.parent().is_some_and(|parent| parent.ends_with("locks"));
+        if operation == Operation::Lock && is_item_lock {
+            let (mut sidecar, _) = Sidecar::read(&std::fs::read(&self.0)?).unwrap();
+            sidecar.state = State::Deleted;
+            std::fs::write(&self.0, sidecar.to_text())?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn may_be_proven_by_a_collection_that_can_not_be_written() {
+    let world = World::with_copy();
+    let watcher = Watcher::new(Arc::new(ReadOnly));
+    let others = [Collection::open(&world.root("other"), &watcher).unwrap()];
+    let before = tree(&world.root("other"));
+    world.delete("archive", &relying_on(&others)).unwrap();
+    assert_eq!(tree(&world.root("other")), before);
+    // One's own that can not be written is an error.
+    let collection = Collection::open(&world.root("other"), &watcher).unwrap();
+    delete(&collection, &world.name, &forced()).unwrap_err();
+    assert_eq!(tree(&world.root("other")), before);
+}
+
+#[test]
+fn may_not_go_between_the_proof_and_the_lock() {
+    let world = World::with_copy();
+    for goes in ["other", "archive"] {
+        let rival = Arc::new(Rival(world.item(goes).join("item.toml")));
+        let collection =
+            Collection::open(&world.root("archive"), &Watcher::new(rival as _)).unwrap();
+        let others = [world.open("other")];
+        let error = delete(&collection, &world.name, &relying_on(&others)).unwrap_err();
+        let RemovalError::Collection(CollectionError::Changed { path, .. }) = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(*path, world.root(goes));
+        assert_eq!(trash(&collection), []);
+        world.rewrite("other", |sidecar| sidecar.state = State::Copy);
+    }
+}
