@@ -2,71 +2,95 @@
 //!
 //! Every deposited item gets a permanent identifier that needs no registry and no server, the IBI of
 //! the ABNT/INPE standard: host name, port and UTC instant, which is also the item's path. This library
-//! does all the work; the program `urepo` is a thin layer over it. It touches neither terminal, nor
-//! clock, nor environment, nor current directory, but through what it is handed.
+//! does all the work; the program `urepo` is a thin layer over it. The library has access to the clock, the
+//! terminal and the environment only through its arguments.
+//!
+//! # Glossary
+//!
+//! - **item**: a deposited unit. **payload**: its files. **sidecar**: its `item.toml`.
+//! - **collection**: a root directory with `urepo.toml`, which holds items.
+//! - **identifier**: the name of an item; `name` in code. **IBIp**: its opaque form.
+//! - **prefix**: the beginning of identifiers. **subsystem**: what issues the identifiers of a prefix.
+//! - **Original**, **Copy**, **tombstone**: the three states of an item. A tombstone is the sidecar that
+//!   remains of a deleted one.
+//! - **stage**: build beside the destination; also the directory for that. **publish**: make visible in one
+//!   step.
+//! - **hand-over**: the protocol that moves an Original. **journal**: the record of hand-overs and deletions
+//!   in progress.
+//! - **fixity**: being unchanged. **manifest**: the digests of a payload as text. **seal**: the digest of a
+//!   sidecar, at its end.
+//! - **inventory**: the record of what a collection should hold. **trash**: deleted and replaced data, until
+//!   it is purged.
+//! - **memory**: the last date that a subsystem issued. **index**: a database of all items, derived from the
+//!   sidecars.
+//! - **version**: an opaque value that changes when a file or directory does.
 //!
 //! # The modules, in reading order
 //!
-//! | module | subject | knows |
+//! The picture in `CONTRIBUTING.md` is drawn from the code.
+//!
+//! | module | subject | uses |
 //! |---|---|---|
-//! | [`identity`] | names, instants, opaque twins, and reading them out of text | nothing |
-//! | [`digest`], [`progress`], [`interrupt`], [`clock`], [`wait`], [`agent`] | what everyone needs | identity |
-//! | [`item`] | entries of a payload, states, the manifest | identity, digest |
+//! | [`identity`] | identifiers, instants, IBIp, and finding them in text | |
+//! | [`digest`], [`progress`], [`interrupt`] | SHA-256 and checksums, progress reports, the stop flag | |
+//! | [`clock`], [`wait`] | the time, waiting with a limit | identity, interrupt |
+//! | [`item`] | entries of a payload, states, the manifest | digest, identity |
 //! | [`sidecar`] | `item.toml`: typed, sealed | item |
-//! | [`layout`] | where things are in a collection | identity |
-//! | `flow` | many small jobs in two stages | nothing |
-//! | [`disk`] | descriptors, locks, syncs: the only user of the file system | identity, digest |
-//! | [`distributor`] | dates that are never given twice | disk |
-//! | [`index`] | records of items in a database, and queries | sidecar, disk |
-//! | [`collection`] | open, init, list, find, issue, lock, recover | all above |
-//! | [`catalog`] | the index brought up to what is there, and its answers | collection |
-//! | [`holdings`] | which collections hold an item, and are its Copies current? | collection |
-//! | [`adopt`] | a tree that is there already becomes a collection | holdings |
-//! | [`verify`] | is a collection what its sidecars say, do several agree? | collection |
+//! | [`layout`] | paths in a collection | identity |
+//! | [`disk`] | descriptors, locks, syncs: the only user of the file system | digest, progress, wait |
+//! | `flow` | pipelines of many small jobs | disk |
+//! | [`agent`] | who runs urepo, for logs and locks | disk |
+//! | [`distributor`] | dates that are never issued twice | agent, layout |
+//! | [`index`] | the database of items, and queries | disk, layout, sidecar |
+//! | [`collection`] | open, init, list, find, issue, lock, recover | distributor, index |
+//! | [`catalog`] | synchronises the index with the tree, and answers from it | collection |
+//! | [`export`] | writes items as directories, tar or bags, and their descriptions | collection, flow |
+//! | [`holdings`] | which collections hold an item, and whether their Copies are current | collection |
+//! | [`adopt`] | turns an existing tree into a collection | flow, holdings |
+//! | [`verify`] | compares items with their sidecars, and collections with each other | flow, holdings |
 //! | [`deposit`] | files become items | verify |
 //! | [`import`] | many sources become items, each once | deposit |
-//! | [`transfer`] | copy and migrate between collections | verify, holdings |
-//! | [`export`] | items leave: directories, tar, bags, and their descriptions | collection |
-//! | [`removal`] | items go, leave tombstones, and come back | verify, holdings |
-//! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify, holdings |
-//! | [`repair`] | damaged items are mended from good copies | verify |
+//! | [`transfer`] | copies and migrates items between collections | verify |
+//! | [`removal`] | deletes items, leaves tombstones, restores | verify |
+//! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify |
+//! | [`repair`] | repairs damaged items from good copies | verify |
 //!
 //! # On disk
 //!
 //! ```text
 //! <root>/
-//!   README                                  all of this, for somebody without urepo
+//!   README                                  explains the layout without urepo
 //!   urepo.toml                              the collection: id, name, subsystems
 //!   .urepo/
 //!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
 //!     locks/00…ff                           on items that exist, while they are changed
-//!     staging/<run>/                        items in the making; locked while the run lives
-//!     reserve/                              given up to delete on a full disk; may be removed
-//!     partial/                              large items of which a part has been copied
-//!     journal/                              hand-overs and deletions under way
-//!     trash/                                what was deleted or mended, until it is purged
+//!     staging/<run>/                        items being built; locked while the run lives
+//!     reserve/                              freed to delete on a full disk; may be removed
+//!     partial/                              large items that are partly copied
+//!     journal/                              hand-overs and deletions in progress
+//!     trash/                                deleted and replaced data, until it is purged
 //!     import/ledger                         which source became which item
-//!     inventory/<prefix>+<year>             what should be here, and where what left has gone
-//!     log/YYYY-MM.jsonl                     what happened; may be removed
-//!     index.sqlite                          what is known of all items; may be removed
-//!     index.lock  index.making              for who uses it, and who makes it
-//!     index.stale                           it has missed something
-//!     rebuild.lock                          for who rebuilds what is missing here
+//!     inventory/<prefix>+<year>             what should be here, and where the rest went
+//!     log/YYYY-MM.jsonl                     the events; may be removed
+//!     index.sqlite                          the index; may be removed
+//!     index.lock  index.making              locks for using and building the index
+//!     index.stale                           a note that the index missed a change
+//!     rebuild.lock                          lock for rebuilding parts of `.urepo`
 //!     verified/<prefix>+<year>              when each item was last verified; may be removed
-//!   example.org/archive/2026/11.21.02.13/   an item: four levels, always
+//!   example.org/archive/2026/11.21.02.13/   an item: always four levels
 //!     item.toml                             its sidecar
 //!     doc/…                                 its payload, names kept
 //! ```
 //!
 //! # Invariants
 //!
-//! - A name leaves the distributor after its date is synced, and is printed after its item is.
-//! - An item's directory appears in one step, whole. A new one replaces nothing; one that takes the
-//!   place of another is swapped with it, under the lock of the item.
+//! - An identifier is issued after its date is synced, and printed after its item is synced.
+//! - An item's directory appears whole and in one step. A new one replaces nothing; a replacement is
+//!   exchanged with the old one, under the lock of the item.
 //! - At every instant one collection holds the Original of an item, by the rule for readers.
-//! - Nothing is reached by a path that could pass a link: everything is beneath an open descriptor.
-//! - An I/O error is an error, never absence; a failed sync condemns what it was to sync.
+//! - No path passes a symbolic link: everything is opened beneath an open descriptor.
+//! - An I/O error never counts as absence. What a failed sync was to make durable is discarded.
 
 #![forbid(unsafe_code)]
 
