@@ -62,14 +62,12 @@ impl Beneath {
     }
 }
 
-/// Makes sure that an item may still be given the `label` that it brings: that no item has, or had, its name,
-/// and that none has its opaque name.
-pub(super) fn check_label(lookup: &Lookup<'_>, label: &Label) -> Result<(), DepositError> {
+/// Makes sure that no item has, or had, the name of the `label` that an item brings.
+pub(super) fn check_name(lookup: &Lookup<'_>, label: &Label) -> Result<(), DepositError> {
     if lookup.item(&label.name)?.is_some() {
         return Err(DepositError::NameExists { name: label.name.clone() });
     }
-    lookup.collection().check_never_held(&label.name)?;
-    check_ibip(lookup.collection(), label)
+    Ok(lookup.collection().check_never_held(&label.name)?)
 }
 
 /// Makes sure that no item here has the opaque name of `label`.

@@ -1,7 +1,7 @@
 //! Where items are deposited, as far as sources are concerned.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::DepositError;
 use crate::clock::Clock;
@@ -18,6 +18,8 @@ pub struct DepositTarget<'a> {
     root: PathBuf,
     /// Where new items would go now, one a subsystem.
     news: Vec<PathBuf>,
+    /// Set once one of them was found to be within reach.
+    reached: OnceLock<()>,
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
     /// Room that is kept on its file system.
@@ -43,6 +45,7 @@ impl<'a> DepositTarget<'a> {
             collection,
             root,
             news,
+            reached: OnceLock::new(),
             last: Mutex::default(),
             pending: Arc::default(),
         })
@@ -62,12 +65,25 @@ impl<'a> DepositTarget<'a> {
         })
     }
 
-    /// Makes sure that an item can be moved to where it is to be: one with a name of its own, or any that
-    /// gets its name now.
+    /// Makes sure that an item can be moved to its place: one that brings its name, or a new one. Which subsystem
+    /// issues the name of a new one is not known here, so one that can be reached is enough.
     pub(super) fn check_reach(&self, label: Option<&Label>) -> Result<(), PathError> {
         match label {
             Some(label) => self.collection.check_reach(&layout::item_directory(&label.name)),
-            None => self.news.iter().try_for_each(|item| self.collection.check_reach(item)),
+            None if self.reached.get().is_some() => Ok(()),
+            None => {
+                let mut refused = None;
+                for item in &self.news {
+                    match self.collection.check_reach(item) {
+                        Ok(()) => {
+                            self.reached.get_or_init(|| ());
+                            return Ok(());
+                        }
+                        Err(error) => refused = refused.or(Some(error)),
+                    }
+                }
+                refused.map_or(Ok(()), Err)
+            }
         }
     }
 

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::given::check_label;
+use super::given::{check_ibip, check_name};
 use super::group::{LabeledItem, Publishable};
 use super::removal::{SourceKept, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, items_at_a_time,
-    lock_items,
+    Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, lock_items,
 };
-use crate::disk::{Dir, PathError};
+use crate::disk::{Dir, PathError, descriptor_limit};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
@@ -121,9 +120,11 @@ impl Publisher<'_> {
         for (year, items) in by_year {
             match self.collection.ensure_directory(&year) {
                 Ok(dir) => {
-                    let mut rest = items;
+                    let (mut rest, new): (Vec<_>, Vec<_>) =
+                        items.into_iter().partition(|it| it.staged.given.label.is_some());
+                    fatal = self.place_in(&dir, new, placed, outcomes).or(fatal);
                     while !rest.is_empty() {
-                        let more = rest.split_off(rest.len().min(at_a_time(&rest)));
+                        let more = rest.split_off(rest.len().min(names_at_a_time()));
                         let items = std::mem::replace(&mut rest, more);
                         fatal = self.place_in(&dir, items, placed, outcomes).or(fatal);
                     }
@@ -156,26 +157,33 @@ impl Publisher<'_> {
         placed: &mut Vec<LabeledItem>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
+        if items.is_empty() {
+            return None;
+        }
         // A name of elsewhere may have come here since it was looked for, and have left again; one that was
         // given here is new. Until it is recorded, nobody takes the item away again.
         let brought = items.iter().filter(|it| it.staged.given.label.is_some());
         let brought = brought.map(|it| (self.collection, &it.label.name));
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
-        let _locks =
-            match lock_items(brought, self.writer.agent(), &waiter) {
-                Ok(locks) => locks,
-                Err(error) => {
-                    let mut error = Some(error.into());
-                    outcomes.extend(items.into_iter().map(|it| {
-                        it.staged.fails(error.take().unwrap_or(DepositError::GroupFailed))
-                    }));
-                    return None;
-                }
-            };
+        let _locks = match lock_items(brought, self.writer.agent(), &waiter) {
+            Ok(locks) => locks,
+            // An item whose lock is held keeps back no other.
+            Err(_) if items.len() > 1 => {
+                let place_alone = |fatal: Option<DepositError>, item| {
+                    self.place_in(year, vec![item], placed, outcomes).or(fatal)
+                };
+                return items.into_iter().fold(None, place_alone);
+            }
+            Err(error) => {
+                outcomes.extend(items.into_iter().next().map(|it| it.staged.fails(error)));
+                return None;
+            }
+        };
         let mut here = Vec::with_capacity(items.len());
         for named in items {
             if let Some(label) = &named.staged.given.label
-                && let Err(error) = check_label(self.lookup, label)
+                && let Err(error) =
+                    check_name(self.lookup, label).and_then(|()| check_ibip(self.collection, label))
             {
                 outcomes.push(named.staged.fails(error));
                 continue;
@@ -211,9 +219,10 @@ impl Publisher<'_> {
     }
 }
 
-/// How many of `items` are put in place together: where some bring names that have to be locked, as many as
-/// locks are held at a time.
-fn at_a_time(items: &[LabeledItem]) -> usize {
-    let is_brought = |it: &LabeledItem| it.staged.given.label.is_some();
-    if items.iter().any(is_brought) { items_at_a_time() } else { usize::MAX }
+/// Items with names of elsewhere that are put in place together: all of a group, unless a process may have too few
+/// files open for all locks on items that there are.
+fn names_at_a_time() -> usize {
+    const ITEM_LOCKS: usize = 256;
+    let spare = descriptor_limit() / 4;
+    if spare >= ITEM_LOCKS { usize::MAX } else { spare.max(1) }
 }

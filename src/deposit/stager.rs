@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::given::check_label;
+use super::given::check_name;
 use super::group::{Prepared, Staged};
 use super::plan::Sources;
 use super::stage::{Draft, StagedPayload, Staging, stage_stream};
@@ -73,7 +73,7 @@ impl Stager<'_> {
     ) -> Result<StageStart, DepositError> {
         let plan = Plan::of_request(&request, &self.options, self.place)?;
         if let Some(label) = &request.given.label {
-            check_label(self.lookup, label)?;
+            check_name(self.lookup, label)?;
         }
         if !self.flow.admit(number, plan.entries.len().max(1)) {
             return Err(DepositError::Interrupted);

@@ -2,10 +2,11 @@
 
 use std::sync::Mutex;
 
+use urepo::collection::lock_items;
 use urepo::disk::{Operation, Watch};
 
 use super::*;
-use crate::support::{append, inventory_file, inventory_line, make_collection, scratch};
+use crate::support::{World, append, inventory_file, inventory_line, make_collection, scratch};
 
 const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 const OTHER: &str = "sid.inpe.br/mtc-m19/2009/02.16.17.46";
@@ -78,4 +79,25 @@ fn an_opaque_name_that_came_meanwhile_is_not_given_twice() {
     let (told, names, _scratch) = import_while(Some(Box::new(act)), NAME);
     assert!(told[0].contains(&format!("`{IBIP}` is the IBIp of `{OTHER}` already")), "{told:?}");
     assert_eq!(names, [OTHER]);
+}
+
+#[test]
+fn one_whose_item_is_locked_keeps_back_no_other() {
+    let beside = "sid.inpe.br/mtc-m18/2009/02.16.17.47";
+    let world = World::with_collection();
+    let rows = format!("path,identifier\na,{NAME}\nb,{beside}\nc,\n");
+    for (path, text) in [("a", "a"), ("b", "b"), ("c", "c"), ("list.csv", rows.as_str())] {
+        world.write(path, text);
+    }
+    let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let name = NAME.parse().unwrap();
+    let locks = lock_items([(&collection, &name)], &agent(), &waiter(&clock)).unwrap();
+    let ran = world.run("-c archive --lock-wait 0s import --manifest list.csv");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let names = whole_items(&collection);
+    assert_eq!((names.len(), names.contains(&beside.to_owned())), (2, true), "{}", ran.stderr);
+    drop(locks);
+    world.run("-c archive import --manifest list.csv").succeeded();
+    assert_eq!(whole_items(&collection).len(), 3);
 }

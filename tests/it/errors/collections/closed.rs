@@ -100,6 +100,9 @@ fn with_a_year_on_another_file_system() {
             echo unread | {
                 code=0; $UREPO -c mount/archive new - 2>told || code=$?; tell $code; cat
             }
+            # Another subsystem gives names that can be put in place.
+            printf '[[subsystem]]\\nhost = \"second.example.org\"\\n' >>mount/archive/urepo.toml
+            $UREPO -q -c mount/archive new --subsystem example.org/second a.txt >given
             umount mount/mirror/${name%/*}
             code=0; $UREPO -c mount/archive migrate $name --to mount/mirror 2>told || code=$?
             tell $code";
