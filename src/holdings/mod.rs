@@ -47,7 +47,7 @@ pub(crate) use whereabouts::{
     Claim, Remains, follow, is_same, may_be_original, refuse_deleted, refuse_departed,
     refuse_second,
 };
-pub use whereabouts::{OriginalError, Peers, UnseenRule};
+pub use whereabouts::{Giver, OriginalError, Peers, UnseenRule};
 
 /// What several collections hold of one item.
 #[derive(Debug)]

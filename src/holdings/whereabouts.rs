@@ -12,6 +12,7 @@ use crate::collection::{
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::sidecar::{Handover, Party};
 use crate::wait::Waiter;
 
 /// Why an item does not become an Original: another collection holds it, or may hold it.
@@ -40,6 +41,8 @@ pub enum OriginalError {
         name: RepositoryName,
         /// That collection.
         path: PathBuf,
+        /// The collection that can finish it.
+        giver: Giver,
     },
     /// Another collection has the item, and its sidecar cannot be read.
     #[error("the sidecar of `{name}` in `{}` cannot be read; it may be the Original", path.display())]
@@ -89,6 +92,29 @@ pub enum OriginalError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+/// The collection that has begun a hand-over, and can finish it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Giver {
+    /// By its root.
+    At(PathBuf),
+    /// By its id.
+    Id(String),
+}
+
+impl Giver {
+    /// Of the hand-over with the mark that an item of `holder` bears.
+    pub(crate) fn of(mark: &Handover, holder: &Collection, others: &[&Collection]) -> Giver {
+        let at = |collection: &Collection| Giver::At(collection.path().to_path_buf());
+        match &mark.party {
+            Party::To(_) => at(holder),
+            Party::From(id) => {
+                let giver = others.iter().find(|other| other.id() == id);
+                giver.map_or_else(|| Giver::Id(id.clone()), |giver| at(giver))
+            }
+        }
+    }
 }
 
 /// The other collections that are asked before an item becomes an Original.
@@ -237,12 +263,17 @@ pub(crate) fn refuse_second(
 ) -> Result<(), OriginalError> {
     for holding in &found.all {
         let (name, path) = (name.clone(), others[holding.collection].path().to_path_buf());
-        // What cannot be read may be the Original.
+        // What cannot be read may be the Original, unless the inventory says that it is a Copy.
         let Ok(record) = &holding.record else {
-            return Err(OriginalError::Unreadable { name, path });
+            let recorded = others[holding.collection].last_record(&name)?;
+            if recorded.is_none_or(|recorded| may_be_original(&recorded)) {
+                return Err(OriginalError::Unreadable { name, path });
+            }
+            continue;
         };
-        if record.handover.is_some() {
-            return Err(OriginalError::HandedOver { name, path });
+        if let Some(mark) = &record.handover {
+            let giver = Giver::of(mark, others[holding.collection], others);
+            return Err(OriginalError::HandedOver { name, path, giver });
         }
         if holding.standing == Standing::Original {
             return Err(OriginalError::Elsewhere { name, path });

@@ -10,7 +10,7 @@ use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
 };
-use crate::holdings::{OriginalError, is_same, refuse_departed};
+use crate::holdings::{Giver, OriginalError, is_same, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
@@ -146,8 +146,9 @@ fn their_original(
         Err(error) => return Err(error.into()),
     };
     let read = item.read_sidecar()?;
-    if read.sidecar.handover.is_some() {
-        let error = OriginalError::HandedOver { name: name.clone(), path: path() };
+    if let Some(mark) = &read.sidecar.handover {
+        let giver = Giver::of(mark, collection, &[]);
+        let error = OriginalError::HandedOver { name: name.clone(), path: path(), giver };
         return Err(error.into());
     }
     match read.sidecar.state {

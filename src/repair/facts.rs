@@ -8,6 +8,7 @@ use crate::collection::{
     Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
 };
 use crate::disk::{Dir, FileStat, PathError};
+use crate::holdings::may_be_original;
 use crate::identity::RepositoryName;
 use crate::item::{Content, State, Totals};
 use crate::layout;
@@ -155,6 +156,14 @@ pub(super) fn seen(item: &StoredItem) -> Result<SidecarVersion, PathError> {
     Ok((item.dir().own_stat()?.identity, item.dir().stat(layout::SIDECAR)?))
 }
 
+/// Whether the inventory of `collection` leaves open that its item `name` is the Original.
+fn may_have_been_original(
+    name: &RepositoryName,
+    collection: &Collection,
+) -> Result<bool, PathError> {
+    Ok(collection.last_record(name)?.is_none_or(|recorded| may_be_original(&recorded)))
+}
+
 /// The item `name` in `donor`, if it is there.
 ///
 /// A donor without a sealed sidecar may still have good files; one that cannot be read may hold the Original.
@@ -172,9 +181,11 @@ pub(super) fn find(
             SidecarStatus::Sealed(written) => (Some(*written), false),
             SidecarStatus::Doubtful(written) => {
                 let sidecar = &written.sidecar;
-                (None, sidecar.state == State::Original || sidecar.handover.is_some())
+                let says_original = sidecar.state == State::Original;
+                let may_be = says_original && may_have_been_original(name, donor)?;
+                (None, may_be || sidecar.handover.is_some())
             }
-            SidecarStatus::Lost(_) => (None, true),
+            SidecarStatus::Lost(_) => (None, may_have_been_original(name, donor)?),
         },
     };
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());

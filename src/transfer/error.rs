@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
-use crate::holdings::OriginalError;
+use crate::holdings::{Giver, OriginalError};
 use crate::identity::RepositoryName;
 use crate::sidecar::SidecarError;
 
@@ -26,6 +26,14 @@ pub enum TransferError {
         to: Option<PathBuf>,
         /// Who gives it away, if a hand-over of it is open.
         giver: Option<Box<Giver>>,
+    },
+    /// The receiver of a hand-over was lost, another Original was made, and the receiver is back with its own.
+    #[error("`{}`, which was lost, is back and says that it holds the Original of `{name}`", path.display())]
+    Returned {
+        /// The item.
+        name: RepositoryName,
+        /// The receiver.
+        path: PathBuf,
     },
     /// What is at the source, or at the destination, is not what its sidecar says.
     #[error("`{}` is damaged: {detail}", path.display())]
@@ -140,15 +148,6 @@ pub enum TransferError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
-}
-
-/// The collection that has begun a hand-over, and can finish it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Giver {
-    /// One of the two, by its root.
-    At(PathBuf),
-    /// Another one, by its id.
-    Id(String),
 }
 
 /// What is wrong with a record of a hand-over.

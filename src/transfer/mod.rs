@@ -81,7 +81,7 @@ use crate::progress::Progress;
 
 pub use crate::flow::OnError;
 pub use decide::{Replaces, Step};
-pub use error::{Giver, JournalError, Refusal, TransferError};
+pub use error::{JournalError, Refusal, TransferError};
 pub use lost::end_lost;
 pub use recovery::{Finished, PeerLookup, finish_pending, has_pending, pending};
 pub use run::NameFeed;

@@ -12,6 +12,7 @@ use crate::collection::{
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::layout;
 use crate::sidecar::{Handover, NewText, Sidecar};
 
 /// Both sides of a hand-over, with the right to write on each.
@@ -30,6 +31,20 @@ pub enum HandoverEnd {
     HandedOver,
     /// The giver still has it.
     Withdrawn,
+}
+
+impl NextStep {
+    /// Whether the receiver has the Original afterwards.
+    fn leaves_original(&self) -> bool {
+        match self {
+            NextStep::Receive { .. }
+            | NextStep::End { .. }
+            | NextStep::Nothing(HandoverEnd::HandedOver) => true,
+            NextStep::Keep { .. }
+            | NextStep::Withdraw { .. }
+            | NextStep::Nothing(HandoverEnd::Withdrawn) => false,
+        }
+    }
 }
 
 /// An item as one side has it.
@@ -82,11 +97,14 @@ fn settle_some(
     names: &[RepositoryName],
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     let mut outcomes = Vec::new();
-    let (mut received, mut given) = (Vec::new(), Vec::new());
+    let (mut received, mut given, mut originals) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
             let next = next(sides, record, name, at_giver, at_receiver)?;
-            prepare(sides, record, name, next, &mut received, &mut given)
+            let is_original = next.leaves_original();
+            let end = prepare(sides, record, name, next, &mut received, &mut given)?;
+            originals.extend(is_original.then(|| name.clone()));
+            Ok(end)
         });
         outcomes.push((name.clone(), plan));
     }
@@ -94,7 +112,7 @@ fn settle_some(
     let ended = sides
         .receiver
         .replace_sidecars(&received)
-        .and_then(|()| record_states(sides, &outcomes))
+        .and_then(|()| record_originals(sides, originals))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));
     if let Err(error) = ended {
@@ -164,17 +182,31 @@ fn next(
         // Without the mark the giver never said that it handed the item over: it still has the
         // Original, or has deleted it or handed it to another collection since.
         (_, Some(received)) if is_received(&received.1.sidecar) => NextStep::Withdraw { received },
+        // The giver went on without the receiver, which was lost.
+        (giver, receiver)
+            if record.is_lost && is_original(&receiver) && !is_copy_of(&giver, sides.to.id()) =>
+        {
+            let (name, path) = (name.clone(), sides.to.path().to_path_buf());
+            return Err(TransferError::Returned { name, path });
+        }
         (giver, receiver) if is_original(&giver) && is_original(&receiver) => {
             return Err(TransferError::Refused {
                 name: name.clone(),
                 refusal: Refusal::TwoOriginals,
-                from: sides.from.path().to_path_buf(),
-                to: Some(sides.to.path().to_path_buf()),
+                from: sides.from.path().join(layout::item_directory(name)),
+                to: Some(sides.to.path().join(layout::item_directory(name))),
                 giver: None,
             });
         }
         (_, receiver) if is_original(&receiver) => NextStep::Nothing(HandoverEnd::HandedOver),
         _ => NextStep::Nothing(HandoverEnd::Withdrawn),
+    })
+}
+
+/// Whether one side has a Copy of the Original in the collection with this id.
+fn is_copy_of(side: &OneSide, collection: &str) -> bool {
+    side.as_ref().is_some_and(|(_, read)| {
+        read.sidecar.state == State::Copy && read.sidecar.made_of() == Some(collection)
     })
 }
 
@@ -225,20 +257,10 @@ fn prepare(
     }
 }
 
-/// Records what the receiver's items are now: a run that was cut short may not have come to that.
-pub(super) fn record_states(
-    sides: &Peers<'_>,
-    outcomes: &[(RepositoryName, Result<HandoverEnd, TransferError>)],
-) -> Result<(), PathError> {
-    let became = outcomes.iter().filter_map(|(name, outcome)| {
-        let state = match outcome.as_ref().ok()? {
-            HandoverEnd::HandedOver => State::Original,
-            // Whether the Copy is there has been looked at.
-            HandoverEnd::Withdrawn => return None,
-        };
-        Some((name.clone(), InventoryChange::Became(state)))
-    });
-    sides.to.record(became, sides.clock)
+/// Records the receiver's Originals: a run that was cut short may not have come to that.
+fn record_originals(sides: &Peers<'_>, names: Vec<RepositoryName>) -> Result<(), PathError> {
+    let became = InventoryChange::Became(State::Original);
+    sides.to.record(names.into_iter().map(|name| (name, became.clone())), sides.clock)
 }
 
 /// Ends the giver's copies: those with a text stay and get it, the others go.

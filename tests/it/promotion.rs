@@ -158,6 +158,19 @@ fn an_open_hand_over_is_finished_first() {
     sites.refuses(&sites.promote("mirror", &sites.name), 23, "hand-over");
 }
 
+/// Only the giver's journal can finish it.
+#[test]
+fn the_giver_of_an_open_hand_over_is_named() {
+    let sites = Sites::new();
+    let giver = "0".repeat(32);
+    change_item(&sites.world.path("third"), &sites.name, |sidecar| {
+        let party = urepo::sidecar::Party::From(giver.clone());
+        sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
+    });
+    let ran = sites.promote("mirror", &format!("--with third {}", sites.name));
+    sites.refuses(&ran, 23, &format!("where PATH is the collection `{giver}`"));
+}
+
 #[test]
 fn an_original_that_differs_is_never_lost() {
     let sites = Sites::new();

@@ -7,7 +7,7 @@ mod import;
 mod original;
 mod promotion;
 mod repair;
-mod transfer;
+pub(super) mod transfer;
 
 use std::path::Path;
 

@@ -37,9 +37,10 @@ fn hint_for(error: &OriginalError) -> Option<String> {
         OriginalError::Deleted { name, path } => {
             format!("`urepo -c {} show {name}` says when and why", shell::word(path))
         }
-        OriginalError::HandedOver { path, .. } => format!(
-            "`urepo -c {} recover` finishes it; if its other side is lost, promote that one",
-            shell::word(path)
+        OriginalError::HandedOver { path, giver, .. } => format!(
+            "{}; if its other side is lost, promote the item in `{}`",
+            super::transfer::finished_by(giver),
+            path.display()
         ),
         OriginalError::Unreadable { name, path } => {
             format!("`urepo -c {} verify --quick {name}` says what is wrong", shell::word(path))

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use urepo::transfer::{Giver, Refusal, TransferError};
+use urepo::holdings::Giver;
+use urepo::transfer::{Refusal, TransferError};
 
 use super::Room;
 use crate::cli::exit::Exit;
@@ -41,6 +42,7 @@ fn exit_of(error: &TransferError) -> Exit {
     match error {
         TransferError::Damaged { .. } | TransferError::NotProven { .. } => Exit::Damage,
         TransferError::Changed { .. }
+        | TransferError::Returned { .. }
         | TransferError::SameCollection(_)
         | TransferError::SameId { .. } => Exit::Conflict,
         TransferError::Interrupted => Exit::Interrupted,
@@ -48,7 +50,7 @@ fn exit_of(error: &TransferError) -> Exit {
     }
 }
 
-fn hint_for(error: &TransferError) -> Option<String> {
+pub(in crate::cli) fn hint_for(error: &TransferError) -> Option<String> {
     Some(match error {
         TransferError::Damaged { name, collection, .. } => {
             format!(
@@ -62,6 +64,12 @@ fn hint_for(error: &TransferError) -> Option<String> {
                 shell::word(collection)
             )
         }
+        TransferError::Returned { name, path } => format!(
+            "`urepo whereis {name}` shows the other Original; `urepo -c {0} demote {name} --to-copy-of \
+             COLLECTION` makes this one a Copy of it; to keep this one, demote the other, then `urepo -c {0} \
+             copy {name} --to PATH`, where PATH is the collection that handed it over",
+            shell::word(path)
+        ),
         TransferError::Changed { .. } => "repeat the command".to_owned(),
         TransferError::NotDurable { name, .. } => {
             format!("check the disk, then `urepo verify {name}` there")
@@ -129,14 +137,19 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
             "`urepo copy` makes a Copy there; the Original stays".to_owned()
         }
         Refusal::HandoverPending => match giver.as_deref() {
-            Some(Giver::Id(id)) => {
-                format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`")
-            }
-            Some(Giver::At(giver)) => {
-                format!("`urepo -c {} recover` finishes it", shell::word(giver))
-            }
+            Some(giver) => finished_by(giver),
             None => format!("`urepo -c {from} recover` finishes it"),
         },
+    }
+}
+
+/// Which run finishes a hand-over.
+pub(super) fn finished_by(giver: &Giver) -> String {
+    match giver {
+        Giver::Id(id) => {
+            format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`")
+        }
+        Giver::At(giver) => format!("`urepo -c {} recover` finishes it", shell::word(giver)),
     }
 }
 

@@ -100,3 +100,34 @@ fn one_damaged_item_keeps_only_its_own_hand_over_open() {
     let lost: Vec<_> = journal.iter().map(|file| is_lost(file)).collect();
     assert_eq!((journal.len(), lost), (3, vec![false, true, false]));
 }
+
+/// The receiver had become the Original when it was lost, and comes back when the giver's, promoted, has gone on.
+#[test]
+fn a_lost_receiver_that_comes_back_as_the_original_is_no_end_of_a_hand_over() {
+    let interrupted = Interrupted::new();
+    let Interrupted { sites, .. } = &interrupted;
+    let world = &sites.world;
+    change_item(&world.path("away"), &sites.name, |sidecar| {
+        sidecar.state = urepo::item::State::Original;
+        sidecar.origin.remove("collection");
+        sidecar.handover = None;
+    });
+    sites.promote("mirror", "--all --with third").succeeded();
+    let recover = || world.run("-c mirror recover");
+    let refuses = || {
+        let ran = recover();
+        assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains("demote"), "{}", ran.stderr);
+        assert_eq!(interrupted.journal().len(), 1);
+    };
+    // The giver still has the other Original, or has handed it on.
+    sites.find_again();
+    refuses();
+    sites.lose();
+    world.run(&format!("-c mirror migrate {} --to third", sites.name)).succeeded();
+    sites.find_again();
+    refuses();
+    world.run("-c archive demote --all --to-copy-of third -y").succeeded();
+    recover().succeeded();
+    assert_eq!(interrupted.journal(), Vec::<String>::new());
+}

@@ -37,3 +37,23 @@ fn a_lost_copy_is_in_nobodys_way() {
     sites.promote("mirror", "--all --with third").succeeded();
     assert_eq!(sites.state("mirror"), "Original");
 }
+
+/// Its inventory says so, unless a damaged line leaves that open.
+#[test]
+fn a_damaged_copy_is_in_nobodys_way() {
+    for is_certain in [false, true] {
+        let sites = Sites::new();
+        let third = sites.world.path("third");
+        std::fs::write(third.join(&sites.name).join("item.toml"), "rot").unwrap();
+        if !is_certain {
+            append(&inventory_file(&third, &sites.name), "2026-11-23T10:00:00Z le\u{fffd}t\n");
+        }
+        let ran = sites.promote("mirror", &format!("--with third {}", sites.name));
+        if is_certain {
+            ran.succeeded();
+            assert_eq!(sites.state("mirror"), "Original");
+        } else {
+            sites.refuses(&ran, 20, "may be the Original");
+        }
+    }
+}

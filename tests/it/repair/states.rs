@@ -5,7 +5,7 @@ use urepo::item::State;
 use urepo::repair::{Options, PartialRepair, RepairError, SidecarAction, Unsealed};
 
 use super::{Pair, as_state, copy_tree, lose_sidecar, mended};
-use crate::support::inventory_file;
+use crate::support::{append, inventory_file, inventory_line};
 
 const RESEAL: Options =
     Options { remainder: PartialRepair::Refuse, unsealed: Unsealed::Seal, state: None };
@@ -172,6 +172,25 @@ fn a_donor_that_may_hold_the_original_is_repaired_first() {
     pair.add_copy("c");
     pair.edit("b", "transferable", "# by hand\ntransferable");
     lose_sidecar(&pair, "a");
+    mended(pair.repair(&["c", "b"]));
+    assert_eq!(pair.sidecar("a"), before);
+}
+
+/// An inventory that certainly says Copy is believed where the sidecar is lost.
+#[test]
+fn a_donor_that_is_a_copy_by_its_inventory_stands_in_no_way() {
+    let pair = Pair::new();
+    let before = pair.sidecar("a");
+    pair.add_copy("c");
+    let inventory = inventory_file(&pair.root("b"), pair.name.as_str());
+    std::fs::create_dir_all(inventory.parent().unwrap()).unwrap();
+    std::fs::copy(inventory_file(&pair.root("a"), pair.name.as_str()), &inventory).unwrap();
+    lose_sidecar(&pair, "a");
+    lose_sidecar(&pair, "b");
+    let error = pair.refuses(&["c", "b"], Options::default());
+    assert!(matches!(error, RepairError::PerhapsElsewhere { .. }), "{error}");
+    let became = inventory_line("2026-11-23T10:00:00Z", &format!("became {} Copy", pair.name));
+    append(&inventory, &became);
     mended(pair.repair(&["c", "b"]));
     assert_eq!(pair.sidecar("a"), before);
 }

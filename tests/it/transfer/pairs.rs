@@ -19,6 +19,8 @@ use crate::support::{Faults, Mode, agent, staged, waiter};
 enum Second {
     /// The item migrates to a third collection, which has nothing of it, or a Copy.
     Elsewhere { copied: bool, leave_copy: bool },
+    /// The receiver hands it on to a third collection.
+    HandOn,
     /// The giver deletes it.
     Delete,
     /// The receiver deletes what it has.
@@ -73,6 +75,9 @@ fn cut_short_then(second: Second) {
                 let rules = if leave_copy { leaving } else { Rules::default() };
                 pair.try_between(&from, &third, Verb::Migrate, rules, |_| ());
             }
+            Second::HandOn => {
+                pair.try_between(&to, &third, Verb::Migrate, Rules::default(), |_| ());
+            }
             Second::Delete if from.item(&name).is_ok() => delete(&pair, &from, &name),
             Second::DeleteThere if to.item(&name).is_ok() => delete(&pair, &to, &name),
             Second::Delete | Second::DeleteThere => {}
@@ -116,6 +121,12 @@ fn it_migrates_elsewhere() {
 #[test]
 fn it_migrates_onto_a_copy_elsewhere() {
     cut_short_then(Second::Elsewhere { copied: true, leave_copy: false });
+}
+
+/// The receiver's inventory keeps saying where the item went.
+#[test]
+fn it_is_handed_on() {
+    cut_short_then(Second::HandOn);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::cli::printer::{Output, Verbosity};
 use crate::cli::records::{self, Counts, Item};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::select::Failures;
-use crate::cli::{Done, human};
+use crate::cli::{Done, explain, human};
 
 /// How many paths that no sidecar lists are named for an item.
 const UNLISTED_NAMED: usize = 5;
@@ -254,6 +254,11 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
                 left += 1;
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
                 printer.warning(&format!("{hand_over} is not finished: {reason}"));
+                if let TransferError::Returned { .. } = error
+                    && let Some(hint) = explain::transfer::hint_for(error)
+                {
+                    printer.hint(&hint);
+                }
             }
         }
     }
