@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
@@ -53,8 +53,9 @@ impl Dir {
         if is_own { Ok(()) } else { Err(PathError::new("use", self.path(), other())) }
     }
 
-    /// Opens what is at `relative` with `open`, and gives it `bits` if it has lacked them since a process of
-    /// this user was killed. Waits while another user's process is about to do so.
+    /// Opens what is at `relative` with `open`. A file, or a directory without entries, that has lacked `bits`
+    /// since a process of this user was killed gets them; a directory with entries was closed on purpose.
+    /// Waits while another user's process is about to do so.
     pub(super) fn open_shared(
         &self,
         relative: &Path,
@@ -67,12 +68,20 @@ impl Dir {
         let waiter = Waiter::default().up_to(MOMENT);
         let waited = waiter.poll(|| {
             let opened = open();
-            match &opened {
-                Ok(fd) => self.add_bits(fd, bits, relative)?,
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-                Err(_) => return Ok(Some(opened)),
-            }
-            Ok::<_, io::Error>((!self.is_half_made(relative, bits, &waiter)).then_some(opened))
+            let is_half_made = match &opened {
+                Ok(fd) => {
+                    let stat = rustix::fs::fstat(fd)?;
+                    self.sharing().lacks(&stat, bits)
+                        && !has_entries(fd, &stat)
+                        && !self.add_bits(fd, bits, relative)?
+                        && is_new_of_another(&stat, &waiter)
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    self.is_half_made(relative, bits, &waiter)
+                }
+                Err(_) => false,
+            };
+            Ok::<_, io::Error>((!is_half_made).then_some(opened))
         })?;
         match waited {
             Waited::Ready(opened) => opened,
@@ -85,12 +94,8 @@ impl Dir {
         let found = self.above(relative).and_then(|(above, name)| {
             retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))
         });
-        let Ok(stat) = found else { return false };
-        let age = waiter.clock.now().duration_since(FileStat::of(&stat).changed);
-        // What has been closed for longer is meant to be, or its maker was killed.
-        self.sharing().lacks(&stat, bits)
-            && stat.st_uid != geteuid().as_raw()
-            && age.is_none_or(|age| age < MOMENT)
+        found
+            .is_ok_and(|stat| self.sharing().lacks(&stat, bits) && is_new_of_another(&stat, waiter))
     }
 
     /// Gives a file made at `relative` the bits that shared files have.
@@ -109,26 +114,43 @@ impl Dir {
         match self.open_beneath(relative, flags, 0) {
             // Another user's process has it already, such as a left-over that is being cleared.
             Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
-            opened => self.add_bits(opened?, bits, relative),
+            opened => self.add_bits(opened?, bits, relative).map(drop),
         }
     }
 
-    fn add_bits(&self, fd: impl AsFd, bits: u32, relative: &Path) -> io::Result<()> {
+    /// Gives what is open as `fd` the bits that it lacks, and says whether it has them all now.
+    fn add_bits(&self, fd: impl AsFd, bits: u32, relative: &Path) -> io::Result<bool> {
         if bits == 0 {
-            return Ok(());
+            return Ok(true);
         }
         let stat = rustix::fs::fstat(&fd)?;
         if !self.sharing().lacks(&stat, bits) {
-            return Ok(());
+            return Ok(true);
         }
         let _under_way = self.step(Operation::SetAttributes, relative)?;
         let mode = Mode::from_raw_mode(FileStat::of(&stat).mode | bits);
         match retry_on_intr(|| rustix::fs::fchmod(&fd, mode)) {
             // Another user's; only writing to a disk that is read-only is an error.
-            Err(Errno::PERM | Errno::ROFS) => Ok(()),
-            outcome => Ok(outcome?),
+            Err(Errno::PERM | Errno::ROFS) => Ok(false),
+            outcome => Ok(outcome.map(|()| true)?),
         }
     }
+}
+
+/// Whether another user has just made or changed it. What has been closed for longer is meant to be, or its
+/// maker was killed.
+fn is_new_of_another(stat: &Stat, waiter: &Waiter<'_>) -> bool {
+    let age = waiter.clock.now().duration_since(FileStat::of(stat).changed);
+    stat.st_uid != geteuid().as_raw() && age.is_none_or(|age| age < MOMENT)
+}
+
+/// Whether it is a directory with something in it, as far as can be seen: one just made has nothing.
+fn has_entries(fd: &OwnedFd, stat: &Stat) -> bool {
+    let is_entry = |entry: rustix::io::Result<rustix::fs::DirEntry>| {
+        entry.is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
+    };
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        && rustix::fs::Dir::read_from(fd).is_ok_and(|mut entries| entries.any(is_entry))
 }
 
 fn make_levels(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {

@@ -107,6 +107,28 @@ fn a_directory_is_waited_for() {
     }
 }
 
+/// A finished year, say.
+#[test]
+fn a_directory_with_entries_that_was_closed_stays_closed() {
+    let scratch = crate::support::scratch();
+    let mode_of = |name: &str| fs::metadata(scratch.path().join(name)).unwrap().mode() & 0o7777;
+    let close = |name: &str, mode| {
+        fs::set_permissions(scratch.path().join(name), Permissions::from_mode(mode)).unwrap();
+    };
+    close("", 0o2775);
+    let dir = Dir::open(scratch.path(), Watcher::default()).unwrap().shared().unwrap();
+    for year in ["2025", "2026"] {
+        dir.ensure_dir(year).unwrap();
+        assert_eq!(mode_of(year) & 0o2070, 0o2070);
+    }
+    fs::create_dir(scratch.path().join("2025/11.21.02.13")).unwrap();
+    for year in ["2025", "2026"] {
+        close(year, 0o2755);
+        dir.ensure_dir(year).unwrap();
+    }
+    assert_eq!((mode_of("2025"), mode_of("2026") & 0o2070), (0o2755, 0o2070));
+}
+
 #[test]
 fn what_a_killed_process_left_closed_its_owner_opens() {
     let Some(shared) = Shared::new() else { return };
