@@ -8,12 +8,13 @@
 //! A lock file is made when it is first needed, by who holds the lock on the directory of them all. On a
 //! disk that has no room for the file, that lock stands for it: nobody else can make it meanwhile.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::digest::Digest;
-use crate::disk::{Dir, DirLock, Lock, LockError, LockMode, PathError};
+use crate::disk::{Dir, DirLock, Holder, Lock, LockError, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
@@ -35,36 +36,12 @@ pub fn lock_items<'a>(
     agent: &Agent,
     waiter: &Waiter<'_>,
 ) -> Result<ItemLocks, CollectionError> {
-    let mut stripes: Vec<(&Collection, u8)> =
-        items.into_iter().map(|(collection, name)| (collection, stripe(name))).collect();
-    stripes.sort_by(|a, b| (a.0.id(), a.1).cmp(&(b.0.id(), b.1)));
-    stripes.dedup_by(|a, b| (a.0.id(), a.1) == (b.0.id(), b.1));
-    let holder = agent.holder(waiter.clock);
-    let mut locks = Vec::with_capacity(stripes.len());
-    let mut directories = Vec::new();
-    for group in stripes.chunk_by(|a, b| a.0.id() == b.0.id()) {
-        let Some((collection, _)) = group.first() else { continue };
-        let locked = |error| match error {
-            LockError::Held { holder, .. } => CollectionError::ItemLocked {
-                collection: collection.settings().name.clone(),
-                cause: holder,
-            },
-            error => CollectionError::locked(&collection.settings().name, error),
-        };
-        let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
-        let mut files: Vec<_> = group.iter().map(|(_, stripe)| format!("{stripe:02x}")).collect();
-        // Before any of the others is locked: who holds one of these waits for no directory.
-        directories.extend(make_missing(&dir, &mut files, waiter).map_err(locked)?);
-        for file in files {
-            let lock = Lock::take(&dir, &file, LockMode::Exclusive, &holder, waiter);
-            locks.push(lock.map_err(locked)?);
-        }
-    }
-    Ok(ItemLocks { _locks: locks, _directories: directories })
+    Ok(lock_stripes(items.into_iter().collect(), Vec::new(), agent, waiter)?.0)
 }
 
-/// Locks `ours`, and those of `theirs` that can be locked: nobody changes what is read-only, and what is somebody
-/// else's is not ours to lock. All others stay locked, so that of two runs that can see each other one waits.
+/// Locks `ours`, and those of `theirs` that can be locked. In a collection that this user may not change, a
+/// lock file that its own users have made is locked as it is: so of two users who may each change one of two
+/// collections, one waits for the other. A collection without one, or that cannot be read, goes without.
 pub(crate) fn lock_items_with<'a>(
     ours: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     theirs: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
@@ -72,19 +49,100 @@ pub(crate) fn lock_items_with<'a>(
     waiter: &Waiter<'_>,
 ) -> Result<ItemLocks, CollectionError> {
     let ours: Vec<_> = ours.into_iter().collect();
-    let mut theirs: Vec<_> = theirs.into_iter().collect();
+    let theirs: Vec<_> = theirs.into_iter().collect();
     loop {
-        let all = ours.iter().chain(&theirs).copied();
-        let error = match lock_items(all, agent, waiter) {
-            Err(CollectionError::Disk(error)) if error.is_refusal() => error,
-            outcome => return outcome,
-        };
-        let before = theirs.len();
-        theirs.retain(|(other, _)| !error.path().starts_with(other.path()));
-        if theirs.len() == before {
-            return Err(error.into());
+        let (locks, absent) = lock_stripes(ours.clone(), theirs.clone(), agent, waiter)?;
+        // Another user may have made one since, who found none of ours.
+        let is_made = |(locks, file): &(Dir, String)| Ok(locks.stamp(file)?.is_some());
+        if !absent.iter().map(is_made).collect::<Result<Vec<_>, PathError>>()?.contains(&true) {
+            return Ok(locks);
         }
     }
+}
+
+/// Lock files of others that are not there, and that this user may not make.
+type Absent = Vec<(Dir, String)>;
+
+fn lock_stripes(
+    ours: Vec<(&Collection, &RepositoryName)>,
+    theirs: Vec<(&Collection, &RepositoryName)>,
+    agent: &Agent,
+    waiter: &Waiter<'_>,
+) -> Result<(ItemLocks, Absent), CollectionError> {
+    let is_ours: HashSet<_> = ours.iter().map(|(collection, _)| collection.id()).collect();
+    let mut stripes: Vec<(&Collection, u8)> =
+        ours.iter().chain(&theirs).map(|(collection, name)| (*collection, stripe(name))).collect();
+    stripes.sort_by(|a, b| (a.0.id(), a.1).cmp(&(b.0.id(), b.1)));
+    stripes.dedup_by(|a, b| (a.0.id(), a.1) == (b.0.id(), b.1));
+    let holder = agent.holder(waiter.clock);
+    let (mut locks, mut directories) = (Vec::with_capacity(stripes.len()), Vec::new());
+    let mut absent = Absent::new();
+    for group in stripes.chunk_by(|a, b| a.0.id() == b.0.id()) {
+        let Some((collection, _)) = group.first() else { continue };
+        let files: Vec<_> = group.iter().map(|(_, stripe)| format!("{stripe:02x}")).collect();
+        let locked = match lock_files(collection, files.clone(), &holder, waiter) {
+            Err(LockError::Disk(error))
+                if error.is_refusal() && !is_ours.contains(collection.id()) =>
+            {
+                lock_files_of_others(collection, files, &mut absent, waiter)
+                    .map(|locks| (locks, None))
+            }
+            outcome => outcome,
+        };
+        let (files, directory) = locked.map_err(|error| match error {
+            LockError::Held { holder, .. } => CollectionError::ItemLocked {
+                collection: collection.settings().name.clone(),
+                cause: holder,
+            },
+            error => CollectionError::locked(&collection.settings().name, error),
+        })?;
+        locks.extend(files);
+        directories.extend(directory);
+    }
+    Ok((ItemLocks { _locks: locks, _directories: directories }, absent))
+}
+
+/// Locks `files`, which are made if they are missing.
+fn lock_files(
+    collection: &Collection,
+    mut files: Vec<String>,
+    holder: &Holder,
+    waiter: &Waiter<'_>,
+) -> Result<(Vec<Lock>, Option<DirLock>), LockError> {
+    let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
+    // Before any of the others is locked: who holds one of these waits for no directory.
+    let directory = make_missing(&dir, &mut files, waiter)?;
+    let lock = |file: &String| Lock::take(&dir, file, LockMode::Exclusive, holder, waiter);
+    Ok((files.iter().map(lock).collect::<Result<_, _>>()?, directory))
+}
+
+/// Locks those of `files` that can be read, without writing anything.
+fn lock_files_of_others(
+    collection: &Collection,
+    files: Vec<String>,
+    absent: &mut Absent,
+    waiter: &Waiter<'_>,
+) -> Result<Vec<Lock>, LockError> {
+    let dir = match collection.own_dir(layout::ITEM_LOCKS) {
+        Ok(Some(dir)) => dir,
+        Ok(None) => return Ok(Vec::new()),
+        Err(error) if error.is_refusal() => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut locks = Vec::new();
+    for file in files {
+        match dir.open_file_if_there(&file) {
+            Ok(Some(file)) => match Lock::wait_for_file(file, LockMode::Exclusive, waiter) {
+                // NFS locks only what is open for writing.
+                Err(LockError::Disk(error)) if error.is_for_writers() => {}
+                lock => locks.push(lock?),
+            },
+            Ok(None) => absent.push((dir.try_clone()?, file)),
+            Err(error) if error.is_refusal() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(locks)
 }
 
 /// Makes those of the lock `files` in `dir` that are missing. Those that the disk has no room for are taken
@@ -124,7 +182,7 @@ impl Collection {
         let Some(locks) = self.own_dir(layout::ITEM_LOCKS)? else { return Ok(true) };
         let Some(file) = locks.open_file_if_there(format!("{:02x}", stripe(name)))? else {
             // On a full disk, the lock on the directory stands for it.
-            return match locks.try_lock() {
+            return match locks.try_lock_shared() {
                 Err(error) if error.is_without_directory_locks() => Ok(true),
                 lock => Ok(lock?.is_some()),
             };
@@ -162,5 +220,8 @@ mod tests {
         assert!(!collection.is_unlocked(&name).unwrap());
         drop(held);
         assert!(collection.is_unlocked(&name).unwrap());
+        // Another process asks at the same moment.
+        let asked = locks.open_dir(".").unwrap().try_lock_shared().unwrap();
+        assert!(asked.is_some() && collection.is_unlocked(&name).unwrap());
     }
 }

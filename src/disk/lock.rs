@@ -3,6 +3,8 @@
 use std::fmt;
 use std::fs::TryLockError;
 
+use rustix::fs::FlockOperation;
+
 use super::file::StoredFile;
 use super::watch::Operation;
 use super::{Dir, IoContext, PathError};
@@ -207,7 +209,7 @@ pub struct DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         // The directory that was locked may stay open for longer. A lock that stays goes with its process.
-        let unlock = rustix::fs::FlockOperation::NonBlockingUnlock;
+        let unlock = FlockOperation::NonBlockingUnlock;
         let _ = rustix::fs::flock(self.dir.descriptor(), unlock);
     }
 }
@@ -225,9 +227,17 @@ impl Dir {
 
     /// Takes a lock on this directory itself, unless another process has it.
     pub fn try_lock(&self) -> Result<Option<DirLock>, PathError> {
+        self.try_lock_as(FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// The same together with others who share it.
+    pub(crate) fn try_lock_shared(&self) -> Result<Option<DirLock>, PathError> {
+        self.try_lock_as(FlockOperation::NonBlockingLockShared)
+    }
+
+    fn try_lock_as(&self, operation: FlockOperation) -> Result<Option<DirLock>, PathError> {
         let locked = self.step(Operation::Lock, std::path::Path::new("")).and_then(|_under_way| {
-            let exclusive = rustix::fs::FlockOperation::NonBlockingLockExclusive;
-            match rustix::fs::flock(self.descriptor(), exclusive) {
+            match rustix::fs::flock(self.descriptor(), operation) {
                 Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
                 outcome => Ok(outcome.map(|()| true)?),
             }
