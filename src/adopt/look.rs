@@ -106,9 +106,13 @@ pub(super) fn check_inventory(
     let Some(collection) = collection else { return Ok(()) };
     match found {
         Look::New(plan) => {
-            collection.check_never_held(&plan.name)?;
-            let lost = || AdoptError::SidecarLost { name: plan.name.to_string() };
-            collection.last_record(&plan.name)?.map_or(Ok(()), |_| Err(lost()))
+            match collection.check_never_held(&plan.name) {
+                // It is here, and recorded.
+                Err(CollectionError::Changed { name, .. }) => {
+                    Err(AdoptError::SidecarLost { name: name.to_string() })
+                }
+                outcome => Ok(outcome?),
+            }
         }
         Look::Adopted(State::Original) => Ok(refuse_departed(name, collection)?),
         Look::Adopted(_) | Look::NoItem(_) => Ok(()),

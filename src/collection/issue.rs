@@ -94,7 +94,8 @@ impl<'a> Issuer<'a> {
         options: &IssueOptions,
     ) -> Result<Issuer<'a>, CollectionError> {
         if options.purpose == IssuePurpose::Issue {
-            collection.rebuild(&Waiter::new(clock, &options.interrupt, options.patience.lock))?;
+            collection
+                .rebuild(agent, &Waiter::new(clock, &options.interrupt, options.patience.lock))?;
         }
         let (mut sources, mut lost) = (Vec::new(), Vec::new());
         for subsystem in &collection.settings().subsystems {

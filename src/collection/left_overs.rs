@@ -277,7 +277,7 @@ pub fn recover(
     waiter: &Waiter<'_>,
 ) -> Result<Recovered, CollectionError> {
     let holder = agent.holder(waiter.clock);
-    match collection.rebuild(waiter) {
+    match collection.rebuild(agent, waiter) {
         // Who makes room on a full disk needs no list of what is there.
         Err(error) if error.is_full() => {}
         outcome => outcome?,
@@ -288,6 +288,10 @@ pub fn recover(
         Ok(lock) => lock,
         Err(error) => return Err(name_the_writers(collection, error)?),
     };
+    match collection.rebuild_inventory_alone(own, waiter) {
+        Err(error) if error.is_full() => {}
+        outcome => outcome?,
+    }
     let mut removed = left_overs(collection)?;
     let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, waiter.clock);

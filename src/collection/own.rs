@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Collection;
+use crate::agent::Agent;
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::layout;
 use crate::wait::Waiter;
@@ -31,6 +32,8 @@ pub struct Rebuilt {
     pub missing: Vec<PathBuf>,
     /// The inventory that was built, if it was.
     pub inventory: Option<BuiltInventory>,
+    /// Whether the inventory is still missing, because another command is writing.
+    pub is_deferred: bool,
     /// Whether the memories of the distributor are lost, so that the next name is later than now.
     pub memories: bool,
 }
@@ -51,8 +54,19 @@ impl fmt::Display for Rebuilt {
             let separator = if at == 0 { "" } else { ", " };
             write!(f, "{separator}`{}`", path.display())?;
         }
-        let (was, has) = if self.missing.len() == 1 { ("was", "has") } else { ("were", "have") };
-        write!(f, " {was} missing and {has} been rebuilt")?;
+        match self.missing.len() {
+            0 => {}
+            1 => write!(f, " was missing and has been rebuilt")?,
+            _ => write!(f, " were missing and have been rebuilt")?,
+        }
+        if self.is_deferred {
+            let separator = if self.missing.is_empty() { "" } else { "; " };
+            write!(
+                f,
+                "{separator}the inventory is missing, and another command is writing; it is rebuilt \
+                 when that has ended"
+            )?;
+        }
         if let Some(BuiltInventory { items, closed }) = &self.inventory {
             let s = if *items == 1 { "" } else { "s" };
             write!(f, "; the inventory lists the {items} item{s} found, and no item lost before")?;
@@ -122,7 +136,7 @@ impl Collection {
     /// The listener hears of it, unless the other process did it. May be killed and repeated at any
     /// point. The inventory waits for a change that finds nobody else at work: an item that another writer
     /// takes away meanwhile would look lost.
-    pub fn rebuild(&self, waiter: &Waiter<'_>) -> Result<(), PathError> {
+    pub fn rebuild(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<(), PathError> {
         let own = self.ensure_own()?;
         if missing_parts(own)?.is_empty() {
             return Ok(());
@@ -140,27 +154,54 @@ impl Collection {
         ensure_readme(&self.root, own)?;
         let memories = self.has_lost_memory(own)?;
         let missed_all = missing.len() == PARTS.len();
-        let mut inventory = None;
+        let (mut inventory, mut is_deferred) = (None, false);
         if missing.contains(&layout::INVENTORY) {
             let alone = waiter.up_to(waiter.limit.min(MOMENT));
-            match Lock::take_unsigned(own, layout::LOCK, LockMode::Exclusive, &alone) {
+            let holder = agent.holder(waiter.clock);
+            match Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, &alone) {
                 // Last, and in one step: while it is missing, the next change comes here again.
                 Ok(_alone) => inventory = Some(self.build_inventory(own, waiter.clock)?),
-                Err(LockError::Held { .. }) => missing.retain(|part| *part != layout::INVENTORY),
+                Err(LockError::Held { .. }) => is_deferred = true,
                 Err(error) => return Err(error.into_path_error()),
             }
         }
-        let missing = if missed_all {
+        missing.retain(|part| !is_deferred || *part != layout::INVENTORY);
+        let missing = if missed_all && !is_deferred {
             vec![own.path().to_path_buf()]
         } else {
             missing.iter().map(|part| own.path_of(part)).collect()
         };
-        if let Listener(Some(listener)) = &self.listener
-            && !missing.is_empty()
-        {
-            listener(&Rebuilt { missing, inventory, memories });
+        self.tell_rebuilt(&Rebuilt { missing, inventory, is_deferred, memories });
+        Ok(())
+    }
+
+    /// Builds the inventory if it is missing. The caller has the lock on the collection alone.
+    pub(super) fn rebuild_inventory_alone(
+        &self,
+        own: &Dir,
+        waiter: &Waiter<'_>,
+    ) -> Result<(), PathError> {
+        if own.stat(layout::INVENTORY)?.is_some() {
+            return Ok(());
+        }
+        // Its holder may be waiting for the lock of the caller, and gives up after a moment.
+        let brief = waiter.up_to(waiter.limit.min(MOMENT * 10));
+        let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, &brief)
+            .map_err(LockError::into_path_error)?;
+        if own.stat(layout::INVENTORY)?.is_none() {
+            let inventory = Some(self.build_inventory(own, waiter.clock)?);
+            let missing = vec![own.path_of(layout::INVENTORY)];
+            self.tell_rebuilt(&Rebuilt { missing, inventory, is_deferred: false, memories: false });
         }
         Ok(())
+    }
+
+    fn tell_rebuilt(&self, rebuilt: &Rebuilt) {
+        if let Listener(Some(listener)) = &self.listener
+            && (!rebuilt.missing.is_empty() || rebuilt.is_deferred)
+        {
+            listener(rebuilt);
+        }
     }
 
     /// Whether a memory of the distributor is missing that lies in urepo's own directory. One is begun with

@@ -53,7 +53,7 @@ pub(crate) fn lock_items_with<'a>(
     loop {
         let (locks, absent) = lock_stripes(ours.clone(), theirs.clone(), agent, waiter)?;
         // Another user may have made one since, who found none of ours.
-        let is_made = |(locks, file): &(Dir, String)| Ok(locks.stamp(file)?.is_some());
+        let is_made = |(locks, file): &(Dir, String)| Ok(locks.stat(file)?.is_some());
         if !absent.iter().map(is_made).collect::<Result<Vec<_>, PathError>>()?.contains(&true) {
             return Ok(locks);
         }

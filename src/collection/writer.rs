@@ -25,7 +25,7 @@ pub struct Writer {
 impl Collection {
     /// Joins the writers of this collection, waiting while it is being recovered.
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
-        match self.rebuild(waiter) {
+        match self.rebuild(agent, waiter) {
             // Who makes room on a full disk needs no list of what is there.
             Err(error) if error.is_full() => {}
             outcome => outcome?,

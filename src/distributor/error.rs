@@ -89,14 +89,14 @@ pub enum Notice {
     MemoryMissing {
         /// Whose.
         prefix: Prefix,
-        /// The newest name on disk.
+        /// The newest name on disk, or in the inventory.
         newest: Instant,
     },
     /// The memory cannot be read.
     MemoryDamaged {
         /// Whose.
         prefix: Prefix,
-        /// The newest name on disk.
+        /// The newest name on disk, or in the inventory.
         newest: Option<Instant>,
     },
     /// There are names later than the memory knows.
@@ -105,7 +105,7 @@ pub enum Notice {
         prefix: Prefix,
         /// The last date in the memory; `None` if none was given yet.
         remembered: Option<Instant>,
-        /// The newest name on disk.
+        /// The newest name on disk, or in the inventory.
         newest: Instant,
     },
     /// Nothing keeps another collection from giving the same names.
@@ -138,7 +138,7 @@ impl fmt::Display for Notice {
                 newest.suffix()
             ),
             Notice::MemoryDamaged { prefix, newest: None } => {
-                write!(f, "the memory of `{prefix}` is damaged; there are no names of it on disk")
+                write!(f, "the memory of `{prefix}` is damaged; no name of it is known")
             }
             Notice::MemoryBehind { prefix, remembered: Some(remembered), newest } => write!(
                 f,

@@ -73,6 +73,11 @@ impl Shared<'_> {
         if items.is_empty() {
             return;
         }
+        if !self.options.rules.leave_copy
+            && let Err(error) = self.from.confirm_inventory()
+        {
+            return group.all_failed(&items, error.into());
+        }
         let record = JournalRecord {
             token: self.token.clone(),
             to: self.to.id().to_owned(),

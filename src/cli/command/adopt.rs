@@ -143,7 +143,7 @@ impl Adopt {
     ) -> Result<Collection, Failure> {
         let collection = match (found, wanted) {
             (Found::Collection(collection), _) => {
-                collection.rebuild(&context.waiter())?;
+                collection.rebuild(&context.agent, &context.waiter())?;
                 return Ok(*collection);
             }
             (Found::Tree, Some(wanted)) => {

@@ -41,7 +41,7 @@ impl Doctor {
         let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
         let options = context.care_options(trust);
         if self.take_over && !context.global.dry_run {
-            collection.rebuild(&context.waiter())?;
+            collection.rebuild(&context.agent, &context.waiter())?;
         }
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         if self.take_over && !context.global.dry_run {

@@ -37,7 +37,7 @@ impl Index {
             return Err(Failure::usage("an index is derived: there is no dry run of making it"));
         }
         let depth = if self.rebuild { RefreshDepth::Rebuild } else { RefreshDepth::Sidecars };
-        collection.rebuild(&context.waiter())?;
+        collection.rebuild(&context.agent, &context.waiter())?;
         let catalog = context.catalog(&collection, depth)?;
         let refreshed = catalog.report();
         if refreshed.temporary {

@@ -146,8 +146,12 @@ impl Collection {
     fn has_items(&self, year: &Path) -> Result<bool, PathError> {
         let Some(dir) = self.root().open_dir_if_there(year)? else { return Ok(false) };
         for entry in dir.entries()? {
-            if dir.stat(Path::new(&entry?.name).join(layout::SIDECAR))?.is_some() {
-                return Ok(true);
+            match dir.stat(Path::new(&entry?.name).join(layout::SIDECAR)) {
+                // Another user's, who keeps it closed.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                Err(error) => return Err(error),
+                Ok(Some(_)) => return Ok(true),
+                Ok(None) => {}
             }
         }
         Ok(false)

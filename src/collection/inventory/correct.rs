@@ -82,6 +82,7 @@ impl Collection {
         let own = self.ensure_own()?;
         let _lock =
             Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
+        self.rebuild_inventory_alone(own, waiter)?;
         let (mut needed, compared) = self.corrections(Writers::None)?;
         let agreed: HashMap<_, _> = agreed.iter().map(|it| (&it.name, it)).collect();
         needed.retain(|correction| agreed.get(&correction.name) == Some(&correction));

@@ -81,7 +81,8 @@ impl Collection {
     ///
     /// Every change of the holdings of a collection calls this: with [`InventoryChange::Entered`] or
     /// [`InventoryChange::Became`] when that is durable and before it is reported, with
-    /// [`InventoryChange::Left`] before the item goes. A lost inventory stays lost until it is rebuilt.
+    /// [`InventoryChange::Left`] before the item goes. A lost inventory stays lost until it is rebuilt; what
+    /// comes is found then, and nothing may leave before ([`Collection::confirm_inventory`]).
     pub(crate) fn record(
         &self,
         changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
@@ -105,14 +106,32 @@ impl Collection {
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
+        let mut leave = false;
         for line in lines {
+            leave |= matches!(line.change, InventoryChange::Left(_));
             files.entry(year_file(&line.name)).or_default().push_str(&line.to_text());
         }
         if files.is_empty() {
             return Ok(());
         }
+        if leave {
+            self.confirm_inventory()?;
+        }
         let Some(dir) = self.inventory()? else { return Ok(()) };
         files.into_iter().try_for_each(|(file, text)| append(&dir, &file, text, clock))
+    }
+
+    /// Makes sure that it can be recorded where items go. An inventory built later knows nothing of an item
+    /// that left before, whose name could then be given to another one.
+    pub(crate) fn confirm_inventory(&self) -> Result<(), PathError> {
+        if self.inventory()?.is_some() {
+            return Ok(());
+        }
+        let cause = std::io::Error::other(
+            "it is missing, and another command is writing; repeat when that has ended",
+        );
+        let path = self.root().path_of(Path::new(layout::OWN).join(layout::INVENTORY));
+        Err(PathError::new("record in the inventory", path, cause))
     }
 
     /// The directory of the inventory, unless it is lost.

@@ -151,10 +151,14 @@ impl Collection {
     }
 
     /// Makes sure that `name`, which no item here has, is not that of one that left or vanished: as another
-    /// item's, or as a second Original's, it would be given twice.
+    /// item's, or as a second Original's, it would be given twice. One that came meanwhile is
+    /// [`CollectionError::Changed`].
     pub(crate) fn check_never_held(&self, name: &RepositoryName) -> Result<(), CollectionError> {
         match self.absent(name) {
-            CollectionError::NoSuchItem { .. } => Ok(()),
+            CollectionError::NoSuchItem { path, .. } => match self.last_record(name)? {
+                Some(_) => Err(CollectionError::Changed { name: name.clone(), path }),
+                None => Ok(()),
+            },
             error => Err(error),
         }
     }

@@ -58,7 +58,7 @@ impl Archive {
     fn take_over(&self, time: &str, future: FutureDate) {
         let collection = Collection::open(&self.root, &Watcher::default()).unwrap();
         let (agent, clock) = (agent(), TestClock::at(time));
-        collection.rebuild(&crate::support::waiter(&clock)).unwrap();
+        collection.rebuild(&agent, &crate::support::waiter(&clock)).unwrap();
         let options = IssueOptions {
             purpose: IssuePurpose::Care,
             register: Register::default(),

@@ -268,14 +268,14 @@ pub(crate) fn staged(root: &Path) -> Vec<String> {
 /// Recovers a collection, after which nothing may be left of any run.
 #[track_caller]
 pub(crate) fn recovered_whole(root: &Path, context: &str) {
-    use urepo::collection::{left_overs, recover};
+    use urepo::collection::{Life, left_overs, recover};
     let collection = Collection::open(root, &Watcher::default()).unwrap();
     let clock = TestClock::at("2027-01-01T00:00:00Z");
-    // A process that another test is just starting may have a lock of a run for a moment longer.
     for _ in 0..1000 {
         let recovered = recover(&collection, &agent(), &waiter(&clock)).unwrap();
         assert!(recovered.failed.is_empty(), "{context}: {:?}", recovered.failed);
-        if left_overs(&collection).unwrap().is_empty() {
+        // A process that another test is just starting may have a lock of a run for a moment longer.
+        if left_overs(&collection).unwrap().iter().all(|left| left.life == Life::Ended) {
             break;
         }
         std::thread::yield_now();

@@ -15,7 +15,7 @@ pub(super) fn correct(
     yes: bool,
 ) -> Result<Corrected, Failure> {
     let waiter = context.waiter();
-    collection.rebuild(&waiter)?;
+    collection.rebuild(&context.agent, &waiter)?;
     let planned = collection.inventory_corrections()?;
     let gone = planned.added.iter().filter(|it| is_gone(it)).count() as u64;
     if gone > 0 {
