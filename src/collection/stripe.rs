@@ -36,7 +36,7 @@ pub fn lock_items<'a>(
     agent: &Agent,
     waiter: &Waiter<'_>,
 ) -> Result<ItemLocks, CollectionError> {
-    Ok(lock_stripes(items.into_iter().collect(), Vec::new(), agent, waiter)?.0)
+    Ok(lock_stripes(&items.into_iter().collect::<Vec<_>>(), &[], agent, waiter)?.0)
 }
 
 /// Locks `ours`, and those of `theirs` that can be locked. In a collection that this user may not change, a
@@ -51,7 +51,7 @@ pub(crate) fn lock_items_with<'a>(
     let ours: Vec<_> = ours.into_iter().collect();
     let theirs: Vec<_> = theirs.into_iter().collect();
     loop {
-        let (locks, absent) = lock_stripes(ours.clone(), theirs.clone(), agent, waiter)?;
+        let (locks, absent) = lock_stripes(&ours, &theirs, agent, waiter)?;
         // Another user may have made one since, who found none of ours.
         let is_made = |(locks, file): &(Dir, String)| Ok(locks.stat(file)?.is_some());
         if !absent.iter().map(is_made).collect::<Result<Vec<_>, PathError>>()?.contains(&true) {
@@ -64,14 +64,14 @@ pub(crate) fn lock_items_with<'a>(
 type Absent = Vec<(Dir, String)>;
 
 fn lock_stripes(
-    ours: Vec<(&Collection, &RepositoryName)>,
-    theirs: Vec<(&Collection, &RepositoryName)>,
+    ours: &[(&Collection, &RepositoryName)],
+    theirs: &[(&Collection, &RepositoryName)],
     agent: &Agent,
     waiter: &Waiter<'_>,
 ) -> Result<(ItemLocks, Absent), CollectionError> {
     let is_ours: HashSet<_> = ours.iter().map(|(collection, _)| collection.id()).collect();
     let mut stripes: Vec<(&Collection, u8)> =
-        ours.iter().chain(&theirs).map(|(collection, name)| (*collection, stripe(name))).collect();
+        ours.iter().chain(theirs).map(|(collection, name)| (*collection, stripe(name))).collect();
     stripes.sort_by(|a, b| (a.0.id(), a.1).cmp(&(b.0.id(), b.1)));
     stripes.dedup_by(|a, b| (a.0.id(), a.1) == (b.0.id(), b.1));
     let holder = agent.holder(waiter.clock);
