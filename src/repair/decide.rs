@@ -4,8 +4,9 @@ use toml::Value;
 
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
-use super::{Options, RepairError, Unsealed, proof, recorded};
+use super::{Options, RecordedRule, RepairError, Unsealed, proof, recorded};
 use crate::collection::Recorded;
+use crate::holdings::may_be_original;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{COPY_KEYS, Sidecar};
 
@@ -254,6 +255,9 @@ fn state(
     }
     let evident = evident_state(facts, donors, believed);
     let state = match facts.record.written().map(|own| own.sidecar.state) {
+        None if options.recorded == RecordedRule::Believe && is_certain_copy(facts) => {
+            Some(State::Copy)
+        }
         None => options.state.or(evident),
         Some(own) => {
             let is_accepted = options.unsealed == Unsealed::Seal && facts.is_unrecorded();
@@ -303,6 +307,10 @@ fn evident_state(
     };
     let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
     records.any(is_ours).then_some(State::Original)
+}
+
+fn is_certain_copy(facts: &Facts) -> bool {
+    facts.recorded.as_ref().is_some_and(|recorded| !may_be_original(recorded))
 }
 
 /// Whether the item was deleted here by the inventory. A person who says what it was says that it was not.

@@ -86,6 +86,18 @@ pub struct Options {
     pub unsealed: Unsealed,
     /// The state that the item had, where its sidecar is lost or not sealed and nothing else tells.
     pub state: Option<State>,
+    /// Whether that state overrules an inventory which certainly says Copy.
+    pub recorded: RecordedRule,
+}
+
+/// What is done about the state of an item whose sidecar is lost and that is certainly recorded as a Copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordedRule {
+    /// It becomes a Copy.
+    #[default]
+    Believe,
+    /// It becomes what a person says of this very item.
+    Overrule,
 }
 
 /// The treatment of an item that cannot be repaired completely.

@@ -139,6 +139,11 @@ impl Plan {
         plan
     }
 
+    /// The state of the mended item.
+    pub fn state(&self) -> State {
+        self.sidecar.state
+    }
+
     /// Whether everything stays, the good and what has no good copy.
     pub fn changes_nothing(&self) -> bool {
         let kept = self.steps.iter().all(|step| step.source == EntrySource::Lost);

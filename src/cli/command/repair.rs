@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use urepo::collection::{Collection, CollectionError, FindError, Names, Writer};
 use urepo::identity::{Prefix, RepositoryName};
 use urepo::item::State;
-use urepo::repair::{Options, Outcome, PartialRepair, RepairError, Repairer, Unsealed};
+use urepo::repair::{
+    Options, Outcome, PartialRepair, RecordedRule, RepairError, Repairer, SidecarAction, Unsealed,
+};
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
 use super::transfer::finish_first;
@@ -61,7 +63,7 @@ pub(crate) struct Repair {
     #[arg(long)]
     reseal: bool,
     /// The state that an item had whose sidecar is lost or not as it was sealed, where neither a copy nor
-    /// the inventory tells
+    /// the inventory tells. For the ITEMs that you name it overrules an inventory that says Copy
     #[arg(long, value_name = "STATE", value_enum)]
     state: Option<Was>,
 }
@@ -112,6 +114,18 @@ impl Repair {
             if let Err(RepairError::Interrupted) = done {
                 break;
             }
+            if let (Some(state), Ok(Outcome::Repaired(plan))) = (repairer.options.state, &done)
+                && matches!(
+                    plan.action,
+                    SidecarAction::Reseal { .. } | SidecarAction::Rebuild { .. }
+                )
+                && plan.state() != state
+            {
+                context.printer.warning(&format!(
+                    "`--state` was not followed for `{name}`: its inventory or its other copies say {}",
+                    plan.state()
+                ));
+            }
             run.note(&name, done.map_err(|error| explained(error, &repairer)), self.partial)?;
         }
         drop(progress);
@@ -129,6 +143,11 @@ impl Repair {
                 Was::Original => State::Original,
                 Was::Copy => State::Copy,
             }),
+            recorded: if self.items.is_empty() {
+                RecordedRule::Believe
+            } else {
+                RecordedRule::Overrule
+            },
         }
     }
 

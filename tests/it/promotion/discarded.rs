@@ -77,6 +77,21 @@ fn the_other_one_is_followed_to_where_it_went() {
     assert!(ran.code == 20 && ran.stderr.contains("next` has lost"), "{}", ran.stderr);
 }
 
+/// A collection that held the other one, and whose inventory is gone, does not say where that went.
+#[test]
+fn a_trail_that_breaks_off_is_settled_by_a_person() {
+    let sites = discarded();
+    let world = &sites.world;
+    world.run("init next --host next.example.org").succeeded();
+    world.run(&format!("-c mirror migrate {} --to next", sites.name)).succeeded();
+    let inventory = crate::support::inventory_file(&world.path("mirror"), &sites.name);
+    std::fs::remove_file(inventory).unwrap();
+    let told = "mirror` does not say where the Original";
+    stays(&sites, &revive(&sites, "--with mirror"), told);
+    revive(&sites, "--with mirror --force missing").succeeded();
+    assert_eq!(sites.state("archive"), "Original");
+}
+
 #[test]
 fn one_that_was_deleted_stays_deleted() {
     let sites = discarded();

@@ -4,7 +4,7 @@ use std::fs;
 
 use urepo::disk::Watcher;
 use urepo::item::State;
-use urepo::repair::{Options, Outcome, RepairError, SidecarAction, Unsealed};
+use urepo::repair::{Options, Outcome, RecordedRule, RepairError, SidecarAction, Unsealed};
 use urepo::sidecar::{Handover, Party};
 use urepo::verify::Code;
 
@@ -92,7 +92,9 @@ fn a_state_that_nothing_tells_is_asked_for() {
     assert_eq!(sidecar.state, State::Copy);
     assert_eq!(sidecar.origin["collection"].as_str(), Some("another"));
     lose_sidecar(&pair, "a");
-    mended(pair.repair_with(&["b"], as_state(State::Original), &Watcher::default()));
+    // The inventory says Copy since then.
+    let options = Options { recorded: RecordedRule::Overrule, ..as_state(State::Original) };
+    mended(pair.repair_with(&["b"], options, &Watcher::default()));
     let sidecar = pair.sidecar("a");
     assert_eq!((sidecar.state, sidecar.origin.get("collection")), (State::Original, None));
 }

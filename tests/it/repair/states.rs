@@ -2,13 +2,17 @@
 
 use urepo::disk::Watcher;
 use urepo::item::State;
-use urepo::repair::{Options, PartialRepair, RepairError, SidecarAction, Unsealed};
+use urepo::repair::{Options, PartialRepair, RecordedRule, RepairError, SidecarAction, Unsealed};
 
 use super::{Pair, as_state, copy_tree, lose_sidecar, mended};
 use crate::support::{append, inventory_file, inventory_line};
 
-const RESEAL: Options =
-    Options { remainder: PartialRepair::Refuse, unsealed: Unsealed::Seal, state: None };
+const RESEAL: Options = Options {
+    remainder: PartialRepair::Refuse,
+    unsealed: Unsealed::Seal,
+    state: None,
+    recorded: RecordedRule::Believe,
+};
 
 /// A backup of `a` from the time when it held the Original, of another description than today's.
 fn with_old_backup() -> Pair {
@@ -193,4 +197,18 @@ fn a_donor_that_is_a_copy_by_its_inventory_stands_in_no_way() {
     append(&inventory, &became);
     mended(pair.repair(&["c", "b"]));
     assert_eq!(pair.sidecar("a"), before);
+}
+
+/// A word about many items raises no Copy that is certainly recorded as one; a word about this item does.
+#[test]
+fn a_certain_copy_is_not_overruled_unasked() {
+    let pair = Pair::new();
+    pair.record("became", "Copy");
+    lose_sidecar(&pair, "a");
+    let plan = mended(pair.repair_with(&["b"], as_state(State::Original), &Watcher::default()));
+    assert_eq!((plan.state(), pair.sidecar("a").state), (State::Copy, State::Copy));
+    lose_sidecar(&pair, "a");
+    let options = Options { recorded: RecordedRule::Overrule, ..as_state(State::Original) };
+    mended(pair.repair_with(&["b"], options, &Watcher::default()));
+    assert_eq!(pair.sidecar("a").state, State::Original);
 }
