@@ -319,7 +319,9 @@ impl Refresh<'_> {
             self.report.gone += index.write::<_, CatalogError>(|tables| {
                 let mut gone = 0;
                 for leaf in &leaves {
-                    let there = year.dir.stat(leaf)?;
+                    // A row of another program's making may name anything.
+                    let is_name = RepositoryName::parse_as_found(&below(year.path, leaf)).is_ok();
+                    let there = if is_name { year.dir.stat(leaf)? } else { None };
                     if there.is_none_or(|there| there.kind != Kind::Directory) {
                         tables.remove(year.id, leaf)?;
                         gone += 1;

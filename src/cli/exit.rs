@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     Deleted = 22,
     /// A name, a state or a second Original is in the way.
     Conflict = 23,
-    /// A label would have to wait longer than `--max-wait`.
+    /// An identifier would have to wait longer than `--max-wait`.
     WouldWait = 24,
     /// Stopped by a signal.
     Interrupted = 130,
@@ -48,6 +48,6 @@ pub(crate) const TABLE: &[(Exit, &str)] = &[
     (Exit::NoItem, "there is no such item"),
     (Exit::Deleted, "the item is deleted"),
     (Exit::Conflict, "a name, a state or a second Original is in the way"),
-    (Exit::WouldWait, "a label would have to wait longer than --max-wait"),
+    (Exit::WouldWait, "an identifier would have to wait longer than --max-wait"),
     (Exit::Interrupted, "stopped by a signal"),
 ];

@@ -265,7 +265,7 @@ impl Printer {
         self.say(&format!("{HINT}hint:{HINT:#} {}", escape::one_line(text)));
     }
 
-    /// Nobody is told that stderr can not be written: there is nowhere left to say so.
+    /// An error on stderr is ignored: it cannot be reported anywhere.
     pub(crate) fn say(&self, line: &str) {
         let mut err = anstream::AutoStream::new(io::stderr(), self.color);
         let _ = without_bar(|| writeln!(err, "{line}"));

@@ -25,7 +25,7 @@ const MAX_LINE_BYTES: u64 = 64 * 1024;
 /// Which items are meant.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
-    /// The items: names, opaque names, links, paths in the collection, or the ends of names
+    /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
     /// All items
@@ -251,7 +251,7 @@ pub(crate) fn note(failures: &Failures, text: Option<&str>, failure: Failure) {
 /// A line of a list.
 enum Line {
     Text(String),
-    /// It can not be an identifier.
+    /// It cannot be an identifier.
     Unreadable(Failure),
     End,
 }

@@ -8,7 +8,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::records::{self, Distributor};
 
-/// Show the memories that names come from, the clock, and left-overs
+/// Show the identifier distributors, the clock and temporary files
 ///
 /// A memory that is a copy (a copied collection, a restored backup, a cloned disk) gives no names
 /// until a person has decided that this one counts: --take-over. Make sure first that the other one
@@ -67,8 +67,8 @@ impl Doctor {
                 text += &memory_text(memory);
             }
             text += &match left {
-                0 => "left-overs   none\n".to_owned(),
-                _ => format!("left-overs   {left}; `urepo recover` removes them\n"),
+                0 => "temporary    none\n".to_owned(),
+                _ => format!("temporary    {left} files; `urepo recover` removes them\n"),
             };
             context.printer.lines(&text)
         }

@@ -21,7 +21,7 @@ use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, escape};
 
-/// Find items by words of their description, and by all else that is known of them
+/// Search items by metadata, file name, content, state and date
 ///
 /// All words of TEXT have to be in the description, in any order, whatever their case and accents.
 /// "two words" in quotation marks are looked for as they stand, word* is the beginning of a word,
@@ -55,13 +55,13 @@ pub(crate) struct Find {
     /// It has a file of this digest, or its manifest has
     #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
     sha256: Option<Digest>,
-    /// It has this opaque name, or this alias among the identifiers of its description
+    /// It has this IBIp, or this alias among the identifiers of its description
     #[arg(long, value_name = "TEXT")]
     identifier: Option<String>,
     /// Only items in this state: Original, Copy or Deleted
     #[arg(long)]
     state: Option<State>,
-    /// Only names of this prefix: subdomain/word[.port]
+    /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
     /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z

@@ -9,10 +9,10 @@ use crate::cli::records::Spelled;
 use crate::cli::report::{End, Report, for_each};
 use crate::cli::{Done, human};
 
-/// Read an identifier in any spelling and print what it says
+/// Explain an identifier in any spelling
 ///
-/// Takes a repository name, an IBIp, a link or a path with one of them in it, or a host and a time.
-/// An opaque name can not be computed from a repository name or back: it is stored with the item, and
+/// Takes an identifier, an IBIp, a link or a path with one of them in it, or a host and a time.
+/// An IBIp cannot be computed from an identifier, or the other way round: it is stored with the item, and
 /// printed when the item is in the collection at hand.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -25,7 +25,7 @@ pub(crate) struct Id {
     /// The text
     #[arg(value_name = "TEXT", required = true)]
     texts: Vec<String>,
-    /// Only say whether each text is exactly a repository name or an IBIp: exit 0 or 1
+    /// Only say whether each text is exactly an identifier or an IBIp: exit 0 or 1
     #[arg(long)]
     check: bool,
 }

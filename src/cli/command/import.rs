@@ -36,8 +36,8 @@ mod tell;
 /// here and is missing is not imported and not removed: `urepo repair` brings the item back under its
 /// name; `--dedupe none` makes another item of the source.
 ///
-/// A source that can not be imported does not stop the others: it is told with its reason, the exit code
-/// is 3, and --rejects writes it into a file that can be imported when it is mended.
+/// A source that cannot be imported does not stop the others: it is reported with its reason, the exit code
+/// is 3, and --rejects writes it into a file that can be imported once it is repaired.
 ///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has a
 /// name already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,

@@ -11,10 +11,10 @@ use crate::cli::human;
 use crate::cli::progress::Unit;
 use crate::cli::report::{End, Report};
 
-/// Make the index, or bring it up to what is there
+/// Build or update the index
 ///
-/// The index, `.urepo/index.sqlite`, is what `urepo find` and `urepo stats` answer from. It is made the
-/// first time it is needed and kept up with every change by urepo; items that were added, moved or
+/// The index, `.urepo/index.sqlite`, is what `urepo find` and `urepo stats` answer from. urepo
+/// builds it when it is first needed and updates it with every change; items that were added, moved or
 /// removed by other means are noticed by the next command that uses it. Sidecars that were edited in
 /// place are noticed here: every item is looked at, and what is not as it was is read again.
 ///
@@ -25,7 +25,7 @@ Examples:
   urepo index
   urepo index --rebuild")]
 pub(crate) struct Index {
-    /// Make it anew from the sidecars, whatever there is
+    /// Rebuild it from the sidecars
     #[arg(long)]
     rebuild: bool,
 }
@@ -34,7 +34,7 @@ impl Index {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         if context.global.dry_run {
-            return Err(Failure::usage("an index is derived: there is no dry run of making it"));
+            return Err(Failure::usage("`index` has no dry run"));
         }
         let depth = if self.rebuild { RefreshDepth::Rebuild } else { RefreshDepth::Sidecars };
         collection.rebuild(&context.agent, &context.waiter())?;
@@ -46,8 +46,8 @@ impl Index {
         }
         let read = human::count(refreshed.read, "item");
         let closing = match (refreshed.built, refreshed.read, refreshed.gone) {
-            (true, ..) => format!("made the index: {read}"),
-            (false, 0, 0) => "the index was as the items are".to_owned(),
+            (true, ..) => format!("built the index: {read}"),
+            (false, 0, 0) => "the index is up to date".to_owned(),
             (false, _, 0) => format!("read {read} again"),
             (false, _, 1) => format!("read {read} again, 1 item is gone"),
             (false, _, gone) => format!("read {read} again, {gone} items are gone"),
@@ -73,7 +73,7 @@ impl Context {
     ) -> Result<Catalog<'a>, Failure> {
         // It can take minutes where there are many items, and whoever asked did not ask for that.
         if depth == RefreshDepth::Directories && !collection.has_index()? {
-            self.printer.note("making the index first");
+            self.printer.note("building the index first");
         }
         let progress = self.progress_in(Unit::Items);
         let refresh = RefreshContext {

@@ -15,7 +15,7 @@ use crate::cli::failure::Failure;
 use crate::cli::records::OneCollection;
 use crate::cli::{Done, shell};
 
-/// Make a collection
+/// Create a collection
 ///
 /// A collection is a directory that holds items. It is made with one identification subsystem: the
 /// host name and port that its names are built from. More can be added in `urepo.toml`. Choose a
@@ -71,16 +71,16 @@ enum NameRule {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Names")]
 pub(crate) struct SubsystemArgs {
-    /// The fully qualified host name that names are built from
+    /// The fully qualified host name that identifiers are built from
     #[arg(long, value_name = "FQDN", required = true)]
     pub(crate) host: Option<String>,
     /// The port that names are built from; 80 is not written
     #[arg(long, default_value_t = 80)]
     pub(crate) port: u32,
-    /// The address that opaque names (IBIp) are built from; without one there are none
+    /// The address that IBIps are built from; without it, items get none
     #[arg(long)]
     pub(crate) ip: Option<IpAddr>,
-    /// The port that opaque names are built from; 800 is not written
+    /// The port that IBIps are built from; 800 is not written
     #[arg(long, default_value_t = 800)]
     pub(crate) ip_port: u32,
     /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
@@ -118,7 +118,7 @@ impl Init {
         if context.global.dry_run {
             self.past.check(context, &root, subsystem)?;
             context.printer.note(&format!(
-                "would make the collection `{}` for names of `{prefix}`",
+                "would create the collection `{}` for identifiers of `{prefix}`",
                 root.display()
             ));
             return Ok(());
@@ -131,7 +131,7 @@ impl Init {
             });
         }
         context.printer.note(&format!(
-            "made the collection `{}`; its names begin with {prefix}/",
+            "created the collection `{}`; its identifiers begin with {prefix}/",
             collection.path().display()
         ));
         Ok(())

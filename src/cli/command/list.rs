@@ -31,7 +31,7 @@ pub(crate) struct List {
     /// Show state, size and title as well
     #[arg(short, long)]
     long: bool,
-    /// Only names of this prefix: subdomain/word[.port]
+    /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
     /// Only items in this state: Original, Copy or Deleted

@@ -11,7 +11,7 @@ use crate::cli::records::LogEvent;
 use crate::cli::report::{End, Report, VisitError};
 use crate::cli::{Done, escape, human};
 
-/// Show what happened to items: who did it, and when
+/// Show what happened to items, when, and by whom
 ///
 /// The log is a convenience: what an item is stands in its sidecar alone, and a command warns of an event
 /// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names

@@ -1,4 +1,4 @@
-//! `urepo mint`: labels without items.
+//! `urepo mint`: identifiers without items.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
-/// Give permanent names without depositing anything
+/// Issue identifiers without depositing anything
 ///
-/// Each name is new, and never given again by this collection, whatever becomes of it.
+/// Each identifier is new, and this collection never issues it again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -21,24 +21,24 @@ Examples:
   urepo mint --count 1000
   urepo mint --granularity 60")]
 pub(crate) struct Mint {
-    /// How many names
+    /// How many identifiers
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
-    /// The subsystem that gives them, by name or prefix
+    /// The subsystem that issues them, by name or prefix
     #[arg(long, value_name = "NAME")]
     subsystem: Option<String>,
     /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
     #[arg(long)]
     granularity: Option<Setting>,
-    /// How long to wait for a name, such as 5s or 2m [env: `UREPO_MAX_WAIT`]
+    /// How long to wait for an identifier, such as 5s or 2m [env: `UREPO_MAX_WAIT`]
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
-    /// The clock is right, though it is far ahead of the last name
+    /// The clock is right, though it is far ahead of the last identifier
     #[arg(long)]
     accept_clock: bool,
 }
 
-/// So many labels are taken under one lock and one sync.
+/// How many identifiers are taken under one lock and one sync.
 const BATCH: u64 = 10_000;
 
 impl Mint {

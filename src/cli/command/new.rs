@@ -114,16 +114,16 @@ pub(super) struct Description {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Names")]
 struct MadeWith {
-    /// With --init: the fully qualified host name that names are built from
+    /// With --init: the fully qualified host name that identifiers are built from
     #[arg(long, value_name = "FQDN", requires = "init")]
     host: Option<String>,
-    /// With --init: the port that names are built from [default: 80]
+    /// With --init: the port that identifiers are built from [default: 80]
     #[arg(long, requires = "init")]
     port: Option<u32>,
-    /// With --init: the address that opaque names are built from
+    /// With --init: the address that IBIps are built from
     #[arg(long, requires = "init")]
     ip: Option<std::net::IpAddr>,
-    /// With --init: the port that opaque names are built from [default: 800]
+    /// With --init: the port that IBIps are built from [default: 800]
     #[arg(long, requires = "init")]
     ip_port: Option<u32>,
     /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1

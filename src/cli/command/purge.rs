@@ -14,12 +14,12 @@ use crate::cli::records::{Item, Trash};
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
-/// Remove the files of deleted items for good
+/// Remove the files of deleted items permanently
 ///
 /// Deleted items keep their files in the trash of the collection until this. It lists what would go and
-/// asks; where it can not ask, it needs --yes. Tombstones stay.
+/// asks; where it cannot ask, it needs --yes. Tombstones stay.
 ///
-/// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the mended
+/// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the repaired
 /// item shares frees nothing. A purge needs no free block and no free inode.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -69,7 +69,7 @@ impl Purge {
             }
             let Total { entries: count, bytes, .. } = Total::of(&entries);
             let entries = human::count(count, "deleted item");
-            let question = format!("remove {entries}, {}, for good?", human::bytes(bytes));
+            let question = format!("remove {entries}, {}, permanently?", human::bytes(bytes));
             confirm(context, self.yes, &question)?;
         }
         let mut done = Total::default();
@@ -148,7 +148,7 @@ fn line(entry: &Purgeable, verb: &str) -> String {
     let what = match entry.held {
         Held::Copy => ", a Copy",
         Held::Remains => ", what is left of it",
-        Held::Replaced => ", as it was before it was mended",
+        Held::Replaced => ", as it was before its repair",
         Held::Unlisted => ", files that were not in its sidecar",
         Held::Payload | Held::SetAside => "",
     };

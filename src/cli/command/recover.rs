@@ -14,7 +14,7 @@ use crate::cli::failure::Failure;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
-/// Remove what killed runs left, and raise the memories to the newest names
+/// Clean up after interrupted runs, and bring distributors up to date
 ///
 /// What a killed run leaves was never part of the collection. The next run that writes removes it by
 /// itself: the bytes at once, the rest when nobody else is writing. On a network file system all of it waits
@@ -195,6 +195,6 @@ fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
     let items = human::count(pending, "item");
     Some(
         Failure::new(Exit::Partial, format!("what was begun with {items} could not be finished"))
-            .hint("repeat the command when what is named above is mended or within reach"),
+            .hint("repeat the command when what is named above is repaired or within reach"),
     )
 }

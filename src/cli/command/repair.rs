@@ -1,4 +1,4 @@
-//! `urepo repair`: damaged, missing or added files are mended from good copies.
+//! `urepo repair`: damaged, missing or added files are repaired from good copies.
 
 mod tell;
 
@@ -20,13 +20,13 @@ use crate::cli::failure::Failure;
 use crate::cli::{Done, shell};
 use tell::Run;
 
-/// Mend damaged or missing items from good copies
+/// Repair damaged or missing items from good copies
 ///
-/// Each item is verified; what is wrong with it is mended from the same item in other collections. A
+/// Each item is verified; what is wrong with it is repaired from the same item in other collections. A
 /// byte is used only if the digest of what is read is the one in the sidecar, and the item is replaced
 /// in one step. What it was before stays in the trash, with all that was added to it, until `urepo
 /// purge`. A damaged sidecar is restored with the text of a copy if the seal it had proves the result,
-/// sealed anew if a copy confirms all of it, or, where nothing can be read of it, built from that of a
+/// sealed again if a copy confirms all of it, or, where nothing can be read of it, built from that of a
 /// copy. If a copy describes the item otherwise and nothing proves which is right, nothing is changed.
 ///
 /// An item that should be here by the inventory of the collection, and is missing, is brought back under its
@@ -52,10 +52,10 @@ pub(crate) struct Repair {
     /// Do not read all files to find the damaged items: only missing ones and other sizes are found
     #[arg(long, conflicts_with = "items")]
     quick: bool,
-    /// Only names of this prefix: subdomain/word[.port]
+    /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long, conflicts_with = "items")]
     prefix: Option<Prefix>,
-    /// Mend what can be mended, and leave files that have no good copy as they are
+    /// Repair what can be repaired, and leave files that have no good copy as they are
     #[arg(long)]
     partial: bool,
     /// Seal a sidecar as it is now, though nothing proves its description: it is kept even if it was

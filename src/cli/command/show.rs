@@ -13,10 +13,10 @@ use crate::cli::records::{self, Item};
 use crate::cli::report::for_each;
 use crate::cli::{Done, escape, human};
 
-/// Show what is known of items
+/// Show the metadata and files of items
 ///
-/// ITEM is a repository name, an IBIp, a link or path with one of them in it, or the end of a name
-/// where only one item has it.
+/// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
+/// unambiguous.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -67,7 +67,7 @@ impl Show {
 
     fn text(&self, item: &StoredItem, sidecar: &Sidecar) -> String {
         let mut text = String::new();
-        line(&mut text, "name", item.name().as_str());
+        line(&mut text, "identifier", item.name().as_str());
         if let Some(ibip) = &sidecar.ibip {
             line(&mut text, "ibip", ibip.as_str());
         }

@@ -10,7 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::records::{self, Format};
 use crate::cli::{Done, escape, human};
 
-/// Tell how much the collection holds: by state, prefix, year and format
+/// Count items, files and bytes by state, prefix, year and format
 ///
 /// Files and bytes are those of Originals and Copies; deleted items have none. A format is the ending
 /// of a file's name. "Repeated" are items whose files are, byte for byte, those of another one.

@@ -42,7 +42,7 @@ pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
-    /// Only names of this prefix: subdomain/word[.port]
+    /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
 }

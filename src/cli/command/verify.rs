@@ -38,7 +38,7 @@ use tell::Teller;
 ///
 /// Nothing is repaired, and nothing is written but the dates, in .urepo/verified, at which items were
 /// found whole: a collection that is too large for a night is verified in rounds by --time-limit. A
-/// damaged item has no date and is verified each time. The dates may be removed; where they can not be
+/// damaged item has no date and is verified each time. The dates may be removed; where they cannot be
 /// written, or while another run writes them, items are verified all the same.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -58,7 +58,7 @@ pub(crate) struct Verify {
     /// Do not read the files: only that they are there, with their sizes
     #[arg(long)]
     quick: bool,
-    /// Only names of this prefix: subdomain/word[.port]
+    /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
     /// Skip what was verified more recently than so long ago, such as 30d
@@ -96,7 +96,7 @@ impl Verify {
             ("--time-limit", self.time_limit.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Failure::usage(format!("`{flag}` can not be used with items"))
+            Some((flag, _)) => Err(Failure::usage(format!("`{flag}` cannot be used with items"))
                 .hint("items that are named are always verified, all of them")),
             None => Ok(()),
         }

@@ -20,8 +20,8 @@ use crate::cli::{Done, escape, human, records, shell};
 /// (there are two Originals, which makes the exit code 23).
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory,
-/// and those of --with. ITEM is a repository name, an IBIp, a link or path with one of them in it, or
-/// the end of a name where only one item has it.
+/// and those of --with. ITEM is an identifier, an IBIp, a link or path that contains one, or the end
+/// of an identifier if it is unambiguous.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

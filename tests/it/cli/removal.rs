@@ -171,7 +171,7 @@ fn a_person_is_asked() {
     let (world, name) = world_with_item();
     world.run(&format!("-c archive delete --force last {name}")).succeeded();
     let Some(told) = typed(&world, "-c archive purge", "n\n") else { return };
-    assert!(told.contains("remove 1 deleted item, 5 B, for good? [y/N]"), "{told}");
+    assert!(told.contains("remove 1 deleted item, 5 B, permanently? [y/N]"), "{told}");
     assert!(told.contains("nothing was done"), "{told}");
     let entries = || tree(&world.path("archive/.urepo/trash")).len();
     assert_eq!(entries(), 3);

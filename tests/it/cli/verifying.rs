@@ -123,7 +123,7 @@ fn damage_is_told_with_its_collection_where_there_are_several() {
         &name,
         str![[r#"
 error: 1 item of 2 damaged
-hint: `urepo repair ITEM --from COLLECTION` mends it from a good copy; nothing here was changed
+hint: `urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]],
     );
@@ -238,7 +238,7 @@ verified 0 items, 0 files, 0 B: no damage; 2 items skipped, verified recently
         told("--time-limit 0"),
         str![[r#"
 verified 1 item, 1 file, 5 B: no damage
-time is up; no dates can be kept in `[WORLD]/archive/.urepo/verified`: the next run begins anew
+time is up; no dates can be kept in `[WORLD]/archive/.urepo/verified`: the next run starts again
 
 "#]]
     );
@@ -256,7 +256,7 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
         str![[r#"
 time is up; the next run goes on from here
 error: 1 item of 1 damaged
-hint: `urepo repair ITEM --from COLLECTION` mends it from a good copy; nothing here was changed
+hint: `urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]]
     );

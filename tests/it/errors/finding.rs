@@ -63,7 +63,7 @@ caused by: Is a directory (os error 21)
 
 "#]]);
     refuses(&world, "-c archive index --dry-run", 2).tells(str![[r#"
-error: an index is derived: there is no dry run of making it
+error: `index` has no dry run
 
 "#]]);
 }
@@ -96,7 +96,7 @@ fn an_index_in_the_making() {
         &waiter(&clock),
     );
     refuses(&world, "-c archive --lock-wait 0 find a", 11).tells(str![[r#"
-making the index first
+building the index first
 error: the index is being built
 caused by: `[WORLD]/archive/.urepo/index.making` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
@@ -199,7 +199,7 @@ fn on_read_only_and_full_disks() {
         &told,
         str![[r#"
 exit 0
-making the index first
+building the index first
 warning: the index cannot be kept here: it was made for this answer alone
 example.org/archive/2026/…
 exit 0

@@ -29,7 +29,7 @@ error: line 2: the path `../b.txt` leads out of the directory of the manifest
 error: line 3: `[WORLD]/missing.txt` was not imported: cannot find `[WORLD]/missing.txt`: there is nothing of this name
 would import nothing
 error: 2 of 2 sources would not be imported
-hint: mend what is named above and repeat: what is there is not imported again
+hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     import("path,title\na.txt,=1+1\na.txt,A,B\n", "", 3).tells(str![[r#"
@@ -37,7 +37,7 @@ error: line 2: the value of `title` is a formula
 error: line 3: it has 3 values, and there are 2 columns
 would import nothing
 error: 2 of 2 sources would not be imported
-hint: mend what is named above and repeat: what is there is not imported again
+hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     import("path,identifier\na.txt,example.org/archive/9999/01.01.00.00\n", "", 3)
@@ -45,7 +45,7 @@ hint: mend what is named above and repeat: what is there is not imported again
 error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` has not been given yet: its date lies ahead
 would import nothing
 error: 1 of 1 sources would not be imported
-hint: mend what is named above and repeat: what is there is not imported again
+hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import --manifest a.txt", 2).tells(str![[r#"
@@ -68,7 +68,7 @@ fn of_bags() {
 error: `[WORLD]/bag` was not imported: `[WORLD]/bag` is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
 error: 1 of 1 sources would not be imported
-hint: mend what is named above and repeat: what is there is not imported again
+hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
@@ -76,14 +76,14 @@ hint: mend what is named above and repeat: what is there is not imported again
 error: `[WORLD]/bag` was not imported: `[WORLD]/bag` is no valid bag: it has no directory `data`
 would import nothing
 error: 1 of 1 sources would not be imported
-hint: mend what is named above and repeat: what is there is not imported again
+hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![[r#"
 error: `[WORLD]/a.txt` was not imported: `[WORLD]/a.txt` is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
 error: 1 of 1 sources would not be imported
-hint: mend what is named above and repeat: what is there is not imported again
+hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
 }

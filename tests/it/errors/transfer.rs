@@ -76,7 +76,7 @@ mod hand_overs {
 warning: the hand-over of example.org/archive/2026/11.21.02.13 is not finished: `[WORLD]/gone` is not a collection
 there is nothing to remove
 error: what was begun with 1 item could not be finished
-hint: repeat the command when what is named above is mended or within reach
+hint: repeat the command when what is named above is repaired or within reach
 
 "#]]);
         // What is in its place is another one, and is not touched.
@@ -85,7 +85,7 @@ hint: repeat the command when what is named above is mended or within reach
 warning: the hand-over of example.org/archive/2026/11.21.02.13 is not finished: `[WORLD]/mirror` is another collection than `0123456789abcdef`, which gets the item
 there is nothing to remove
 error: what was begun with 1 item could not be finished
-hint: repeat the command when what is named above is mended or within reach
+hint: repeat the command when what is named above is repaired or within reach
 
 "#]]);
     }
@@ -120,7 +120,7 @@ there is nothing to remove
 warning: a hand-over is not finished: cannot use the journal `[WORLD]/archive/.urepo/journal/handover-77.toml`: key with no value, expected `=`
 there is nothing to remove
 error: what was begun with 1 item could not be finished
-hint: repeat the command when what is named above is mended or within reach
+hint: repeat the command when what is named above is repaired or within reach
 
 "#]]);
         let ran = world.run("-c archive recover -n");

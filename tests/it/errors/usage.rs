@@ -12,14 +12,13 @@ needs no registry and no server, and is never given twice
 Usage: urepo [OPTIONS] <COMMAND>
 
 Commands:
-  init         Make a collection
+  init         Create a collection
   adopt        Take an existing tree of items in, in place
   new          Deposit files and directories as items [aliases: add, deposit]
   import       Import many sources as items, each once
   list         List the items of a collection [alias: ls]
-  show         Show what is known of items [alias: info]
-  find         Find items by words of their description, and by all else that is known of them
-               [alias: search]
+  show         Show the metadata and files of items [alias: info]
+  find         Search items by metadata, file name, content, state and date [alias: search]
   path         Print where items are on the disk
   cat          Print a file of an item
   manifest     Print digests in the form that `sha256sum -c` checks
@@ -34,15 +33,15 @@ Commands:
   demote       Make Originals Copies, where another collection holds the Originals too
   export       Write items out as directories, tar or bags
   delete       Delete items, or bring them back [alias: rm]
-  purge        Remove the files of deleted items for good
-  repair       Mend damaged or missing items from good copies
-  stats        Tell how much the collection holds: by state, prefix, year and format
-  log          Show what happened to items: who did it, and when
-  index        Make the index, or bring it up to what is there
-  id           Read an identifier in any spelling and print what it says
-  mint         Give permanent names without depositing anything
-  recover      Remove what killed runs left, and raise the memories to the newest names
-  doctor       Show the memories that names come from, the clock, and left-overs
+  purge        Remove the files of deleted items permanently
+  repair       Repair damaged or missing items from good copies
+  stats        Count items, files and bytes by state, prefix, year and format
+  log          Show what happened to items, when, and by whom
+  index        Build or update the index
+  id           Explain an identifier in any spelling
+  mint         Issue identifiers without depositing anything
+  recover      Clean up after interrupted runs, and bring distributors up to date
+  doctor       Show the identifier distributors, the clock and temporary files
   config       Show each setting and where it comes from
   completions  Print a completion script for a shell
   man          Print a page of the manual

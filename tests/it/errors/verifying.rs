@@ -44,18 +44,18 @@ hint: correct `[WORLD]/maps/urepo.toml`; `urepo config` shows what is read
 fn with_flags_that_do_not_agree() {
     let (world, _) = world_with_item();
     refuses(&world, "-c archive verify --time-limit 5h 11.21.02.13", 2).tells(str![[r#"
-error: `--time-limit` can not be used with items
+error: `--time-limit` cannot be used with items
 hint: items that are named are always verified, all of them
 
 "#]]);
     refuses(&world, "-c archive verify --older-than 30d 11.21.02.13", 2).tells(str![[r#"
-error: `--older-than` can not be used with items
+error: `--older-than` cannot be used with items
 hint: items that are named are always verified, all of them
 
 "#]]);
     refuses(&world, "-c archive verify --prefix example.org/archive 11.21.02.13", 2).tells(str![[
         r#"
-error: `--prefix` can not be used with items
+error: `--prefix` cannot be used with items
 hint: items that are named are always verified, all of them
 
 "#
@@ -122,7 +122,7 @@ hint: `urepo verify --quick` lists what is wrong with them
         str![[r#"
 U208  damage   example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
 U208  damage   maps.example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
-error: 0 items of 0 damaged, and 2 places that are no item
+error: 0 items of 0 damaged, and 2 places outside the items
 hint: `urepo man` says what the codes mean; nothing here was changed
 
 "#]],

@@ -77,9 +77,9 @@ fn a_closed_pipe_ends_quietly() {
 fn tells_what_was_done() {
     let (world, names) = world();
     let index = |rest: &str| world.run(&format!("-c archive index {rest}"));
-    assert_eq!(index("").stderr, "made the index: 3 items\n");
-    assert_eq!(index("").stderr, "the index was as the items are\n");
-    assert_eq!(index("--rebuild").stderr, "made the index: 3 items\n");
+    assert_eq!(index("").stderr, "built the index: 3 items\n");
+    assert_eq!(index("").stderr, "the index is up to date\n");
+    assert_eq!(index("--rebuild").stderr, "built the index: 3 items\n");
     let sidecar = world.path(format!("archive/{}/item.toml", names[0]));
     let text = std::fs::read_to_string(&sidecar).unwrap().replace("Rain", "Hail");
     std::fs::write(&sidecar, text).unwrap();

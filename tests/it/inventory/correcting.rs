@@ -84,7 +84,10 @@ fn every_correction_is_a_record() {
             ran.succeeded().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let summary = records.pop().unwrap();
         assert_eq!(summary["type"], "summary");
-        assert_eq!(summary["corrected"], if dry { serde_json::Value::Null } else { 3.into() });
+        assert_eq!(
+            summary["counts"]["corrected"],
+            if dry { serde_json::Value::Null } else { 3.into() }
+        );
         let found: Vec<_> = records
             .iter()
             .map(|it| [&it["id"], &it["outcome"], &it["was"], &it["state"]].map(|it| it.as_str()))
@@ -93,12 +96,13 @@ fn every_correction_is_a_record() {
         assert_eq!(
             found,
             [
-                [Some(&*gone), Some("given-up"), original, None],
-                [Some(&*deleted), Some("state-changed"), original, Some("Deleted")],
-                [Some(&*new), Some("taken-in"), None, original],
+                [Some(&*gone), Some("given_up"), original, None],
+                [Some(&*deleted), Some("state_changed"), original, Some("Deleted")],
+                [Some(&*new), Some("recorded"), None, original],
             ]
         );
-        assert!(records.iter().all(|it| it["dry_run"] == dry), "{records:?}");
+        let is_planned = |it: &serde_json::Value| it["dry_run"].as_bool().unwrap_or(false);
+        assert!(records.iter().all(|it| is_planned(it) == dry), "{records:?}");
     }
 }
 
@@ -123,7 +127,7 @@ fn damaged_lines_of_a_year_that_cannot_be_listed_stay() {
         let records = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
         let records: Vec<serde_json::Value> = records.collect();
         assert_eq!(records[0]["outcome"], "kept");
-        assert_eq!(records.last().unwrap()["lines_kept"], 1);
+        assert_eq!(records.last().unwrap()["counts"]["lines_kept"], 1);
         assert_eq!(std::fs::read(&file).unwrap(), damaged);
     }
     let ran = world.run("-c archive recover --inventory --yes");
@@ -206,7 +210,7 @@ fn damaged_lines_are_removed() {
     let ran = world.run("-c archive recover --inventory --json");
     let records = ran.succeeded().lines().map(|line| serde_json::from_str(line).unwrap());
     let records: Vec<serde_json::Value> = records.collect();
-    assert_eq!(records.last().unwrap()["lines_removed"], 4);
+    assert_eq!(records.last().unwrap()["counts"]["lines_removed"], 4);
     assert_eq!(
         (&records[0]["type"], &records[0]["outcome"]),
         (&"inventory_line".into(), &"removed".into())
@@ -247,10 +251,10 @@ fn verify_names_what_ends_the_finding() {
           `urepo recover --inventory` gives it up",
     );
     std::fs::write(world.path("archive").join(&kept).join("doc/kept"), "rots").unwrap();
-    hint("mends it from a good copy; `urepo recover --inventory` gives up what is gone");
+    hint("repairs it from a good copy; `urepo recover --inventory` gives up what is gone");
     world.run("-c archive recover --inventory --yes").succeeded();
     assert!(!world.run("-c archive verify").stdout.contains("U108"));
-    hint("mends it from a good copy; nothing here was changed");
+    hint("repairs it from a good copy; nothing here was changed");
 }
 
 fn copy(from: &Path, to: &Path) {

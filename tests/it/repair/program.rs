@@ -85,7 +85,7 @@ nothing to repair in [NAME]
         &name,
         0,
         str![[r#"
-would mend [NAME]:
+would repair [NAME]:
   take doc/a.txt from [WORLD]/backup
   take doc/b.txt from [WORLD]/backup
   take out doc/added
@@ -97,7 +97,7 @@ would mend [NAME]:
         &name,
         20,
         str![[r#"
-could not mend [NAME]:
+could not repair [NAME]:
   no good copy of doc/a.txt
   no good copy of doc/b.txt
   take out doc/added
@@ -111,7 +111,7 @@ hint: add collections with good copies with `--from COLLECTION`
         &name,
         0,
         str![[r#"
-mended [NAME]: 2 files from [WORLD]/backup; 1 stray taken out, kept in the trash
+repaired [NAME]: 2 files from [WORLD]/backup; 1 stray taken out, kept in the trash
 
 "#]],
     );
@@ -136,7 +136,7 @@ fn named_collections_are_donors_unless_others_are_given() {
         &name,
         0,
         str![[r#"
-mended [NAME]: 1 file from [WORLD]/.config/urepo/../../backup
+repaired [NAME]: 1 file from [WORLD]/.config/urepo/../../backup
 left out gone: `[WORLD]/.config/urepo/../../gone` is not a collection
 
 "#]],
@@ -158,7 +158,7 @@ fn the_sidecar_is_built_or_sealed() {
         &name,
         0,
         str![[r#"
-mended [NAME]: sidecar built from [WORLD]/backup, state Original
+repaired [NAME]: sidecar built from [WORLD]/backup, state Original
 
 "#]],
     );
@@ -170,7 +170,7 @@ mended [NAME]: sidecar built from [WORLD]/backup, state Original
         &name,
         0,
         str![[r#"
-mended [NAME]: sidecar restored from [WORLD]/backup, proven by its seal
+repaired [NAME]: sidecar restored from [WORLD]/backup, proven by its seal
 
 "#]],
     );
@@ -181,7 +181,7 @@ mended [NAME]: sidecar restored from [WORLD]/backup, proven by its seal
         &name,
         0,
         str![[r#"
-mended [NAME]: sidecar sealed anew, with the same files as [WORLD]/backup
+repaired [NAME]: sidecar sealed again, with the same files as [WORLD]/backup
 warning: the sidecar of `[NAME]` has another metadata than that in `[WORLD]/backup`, and nothing proves which is right; its own was kept
 
 "#]],
@@ -212,7 +212,7 @@ hint: `--from COLLECTION` names more collections; `--partial` mends the rest
         &name,
         20,
         str![[r#"
-mended a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
+repaired a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
 error: 1 item still damaged, 0 repaired
 hint: add collections with good copies with `--from COLLECTION`
 
@@ -281,7 +281,7 @@ fn damage_that_is_no_items_is_left() {
         &name,
         20,
         str![[r#"
-warning: example.org can not be mended: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
+warning: example.org cannot be repaired: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
 error: cannot open the directory `[WORLD]/archive/[NAME]`
 caused by: it, or a directory on the way to it, is a symbolic link
 hint: links are not followed; put a directory in its place, or remove it

@@ -206,7 +206,7 @@ fn partial(summary: &Summary, is_planned: bool) -> Option<Failure> {
         (failed, _) => {
             let not = if is_planned { "would not be" } else { "were not" };
             let message = format!("{failed} of {all} sources {not} imported");
-            let hint = "mend what is named above and repeat: what is there is not imported again";
+            let hint = "repair what is named above and repeat: nothing is imported twice";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         }
     }

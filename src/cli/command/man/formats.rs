@@ -176,6 +176,12 @@ const ITEM: Format = Format {
                 ("collection", "", "of a Copy: the id of the collection that held the Original"),
                 ("copied", "", "of a Copy: when it was made"),
                 ("through", "", "of a Copy made from a Copy: the id of that collection"),
+                (
+                    "handovers",
+                    "",
+                    "tables, one for each hand-over of the Original: `from`, `to`, `date`; after a promotion also `lost` and `reason`",
+                ),
+                ("removed", "", "the tombstone that this Copy replaced: `by`, `reason`, `date`"),
             ],
         },
         Table {

@@ -64,6 +64,6 @@ fn size(request: &Request, plan: &Plan) -> String {
 }
 
 pub(super) fn without_collection(context: &Context) -> Done {
-    context.printer.note("would make the collection first, then deposit into it");
+    context.printer.note("would create the collection first, then deposit into it");
     Ok(())
 }

@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
             self.places += 1;
             let path = finding.place.to_path();
             self.context.printer.warning(&format!(
-                "{} can not be mended: {}: {}",
+                "{} cannot be repaired: {}: {}",
                 path.display(),
                 finding.code.meaning(),
                 finding.detail
@@ -124,20 +124,20 @@ impl<'a> Run<'a> {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
                 let heading = match (damage, told) {
-                    (Damage::Within, Told::Repaired) => "would mend",
-                    (Damage::Within, Told::Partly) => "would mend a part of",
-                    (Damage::Within, Told::Not) => "could not mend",
-                    (Damage::Vanished, Told::Repaired) => "would bring back",
-                    (Damage::Vanished, Told::Partly) => "would bring back a part of",
-                    (Damage::Vanished, Told::Not) => "could not bring back",
+                    (Damage::Within, Told::Repaired) => "would repair",
+                    (Damage::Within, Told::Partly) => "would repair a part of",
+                    (Damage::Within, Told::Not) => "could not repair",
+                    (Damage::Vanished, Told::Repaired) => "would restore",
+                    (Damage::Vanished, Told::Partly) => "would restore a part of",
+                    (Damage::Vanished, Told::Not) => "could not restore",
                 };
                 format!("{heading} {name}:{}", lines.concat())
             } else {
                 let heading = match (damage, told) {
-                    (Damage::Within, Told::Repaired) => "mended",
-                    (Damage::Within, _) => "mended a part of",
-                    (Damage::Vanished, Told::Repaired) => "brought back",
-                    (Damage::Vanished, _) => "brought back a part of",
+                    (Damage::Within, Told::Repaired) => "repaired",
+                    (Damage::Within, _) => "repaired a part of",
+                    (Damage::Vanished, Told::Repaired) => "restored",
+                    (Damage::Vanished, _) => "restored a part of",
                 };
                 format!("{heading} {name}: {}", summary(plan))
             }
@@ -194,7 +194,7 @@ fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// How far an item is mended.
+/// How far an item is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     Repaired,
@@ -212,11 +212,11 @@ fn summary(plan: &Plan) -> String {
             parts.push(format!("sidecar restored from {}, proven by its seal", root(*from)));
         }
         SidecarAction::Reseal { confirmed_by: None, .. } => {
-            parts.push("sidecar sealed anew".to_owned());
+            parts.push("sidecar sealed again".to_owned());
         }
         SidecarAction::Reseal { confirmed_by: Some(donor), differs } => {
             let agrees = if differs.is_empty() { "confirmed by" } else { "with the same files as" };
-            parts.push(format!("sidecar sealed anew, {agrees} {}", root(*donor)));
+            parts.push(format!("sidecar sealed again, {agrees} {}", root(*donor)));
         }
         SidecarAction::Rebuild { from, state } => {
             parts.push(format!("sidecar built from {}, state {state}", root(*from)));
@@ -238,7 +238,7 @@ fn summary(plan: &Plan) -> String {
     tell(plan.dropped.len() as u64, "", "stray", " taken out, kept in the trash");
     tell(plan.count(EntrySource::Lost), "no good copy of ", "file", "");
     if parts.is_empty() {
-        parts.push("made anew".to_owned());
+        parts.push("published again".to_owned());
     }
     parts.join("; ")
 }

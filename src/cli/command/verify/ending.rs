@@ -100,7 +100,7 @@ impl<'a> Ending<'a> {
             }
             if total.tree_damage > 0 {
                 let places = human::count(total.tree_damage, "place");
-                facts.push(format!("{places} that are no item"));
+                facts.push(format!("{places} outside the items"));
             }
             if disagreements > 0 {
                 let contradictions = human::count(disagreements, "contradiction");
@@ -119,10 +119,10 @@ impl<'a> Ending<'a> {
             "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
              `urepo recover --inventory` gives it up"
         } else if self.seen.iter().any(is_gone) {
-            "`urepo repair ITEM --from COLLECTION` mends it from a good copy; `urepo recover --inventory` \
+            "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; `urepo recover --inventory` \
              gives up what is gone"
         } else if self.total.damaged_items > 0 {
-            "`urepo repair ITEM --from COLLECTION` mends it from a good copy; nothing here was changed"
+            "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "`urepo man` says what the codes mean; nothing here was changed"
         } else {
@@ -166,7 +166,7 @@ impl<'a> Ending<'a> {
             Round::Lost => {
                 let dates = root.root().path_of(layout::OWN).join(layout::VERIFIED);
                 let dates = dates.display();
-                format!("time is up; no dates can be kept in `{dates}`: the next run begins anew")
+                format!("time is up; no dates can be kept in `{dates}`: the next run starts again")
             }
         };
         match self.roots {
