@@ -5,7 +5,7 @@ use toml::Value;
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RecordedRule, RepairError, Unsealed, proof, recorded};
-use crate::collection::Recorded;
+use crate::collection::{Departure, InventoryChange, Recorded};
 use crate::holdings::may_be_original;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{COPY_KEYS, Sidecar};
@@ -194,6 +194,11 @@ fn rebuilt(
                 let kept = own.filter(|own| own.state == State::Copy);
                 let kept = kept.filter(|own| !own.made_of().is_some_and(was_here));
                 sidecar.origin.extend(kept.into_iter().flat_map(copy_keys));
+                if sidecar.made_of().is_none()
+                    && let Some(holder) = holder_elsewhere(facts, donors)
+                {
+                    become_copy(&mut sidecar, holder);
+                }
             }
         }
         _ if record.sidecar.state == State::Copy => sidecar.remove_copy_keys(),
@@ -339,6 +344,17 @@ fn foreign_original<'a>(facts: &Facts, donors: &'a [DonorFacts]) -> Option<&'a D
         let state = donor.record.as_ref().map(|record| record.sidecar.state);
         donor.collection != facts.collection && state == Some(State::Original)
     })
+}
+
+/// The id of the collection that has the Original by the inventory, or else by a Copy.
+fn holder_elsewhere<'a>(facts: &'a Facts, donors: &'a [DonorFacts]) -> Option<&'a str> {
+    let recorded = facts.recorded.as_ref().map(|recorded| &recorded.line.change);
+    if let Some(InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to))) = recorded
+    {
+        return Some(&to.id);
+    }
+    let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
+    records.find_map(|record| record.sidecar.made_of().filter(|id| *id != facts.collection))
 }
 
 fn become_copy(sidecar: &mut Sidecar, holder: &str) {

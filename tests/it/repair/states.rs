@@ -212,3 +212,15 @@ fn a_certain_copy_is_not_overruled_unasked() {
     mended(pair.repair_with(&["b"], options, &Watcher::default()));
     assert_eq!(pair.sidecar("a").state, State::Original);
 }
+
+/// Without the collection of its Original a Copy could never be promoted.
+#[test]
+fn a_copy_is_one_of_the_original_that_left() {
+    let pair = Pair::new();
+    let id = "60cb73fd".repeat(4);
+    pair.record("left", &format!("migrated {id} mirror"));
+    lose_sidecar(&pair, "a");
+    mended(pair.repair_with(&["b"], as_state(State::Copy), &Watcher::default()));
+    let sidecar = pair.sidecar("a");
+    assert_eq!((sidecar.state, sidecar.made_of()), (State::Copy, Some(&*id)));
+}
