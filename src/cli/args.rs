@@ -103,6 +103,7 @@ pub(crate) enum Command {
     Export(Box<command::export::Export>),
     #[command(visible_alias = "rm")]
     Delete(command::delete::Delete),
+    Restore(command::restore::Restore),
     Purge(command::purge::Purge),
     Repair(command::repair::Repair),
     Stats(command::stats::Stats),
@@ -136,6 +137,7 @@ impl Command {
             | Command::Demote(_)
             | Command::Export(_)
             | Command::Delete(_)
+            | Command::Restore(_)
             | Command::Purge(_)
             | Command::Repair(_)
             | Command::Index(_)

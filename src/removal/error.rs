@@ -51,14 +51,6 @@ pub enum RemovalError {
         /// What was found first, and how much more.
         detail: String,
     },
-    /// It is in place.
-    #[error("`{name}` is not deleted: it is {state} here")]
-    NotDeleted {
-        /// The item.
-        name: RepositoryName,
-        /// What it is.
-        state: State,
-    },
     /// Its bytes are not in the trash.
     #[error("nothing of `{name}` is in the trash")]
     NotInTrash {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use super::plan::has_payload;
-use super::{DamageRule, RemovalError, Revival};
+use super::{DamageRule, RemovalError, Restoration};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
 use crate::disk::Dir;
 use crate::holdings::{Claim, Remains};
@@ -19,7 +19,7 @@ use crate::verify::{Depth, summarize_damage, verify_item, verify_payload};
 /// Looks for what can be brought back.
 pub(super) struct Search<'a> {
     pub(super) collection: &'a Collection,
-    pub(super) revival: &'a Revival<'a>,
+    pub(super) restoration: &'a Restoration<'a>,
     pub(super) progress: &'a dyn Progress,
     pub(super) interrupt: &'a Interrupt,
 }
@@ -29,6 +29,8 @@ pub(super) struct Search<'a> {
 pub(super) enum Grave {
     /// A tombstone, and where its payload is: beside it already unless in the trash.
     Tombstone { item: StoredItem, record: ReadSidecar, trashed: Option<Trashed> },
+    /// Nothing: the item is not deleted.
+    Empty { item: StoredItem, sidecar: Sidecar },
     /// A Copy, whole, in the trash.
     Copy { sidecar: Sidecar, trashed: Trashed },
 }
@@ -81,11 +83,10 @@ impl<'a> Search<'a> {
     fn below_tombstone(&self, item: StoredItem) -> Result<Grave, RemovalError> {
         let record = item.read_sidecar()?;
         let name = item.name();
-        let state = record.sidecar.state;
-        if state != State::Deleted {
-            return Err(RemovalError::NotDeleted { name: name.clone(), state });
+        if record.sidecar.state != State::Deleted {
+            return Ok(Grave::Empty { item, sidecar: record.sidecar });
         }
-        if record.seal != Seal::Intact && self.revival.damage == DamageRule::Refuse {
+        if record.seal != Seal::Intact && self.restoration.damage == DamageRule::Refuse {
             let detail = "its tombstone is not as it was sealed".to_owned();
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
@@ -96,7 +97,7 @@ impl<'a> Search<'a> {
         let trashed = if has_payload(&item)? {
             let doc = item.dir().open_dir(Path::new(layout::PAYLOAD))?;
             match self.damage_of(doc, &record.sidecar)? {
-                Some(detail) if self.revival.damage == DamageRule::Refuse => {
+                Some(detail) if self.restoration.damage == DamageRule::Refuse => {
                     return Err(RemovalError::Damaged { name: name.clone(), detail });
                 }
                 _ => None,
@@ -114,7 +115,7 @@ impl<'a> Search<'a> {
 
     /// What is asked before an Original comes back.
     pub(super) fn claim(&self) -> Claim<'a> {
-        Claim { own: self.collection, source: None, peers: &self.revival.peers }
+        Claim { own: self.collection, source: None, peers: &self.restoration.peers }
     }
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
@@ -178,7 +179,9 @@ impl<'a> Search<'a> {
         }
         match damaged {
             None => Ok(None),
-            Some((trashed, _)) if self.revival.damage == DamageRule::Accept => Ok(Some(trashed)),
+            Some((trashed, _)) if self.restoration.damage == DamageRule::Accept => {
+                Ok(Some(trashed))
+            }
             Some((_, detail)) => Err(RemovalError::TrashDamaged { name: name.clone(), detail }),
         }
     }

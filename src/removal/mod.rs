@@ -3,7 +3,7 @@
 //! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone:
 //! its sidecar stays, with all it said and who removed it, when and why. A Copy leaves nothing.
 //! Either way the bytes go to the trash and stay there until [`Purger`] removes them, so that
-//! [`Remover::revive`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
+//! [`Remover::restore`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
 //! deleting frees no room.
 //!
 //! # Files, in reading order
@@ -15,7 +15,7 @@
 //! | `delete` | the tombstone, then the payload |
 //! | `intent` | what a run is going to delete, for whoever finishes it after a crash |
 //! | `grave` | what there is of a deleted item, and whether it is whole |
-//! | `revive` | out of the trash again |
+//! | `restore` | out of the trash again |
 //! | `purge` | gone for good |
 //!
 //! # The order of writes
@@ -25,7 +25,7 @@
 //! the last step, there is a tombstone with a payload (`verify` says U212): deleting it again, or
 //! [`finish_pending`], which reads the intent, finishes the move.
 //!
-//! *revive*: every byte in the trash is compared with the tombstone; the item is locked, an Original in every
+//! *restore*: every byte in the trash is compared with the tombstone; the item is locked, an Original in every
 //! collection that holds it, and what was found is looked at again; `doc` is moved
 //! back and synced; the sidecar is replaced durably, which is the commit point. A Copy comes back whole,
 //! in one step.
@@ -47,7 +47,7 @@ mod intent;
 mod plan;
 mod proof;
 mod purge;
-mod revive;
+mod restore;
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub use intent::{Finished, finish_pending};
 pub use plan::{DamageRule, LastRule, Order, Plan, Step, plan};
 pub use proof::{Holding, Lack, LookedAt};
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
-pub use revive::{Revival, Revived, plan_revival};
+pub use restore::{Restoration, Restored, plan_restoration};
 
 /// Removes items of one collection, and brings them back.
 pub struct Remover<'a> {

@@ -92,7 +92,7 @@ fn every_change_leaves_a_line() {
     for line in [
         "-c archive copy ITEM --to mirror",
         "-c archive delete ITEM --reason bored --with mirror",
-        "-c archive delete --revive ITEM",
+        "-c archive restore ITEM",
         "-c archive migrate ITEM --to mirror --leave-copy",
     ] {
         world.run(&line.replace("ITEM", &name)).succeeded();

@@ -149,7 +149,7 @@ fn the_first_change_rebuilds_it_and_says_so() {
         "-c archive mint".to_owned(),
         "-c archive import draft.txt".to_owned(),
         format!("-c archive delete {kept} --force last --yes"),
-        format!("-c archive delete --revive {kept}"),
+        format!("-c archive restore {kept}"),
         "-c archive recover".to_owned(),
         "-c archive index".to_owned(),
         "-c archive doctor --take-over".to_owned(),
@@ -161,8 +161,8 @@ fn the_first_change_rebuilds_it_and_says_so() {
         assert!(ran.stderr.contains(&format!("warning: {what}")), "{}", ran.stderr);
     };
     for change in changes {
-        // The trash goes along, so that nothing can be revived.
-        let parts: &[&str] = if change.contains("--revive") { &PARTS } else { &[""] };
+        // The trash goes along, so that nothing can be restored.
+        let parts: &[&str] = if change.contains("restore") { &PARTS } else { &[""] };
         for part in parts {
             lose(&world, part);
         }

@@ -186,7 +186,7 @@ fn an_original_that_differs_is_never_lost() {
     world.run(&format!("{demote} --force different")).succeeded();
     assert!(!world.path("archive").join(item).exists());
     // It stays in the trash, and does not become a second Original from there.
-    let revive = format!("-c archive delete --revive {item} --with mirror");
+    let revive = format!("-c archive restore {item} --with mirror");
     assert_eq!(world.run(&revive).code, 23);
     world.run("-c mirror copy --all --to archive").succeeded();
     world.run("verify archive mirror").succeeded();

@@ -21,7 +21,7 @@ use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
     DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
-    Revival, Revived, Step, Wanted, finish_pending, plan, plan_revival, purgeable,
+    Restoration, Restored, Step, Wanted, finish_pending, plan, plan_restoration, purgeable,
 };
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
@@ -96,11 +96,11 @@ impl World {
         delete(&self.open(collection), &self.name, order).map(|_| ())
     }
 
-    fn revive(&self, others: &[Collection], rule: DamageRule) -> Result<Revived, RemovalError> {
+    fn restore(&self, others: &[Collection], rule: DamageRule) -> Result<Restored, RemovalError> {
         let collection = self.open("archive");
         remover(&collection, &later(), |remover| {
             let peers = Peers { collections: others, ..Peers::default() };
-            remover.revive(&self.name, &Revival { peers, damage: rule })
+            remover.restore(&self.name, &Restoration { peers, damage: rule })
         })
     }
 
@@ -174,9 +174,9 @@ fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), R
 }
 
 /// Knows no other collection.
-fn alone() -> Revival<'static> {
+fn alone() -> Restoration<'static> {
     let damage = DamageRule::Refuse;
-    Revival { peers: Peers::default(), damage }
+    Restoration { peers: Peers::default(), damage }
 }
 
 /// Asks nobody.
@@ -229,7 +229,7 @@ mod a_copy {
         for text in [world.name.as_str(), last_level] {
             assert_eq!(collection.find_with_trash(text).unwrap(), world.name);
         }
-        let revived = world.revive(&others, DamageRule::Refuse).unwrap();
+        let revived = world.restore(&others, DamageRule::Refuse).unwrap();
         assert_eq!(revived.state, State::Copy);
         assert_eq!(tree(&world.item("archive")), files);
         assert_eq!(world.sidecar("archive"), before);
@@ -241,7 +241,7 @@ mod a_copy {
         let world = world();
         world.delete("archive", &forced()).unwrap();
         std::fs::remove_dir_all(world.root("archive/example.org")).unwrap();
-        world.revive(&[], DamageRule::Refuse).unwrap();
+        world.restore(&[], DamageRule::Refuse).unwrap();
         assert!(is_whole(&world.open("archive"), &world.name));
     }
 
@@ -282,11 +282,12 @@ mod plans {
         assert_eq!(planned.proven_by.unwrap().state, State::Copy);
         let (rule, interrupt) = (DamageRule::Refuse, Interrupt::default());
         let peers = Peers { collections: &others, ..Peers::default() };
-        let revival = Revival { peers, ..alone() };
+        let restoration = Restoration { peers, ..alone() };
         let planned =
-            plan_revival(&collection, &world.name, &revival, &NoProgress, &interrupt).unwrap();
+            plan_restoration(&collection, &world.name, &restoration, &NoProgress, &interrupt)
+                .unwrap();
         assert_eq!(world.sidecar("archive").state, State::Deleted);
-        assert_eq!(planned, world.revive(&others, rule).unwrap());
+        assert_eq!(planned, world.restore(&others, rule).unwrap());
     }
 }
 

@@ -122,7 +122,7 @@ fn what_one_user_deleted_another_brings_back_and_purges() {
     let Some(shared) = Shared::new() else { return };
     let name = shared.deposit(ANNA, "a.txt");
     shared.run(ANNA, &format!("-c archive delete {name} --force last --yes")).succeeded();
-    shared.run(BEN, &format!("-c archive delete --revive {name}")).succeeded();
+    shared.run(BEN, &format!("-c archive restore {name}")).succeeded();
     shared.run(ANNA, &format!("-c archive delete {name} --force last --yes")).succeeded();
     shared.run(BEN, "-c archive purge --dry-run").succeeded();
     shared.run(BEN, "-c archive purge --yes").succeeded();
@@ -241,7 +241,7 @@ fn each_of_two_users_changes_what_the_other_has_made() {
         shared.run(user, "-c archive recover").succeeded();
     }
     let revived = &names[0];
-    shared.run(ANNA, &format!("-c archive delete --revive {revived}")).succeeded();
+    shared.run(ANNA, &format!("-c archive restore {revived}")).succeeded();
     shared.run(ANNA, "-c archive purge --yes").succeeded();
     assert!(shared.run(BEN, "-c archive purge --yes").stderr.contains("nothing to purge"));
     // Deposited and brought back by one, deleted by the other.

@@ -6,7 +6,7 @@ use urepo::clock::Clock as _;
 use urepo::collection::Held;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
-use super::delete::finish_removals;
+use super::removal::finish_removals;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;

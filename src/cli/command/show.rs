@@ -158,7 +158,7 @@ fn describe(text: &mut String, prefix: &str, table: &toml::Table) {
 pub(super) fn deleted(item: &StoredItem) -> Failure {
     let name = item.name();
     Failure::new(Exit::Deleted, format!("`{name}` is deleted"))
-        .hint(format!("`urepo delete --revive {name}` brings it back until it is purged"))
+        .hint(format!("`urepo restore {name}` brings it back until it is purged"))
 }
 
 /// The file that an item opens: `file`, or its target.

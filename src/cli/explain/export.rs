@@ -35,7 +35,7 @@ impl From<ExportError> for Failure {
                 return Failure::of(exit, &error);
             }
             ExportError::Deleted { ref name } => {
-                format!("`urepo delete --revive {name}` brings it back until it is purged")
+                format!("`urepo restore {name}` brings it back until it is purged")
             }
             ExportError::Damaged { ref name, ref collection, .. } => {
                 format!(

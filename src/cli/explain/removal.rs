@@ -23,7 +23,6 @@ impl From<RemovalError> for Failure {
             | RemovalError::Intent { .. } => Exit::Damage,
             RemovalError::LastHolding { .. }
             | RemovalError::HandoverOpen { .. }
-            | RemovalError::NotDeleted { .. }
             | RemovalError::Needed { .. } => Exit::Conflict,
             RemovalError::NotMoved { .. } => Exit::Failure,
             RemovalError::Interrupted => Exit::Interrupted,
@@ -45,7 +44,7 @@ impl From<RemovalError> for Failure {
 fn hint_for(error: &RemovalError) -> Option<String> {
     Some(match error {
         RemovalError::AlreadyDeleted { name } => format!(
-            "`urepo show {name}` says when and why; `urepo delete --revive {name}` brings it back \
+            "`urepo show {name}` says when and why; `urepo restore {name}` brings it back \
              until it is purged"
         ),
         RemovalError::LastHolding { looked_at, .. } if looked_at.is_empty() => {
@@ -67,7 +66,6 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::TrashDamaged { .. } => {
             "`--force damaged` brings it back as it is; nothing was moved".to_owned()
         }
-        RemovalError::NotDeleted { name, .. } => format!("`urepo path {name}` says where it is"),
         RemovalError::NotInTrash { .. } => {
             "it was purged; a Copy elsewhere may still have the files".to_owned()
         }

@@ -115,7 +115,9 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
         }
         Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
         Refusal::DeletedElsewhere => {
-            format!("`urepo -c {to} show {name}` names that collection; `delete --revive` there")
+            format!(
+                "`urepo -c {to} show {name}` names that collection; `urepo restore {name}` there"
+            )
         }
         Refusal::Stale => "repeat with `--refresh` to bring it up to date".to_owned(),
         Refusal::OnlyFromOriginal => {

@@ -73,7 +73,7 @@ fn refuses_what_would_be_refused() {
     changes_nothing(&world, "-c archive new a.txt --init --host maps.example.org", 23);
     changes_nothing(&world, "init archive --host localhost", 1);
     changes_nothing(&world, &format!("-c archive delete {name}"), 23);
-    changes_nothing(&world, &format!("-c archive delete --revive {name}"), 23);
+    changes_nothing(&world, &format!("-c archive restore {name}"), 0);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn of_the_trash() {
     for line in ["purge", "purge --older-than 30d", "purge -y"] {
         changes_nothing(&world, &format!("-c archive {line}"), 0);
     }
-    changes_nothing(&world, &format!("-c archive delete --revive {name}"), 0);
+    changes_nothing(&world, &format!("-c archive restore {name}"), 0);
     changes_nothing(&world, &format!("-c archive delete --force last {name}"), 22);
 }
 

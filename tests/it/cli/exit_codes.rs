@@ -161,7 +161,8 @@ fn deleted_is_22() {
         remove(world, name);
         world.run("-c archive purge -y").succeeded();
     };
-    ends(22, purge, "-c archive delete --revive ITEM");
+    ends(22, purge, "-c archive restore ITEM");
+    ends(0, nothing, "-c archive restore ITEM");
     // What is known of a deleted item is still told.
     ends(0, remove, "-c archive show ITEM");
     ends(0, delete, "-c archive show ITEM");
@@ -174,7 +175,6 @@ fn a_conflict_is_23() {
     ends(23, nothing, "init archive/maps --host maps.example.org");
     ends(23, nothing, "-c archive new a.txt --init --host maps.example.org");
     ends(23, nothing, "-c archive delete ITEM");
-    ends(23, nothing, "-c archive delete --revive ITEM");
 }
 
 #[test]

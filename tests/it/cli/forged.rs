@@ -31,7 +31,7 @@ fn a_tombstone_that_was_changed_is_not_revived() {
     let (world, name) = world_with_item();
     world.run(&format!("-c archive delete --force last {name}")).succeeded();
     edit(&world, "archive", &name, "transferable = true", "transferable = false");
-    let ran = world.run(&format!("-c archive delete --revive {name}"));
+    let ran = world.run(&format!("-c archive restore {name}"));
     assert_ne!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("not as it was sealed"), "{}", ran.stderr);
 }

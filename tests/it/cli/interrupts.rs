@@ -300,5 +300,5 @@ fn a_question_is_answered_with_no() {
     }
     let (code, stderr) = interrupted(child, Signal::INT, "purge");
     assert_eq!((code, stderr.as_str()), (130, "error: interrupted; nothing was done\n"));
-    world.run(&format!("-c archive delete --revive {name}")).succeeded();
+    world.run(&format!("-c archive restore {name}")).succeeded();
 }

@@ -1,4 +1,4 @@
-//! Deleting, bringing back and purging, as they are told.
+//! Deleting, restoring and purging: output and exit codes.
 
 use std::io::{Read as _, Write as _};
 
@@ -37,9 +37,12 @@ fn a_deletion_is_told_and_can_be_undone() {
     assert_eq!(world.run("-c archive list --state Deleted").line(), name);
     let former = world.run(&format!("-c archive manifest {item}"));
     assert!(former.succeeded().ends_with("  a.txt\n"), "{}", former.stdout);
-    let ran = world.run(&format!("-c archive rm --revive {item}"));
+    let ran = world.run(&format!("-c archive restore {item}"));
     assert_eq!(ran.succeeded(), "");
-    assert_eq!(ran.stderr, format!("brought {name} back as Original\n"));
+    assert_eq!(ran.stderr, format!("restored {name} as Original\n"));
+    let ran = world.run(&format!("-c archive restore {item}"));
+    assert_eq!(ran.succeeded(), "");
+    assert_eq!(ran.stderr, format!("{name} is already here as Original\n"));
     assert_eq!(world.run(&format!("-c archive cat {item}")).succeeded(), "alpha");
     assert_eq!(world.run("-c archive delete --force last").code, 2);
 }
@@ -52,7 +55,7 @@ fn quiet_says_nothing_and_verbose_says_why_it_may_go() {
     assert_eq!(ran.succeeded(), "");
     let detail = "  1 file, 5 B; `[WORLD]/other` has the same files, as Copy\n";
     assert!(ran.stderr.ends_with(detail), "{}", ran.stderr);
-    let ran = world.run(&format!("-c archive -q delete --revive {name}"));
+    let ran = world.run(&format!("-c archive -q restore {name}"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
 
@@ -80,9 +83,9 @@ fn a_copy_leaves_nothing_and_is_found_in_the_trash() {
     world.run(&format!("-c other delete --with archive {name}")).succeeded();
     assert_eq!(world.run("-c other list").succeeded(), "");
     assert_eq!(world.run(&format!("-c other show {name}")).code, 21);
-    let ran = world.run(&format!("-c other delete --revive {}", leaf(&name)));
+    let ran = world.run(&format!("-c other restore {}", leaf(&name)));
     ran.succeeded();
-    assert_eq!(ran.stderr, format!("brought {name} back as Copy\n"));
+    assert_eq!(ran.stderr, format!("restored {name} as Copy\n"));
     assert_eq!(world.run("-c other list --state Copy").line(), name);
 }
 

@@ -112,7 +112,7 @@ hint: `urepo list` shows the names there are
     world.run("-c archive delete --force last 11.21.02.13").succeeded();
     refuses(&world, "-c archive export 11.21.02.13 --to out", 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
-hint: `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it back until it is purged
+hint: `urepo restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
 
 "#]]);
 }

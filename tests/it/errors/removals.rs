@@ -70,25 +70,20 @@ hint: `urepo verify example.org/archive/2026/11.21.02.13` says what is wrong; `-
 fn of_what_is_deleted() {
     let (world, name) = world_with_item();
     let sidecar = std::fs::read(world.path("archive").join(name).join("item.toml")).unwrap();
-    refuses(&world, "-c archive delete --revive 11.21.02.13", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13` is not deleted: it is Original here
-hint: `urepo path example.org/archive/2026/11.21.02.13` says where it is
-
-"#]]);
     let copy = with_copy(&world, name);
     world.run("-c archive delete -q --force last 11.21.02.13").succeeded();
     refuses(&world, "-c archive delete 11.21.02.13", 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted already
-hint: `urepo show example.org/archive/2026/11.21.02.13` says when and why; `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it back until it is purged
+hint: `urepo show example.org/archive/2026/11.21.02.13` says when and why; `urepo restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
-hint: `urepo delete --revive example.org/archive/2026/11.21.02.13` brings it back until it is purged
+hint: `urepo restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
 
 "#]]);
     std::fs::write(copy.join("item.toml"), &sidecar).unwrap();
-    let line = "-c archive delete --revive --with other 11.21.02.13";
+    let line = "-c archive restore --with other 11.21.02.13";
     refuses(&world, line, 23).tells(str![[r#"
 error: `[WORLD]/other` holds the Original of `example.org/archive/2026/11.21.02.13`
 hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive/2026/11.21.02.13 --to COLLECTION` brings a Copy of it, `urepo -c [WORLD]/other migrate example.org/archive/2026/11.21.02.13 --to COLLECTION` the Original itself
@@ -111,13 +106,13 @@ hint: move `doc` from `.urepo/trash` back to where `urepo path example.org/archi
     let trash = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
     let entry = trash.map(|entry| entry.unwrap().path()).next().unwrap();
     std::fs::write(entry.join("doc/a.txt"), "b").unwrap();
-    refuses(&world, "-c archive delete --revive 11.21.02.13", 20).tells(str![[r#"
+    refuses(&world, "-c archive restore 11.21.02.13", 20).tells(str![[r#"
 error: what is in the trash of `example.org/archive/2026/11.21.02.13` is damaged: a file has other bytes, `doc/a.txt`
 hint: `--force damaged` brings it back as it is; nothing was moved
 
 "#]]);
     world.run("-c archive purge -q -y").succeeded();
-    refuses(&world, "-c archive delete --revive 11.21.02.13", 22).tells(str![[r#"
+    refuses(&world, "-c archive restore 11.21.02.13", 22).tells(str![[r#"
 error: nothing of `example.org/archive/2026/11.21.02.13` is in the trash
 hint: it was purged; a Copy elsewhere may still have the files
 
@@ -147,7 +142,7 @@ hint: each is named above, with its reason
 "#]]);
     refuses(&world, "-c archive delete --force all 11.21.02.13", 2).tells(str![[r#"
 error: invalid value 'all' for '--force <RULE>'
-  [possible values: last, damaged, missing]
+  [possible values: last, damaged]
 
 For more information, try '--help'.
 

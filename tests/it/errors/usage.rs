@@ -32,7 +32,8 @@ Commands:
   promote      Make Copies the Originals, because the collection that held these is lost
   demote       Make Originals Copies, where another collection holds the Originals too
   export       Write items out as directories, tar or bags
-  delete       Delete items, or bring them back [alias: rm]
+  delete       Delete items [alias: rm]
+  restore      Restore deleted items from the trash
   purge        Remove the files of deleted items permanently
   repair       Repair damaged or missing items from good copies
   stats        Count items, files and bytes by state, prefix, year and format

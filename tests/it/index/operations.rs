@@ -170,13 +170,15 @@ fn removal_and_return() {
         know(&world);
     };
     delete("archive", &names.join(" "));
-    delete("archive", &format!("--revive {}", names[1]));
+    let restore = |root: &str, name: &str| {
+        world.run(&format!("-c {root} restore {name}")).succeeded();
+        know(&world);
+    };
+    restore("archive", &names[1]);
     world.run("-c archive purge -y").succeeded();
     know(&world);
     delete("mirror", &names[0]);
-    delete("mirror", &format!("--revive {}", names[0]));
-    world.run(&format!("-c archive delete --revive {} --from mirror", names[0]));
-    know(&world);
+    restore("mirror", &names[0]);
 }
 
 #[test]

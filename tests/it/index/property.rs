@@ -61,7 +61,7 @@ fn run(world: &World, step: &Step) {
         }
         Step::Revive(at) => {
             let Some(name) = pick(at) else { return };
-            world.run(&format!("-c archive delete --revive {name}"));
+            world.run(&format!("-c archive restore {name}"));
         }
         Step::Purge => {
             world.run("-c archive purge -y");

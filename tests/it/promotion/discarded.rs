@@ -24,7 +24,7 @@ fn discard(sites: &Sites) -> Ran {
 }
 
 fn revive(sites: &Sites, more: &str) -> Ran {
-    sites.world.run(&format!("-c archive delete --revive {} {more}", sites.name))
+    sites.world.run(&format!("-c archive restore {} {more}", sites.name))
 }
 
 #[track_caller]
@@ -143,7 +143,7 @@ fn no_original_comes_back_while_a_known_collection_is_missing() {
     assert_eq!(sites.state("archive"), "Deleted");
     // A Copy is no second Original.
     world.run(&format!("-c third delete {} --with mirror", sites.name)).succeeded();
-    world.run(&format!("-c third delete --revive {}", sites.name)).succeeded();
+    world.run(&format!("-c third restore {}", sites.name)).succeeded();
     revive(&sites, "--force missing").succeeded();
     assert_eq!(sites.state("archive"), "Original");
 }

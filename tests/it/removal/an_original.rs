@@ -32,7 +32,7 @@ fn comes_back_as_it_was() {
     let world = World::new();
     let (before, files) = (world.sidecar("archive"), tree(&world.item("archive")));
     world.delete("archive", &forced()).unwrap();
-    let revived = world.revive(&[], DamageRule::Refuse).unwrap();
+    let revived = world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!((revived.state, revived.files), (State::Original, before.payload.files));
     let after = world.sidecar("archive");
     let timestamp = after.timestamp;
@@ -49,7 +49,7 @@ fn goes_and_comes_back_when_its_directory_is_closed() {
     let payload = world.item("archive").join("doc");
     std::fs::set_permissions(&payload, PermissionsExt::from_mode(0o555)).unwrap();
     world.delete("archive", &forced()).unwrap();
-    world.revive(&[], DamageRule::Refuse).unwrap();
+    world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!(std::fs::metadata(payload).unwrap().permissions().mode() & 0o777, 0o555);
 }
 
@@ -63,7 +63,7 @@ fn keeps_what_others_have_written_into_its_sidecar() {
     let seal = urepo::digest::Digest::of(open.as_bytes());
     std::fs::write(&path, format!("{open}[seal]\nsha256 = \"{seal}\"\n")).unwrap();
     world.delete("archive", &forced()).unwrap();
-    world.revive(&[], DamageRule::Refuse).unwrap();
+    world.restore(&[], DamageRule::Refuse).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("# shelf 17\nshelf = 17\n"), "{text}");
 }
@@ -85,6 +85,6 @@ fn is_put_away_to_the_end_when_its_files_were_left() {
     let step = delete(&world.open("archive"), &world.name, &relying_on(&[])).unwrap();
     assert_eq!(step, Step::FinishBurial);
     assert_eq!(world.trash(), [Held::Payload]);
-    world.revive(&[], DamageRule::Refuse).unwrap();
+    world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!(world.sidecar("archive").state, State::Original);
 }

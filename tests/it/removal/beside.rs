@@ -28,14 +28,14 @@ impl<F: Fn() + Send + Sync> Watch for AtRead<F> {
     }
 }
 
-fn revive_while(
+fn restore_while(
     world: &World,
     act: impl Fn() + Send + Sync + 'static,
-) -> Result<Revived, RemovalError> {
+) -> Result<Restored, RemovalError> {
     let at_read = Arc::new(AtRead { act, done: AtomicBool::default() });
     let watcher = Watcher::new(Arc::clone(&at_read) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
-    let outcome = remover(&collection, &later(), |remover| remover.revive(&world.name, &alone()));
+    let outcome = remover(&collection, &later(), |remover| remover.restore(&world.name, &alone()));
     assert!(at_read.done.load(Ordering::Relaxed), "the payload was not read");
     outcome
 }
@@ -45,7 +45,7 @@ fn nobody_waits_while_it_is_read() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
     let (other, name) = (world.open("archive"), world.name.clone());
-    revive_while(&world, move || {
+    restore_while(&world, move || {
         // As long as a child that another test is just starting may hold the lock.
         let clock = later();
         let patient = waiter(&clock).up_to(Duration::from_secs(5));
@@ -60,16 +60,16 @@ fn who_is_brought_back_by_another_is_not_brought_back_again() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
     let (root, name) = (world.root("archive"), world.name.clone());
-    let error = revive_while(&world, move || {
+    let restored = restore_while(&world, move || {
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
-        let revive = |remover: &Remover<'_>| remover.revive(&name, &alone());
+        let restore = |remover: &Remover<'_>| remover.restore(&name, &alone());
         // On a thread of its own, for each has one buffer to read into.
         std::thread::scope(|threads| {
-            threads.spawn(|| remover(&collection, &later(), revive).unwrap()).join().unwrap();
+            threads.spawn(|| remover(&collection, &later(), restore).unwrap()).join().unwrap();
         });
     })
-    .unwrap_err();
-    assert!(matches!(error, RemovalError::NotDeleted { .. }), "{error}");
+    .unwrap();
+    assert!(restored.was_here);
     assert!(is_whole(&world.open("archive"), &world.name));
 }
 
@@ -84,7 +84,7 @@ fn no_copy_is_promoted_while_the_original_comes_back() {
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
     let others = [world.open("other")];
     let peers = Peers { collections: &others, ..Peers::default() };
-    let revival = Revival { peers, ..alone() };
-    remover(&collection, &later(), |remover| remover.revive(&world.name, &revival)).unwrap();
+    let restoration = Restoration { peers, ..alone() };
+    remover(&collection, &later(), |remover| remover.restore(&world.name, &restoration)).unwrap();
     assert!(locked_at.locked.load(Ordering::Relaxed));
 }

@@ -151,8 +151,7 @@ impl Case {
         let collection = Collection::open(root, &Watcher::default()).unwrap();
         match (self.act)(&collection, name) {
             // Or it had been completed.
-            Ok(()) | Err(RemovalError::AlreadyDeleted { .. } | RemovalError::NotDeleted { .. }) => {
-            }
+            Ok(()) | Err(RemovalError::AlreadyDeleted { .. }) => {}
             // A Copy leaves no trace that it was deleted.
             Err(RemovalError::Collection(error)) if self.end == Bytes::InTrash => {
                 assert!(error.to_string().starts_with("no item"), "{error}: {told}");
@@ -204,8 +203,8 @@ fn delete_forced(collection: &Collection, name: &RepositoryName) -> Result<(), R
     delete(collection, name, &forced()).map(|_| ())
 }
 
-fn revive_all(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
-    remover(collection, &later(), |remover| remover.revive(name, &alone())).map(|_| ())
+fn restore_all(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
+    remover(collection, &later(), |remover| remover.restore(name, &alone())).map(|_| ())
 }
 
 fn purge_all(collection: &Collection, _: &RepositoryName) -> Result<(), RemovalError> {
@@ -248,7 +247,7 @@ fn deleting_a_copy() {
 fn reviving_an_original() {
     Case {
         prepare: become_tombstone,
-        act: revive_all,
+        act: restore_all,
         end: Bytes::InPlace,
         meanwhile: &[Bytes::InTrash, Bytes::Left, Bytes::InPlace],
         operations: 50,
@@ -263,7 +262,7 @@ fn reviving_a_copy() {
             become_copy(world);
             become_tombstone(world);
         },
-        act: revive_all,
+        act: restore_all,
         end: Bytes::InPlace,
         meanwhile: &[Bytes::InTrash, Bytes::InPlace],
         operations: 50,

@@ -63,7 +63,7 @@ fn the_payload_is_on_the_disk_before_the_tombstone_goes() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
     let found = moves(&world, |archive| {
-        remover(archive, &later(), |it| it.revive(&world.name, &alone())).map(|_| ())
+        remover(archive, &later(), |it| it.restore(&world.name, &alone())).map(|_| ())
     });
     in_order(found, &["doc", "item.toml"]);
 }

@@ -32,10 +32,10 @@ fn a_missing_file() {
     assert!(matches!(error, RemovalError::Damaged { .. }), "{error}");
     world.delete("archive", &Order { damage: DamageRule::Accept, ..forced() }).unwrap();
     // What was damaged does not come back as if it were good.
-    let error = world.revive(&[], DamageRule::Refuse).unwrap_err();
+    let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
     assert_eq!(world.trash(), [Held::Payload]);
-    world.revive(&[], DamageRule::Accept).unwrap();
+    world.restore(&[], DamageRule::Accept).unwrap();
     assert!(!is_whole(&world.open("archive"), &world.name));
 }
 
@@ -45,7 +45,7 @@ fn no_payload_at_all() {
     std::fs::remove_dir_all(world.item("archive").join("doc")).unwrap();
     world.delete("archive", &Order { damage: DamageRule::Accept, ..forced() }).unwrap();
     assert_eq!(world.sidecar("archive").state, State::Deleted);
-    let error = world.revive(&[], DamageRule::Accept).unwrap_err();
+    let error = world.restore(&[], DamageRule::Accept).unwrap_err();
     assert!(matches!(error, RemovalError::NotInTrash { .. }), "{error}");
 }
 
@@ -56,7 +56,7 @@ fn rot_in_the_trash_is_noticed() {
     let trash = world.root("archive/.urepo/trash");
     let entry = std::fs::read_dir(&trash).unwrap().next().unwrap().unwrap().path();
     std::fs::write(entry.join("doc/a.txt"), "Alpha").unwrap();
-    let error = world.revive(&[], DamageRule::Refuse).unwrap_err();
+    let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
     assert_eq!(world.sidecar("archive").state, State::Deleted);
 }
@@ -67,15 +67,15 @@ fn a_second_original() {
     world.delete("archive", &forced()).unwrap();
     world.rewrite("other", |sidecar| sidecar.state = State::Original);
     let others = [world.open("archive"), world.open("other")];
-    let error = world.revive(&others, DamageRule::Refuse).unwrap_err();
+    let error = world.restore(&others, DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::Original(OriginalError::Elsewhere { .. })), "{error}");
     world.rewrite("other", |sidecar| sidecar.state = State::Copy);
-    world.revive(&others, DamageRule::Refuse).unwrap();
+    world.restore(&others, DamageRule::Refuse).unwrap();
 }
 
 #[test]
-fn what_is_in_place_does_not_come_back() {
+fn what_is_in_place_stays_as_it_is() {
     let world = World::new();
-    let error = world.revive(&[], DamageRule::Refuse).unwrap_err();
-    assert!(matches!(error, RemovalError::NotDeleted { .. }), "{error}");
+    let restored = world.restore(&[], DamageRule::Refuse).unwrap();
+    assert!(restored.was_here && restored.state == State::Original, "{restored:?}");
 }

@@ -30,7 +30,7 @@ const ROWS: [Row; 8] = [
     Row { before: &[], line: "-c archive copy {} --to other", done: 0 },
     Row { before: &[], line: "-c archive migrate {} --to other", done: 0 },
     Row { before: &[], line: DELETE, done: 22 },
-    Row { before: &[DELETE], line: "-c archive delete --revive {}", done: 23 },
+    Row { before: &[DELETE], line: "-c archive restore {}", done: 0 },
     Row {
         before: &["-c archive copy {} --to other"],
         line: "-c archive repair {} --from other",

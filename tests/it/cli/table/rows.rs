@@ -220,6 +220,14 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Work(trashed),
     },
     Row {
+        command: "restore",
+        before: &["-c archive delete -q -y --force last A B"],
+        well: "-c archive restore -y A B",
+        bad: &[("-c archive restore -y A NONE", 3), ("-c archive restore -y NONE", 21)],
+        json: Run,
+        purpose: Work(|world| !trashed(world)),
+    },
+    Row {
         command: "purge",
         before: &["-c archive delete -q -y --force last A B"],
         well: "-c archive purge -y",

@@ -1,4 +1,4 @@
-//! Bringing a deleted item back out of the trash.
+//! Restoring deleted items from the trash.
 
 use std::path::Path;
 
@@ -15,73 +15,82 @@ use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
 
-/// How items are brought back.
+/// How items are restored.
 #[derive(Clone, Copy, Debug)]
-pub struct Revival<'a> {
-    /// Asked before an Original comes back.
+pub struct Restoration<'a> {
+    /// Asked before an Original is restored.
     pub peers: Peers<'a>,
-    /// Whether a damaged item may come back.
+    /// Whether a damaged item is restored.
     pub damage: DamageRule,
 }
 
-/// An item that was brought back.
+/// An item that was restored, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Revived {
+pub struct Restored {
     /// The item.
     pub name: RepositoryName,
-    /// What it is again.
+    /// Its state in this collection.
     pub state: State,
+    /// Whether it was not deleted, so that nothing is done.
+    pub was_here: bool,
     /// Its files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-impl Revived {
-    fn of(grave: &Grave) -> Revived {
+impl Restored {
+    fn of(grave: &Grave) -> Restored {
         let (sidecar, state) = match grave {
             Grave::Tombstone { record, .. } => (&record.sidecar, state_before(&record.sidecar)),
-            Grave::Copy { sidecar, .. } => (sidecar, sidecar.state),
+            Grave::Copy { sidecar, .. } | Grave::Empty { sidecar, .. } => (sidecar, sidecar.state),
         };
-        Revived {
+        Restored {
             name: sidecar.repository.clone(),
             state,
+            was_here: matches!(grave, Grave::Empty { .. }),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
         }
     }
 }
 
-/// What bringing the item `name` of `collection` back would do.
-pub fn plan_revival(
+/// What restoring the item `name` of `collection` would do.
+pub fn plan_restoration(
     collection: &Collection,
     name: &RepositoryName,
-    revival: &Revival<'_>,
+    restoration: &Restoration<'_>,
     progress: &dyn Progress,
     interrupt: &Interrupt,
-) -> Result<Revived, RemovalError> {
-    let grave = Search { collection, revival, progress, interrupt }.find(name)?;
-    Ok(Revived::of(&grave))
+) -> Result<Restored, RemovalError> {
+    let grave = Search { collection, restoration, progress, interrupt }.find(name)?;
+    Ok(Restored::of(&grave))
 }
 
 impl Remover<'_> {
-    /// Brings the item `name` back, after every byte in the trash was compared with its sidecar.
+    /// Restores the item `name`, after every byte in the trash was compared with its sidecar. An item that is
+    /// not deleted stays as it is.
     ///
-    /// An Original does not come back where another collection holds the Original by now, or may hold it.
-    pub fn revive(
+    /// An Original is not restored while another collection holds the Original, or may hold it.
+    pub fn restore(
         &self,
         name: &RepositoryName,
-        revival: &Revival<'_>,
-    ) -> Result<Revived, RemovalError> {
+        restoration: &Restoration<'_>,
+    ) -> Result<Restored, RemovalError> {
         let Remover { collection, progress, interrupt, .. } = *self;
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        let search = Search { collection, revival, progress, interrupt };
+        let search = Search { collection, restoration, progress, interrupt };
         // Others need not wait while every byte is read; what they change meanwhile is decided on again.
         let (grave, _locks) = loop {
             let grave = search.find(name)?;
-            let locks = match Revived::of(&grave).state {
+            if let Grave::Empty { item, .. } = &grave {
+                // A run that was killed may have put it there, and not have synced it.
+                collection.root().sync_names([item.name().as_str()])?;
+                return Ok(Restored::of(&grave));
+            }
+            let locks = match Restored::of(&grave).state {
                 State::Original => search.claim().lock(name, self.agent, &self.waiter())?,
                 _ => lock_items([(collection, name)], self.agent, &self.waiter())?,
             };
@@ -89,17 +98,18 @@ impl Remover<'_> {
                 break (grave, locks);
             }
         };
-        let revived = Revived::of(&grave);
+        let restored = Restored::of(&grave);
         let _changing = self.writer.changing(collection, vec![name.clone()]);
         match &grave {
             Grave::Tombstone { item, record, trashed } => {
                 self.unbury(item, record, trashed.as_ref())?;
             }
             Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
+            Grave::Empty { .. } => {}
         }
         let event = Event::new(EventKind::Recovery, name, self.clock.now(), self.agent);
-        collection.note(&[Event { note: Some("brought back".to_owned()), ..event }]);
-        Ok(revived)
+        collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
+        Ok(restored)
     }
 
     fn unbury(

@@ -1,12 +1,12 @@
-//! What is told of an item that was deleted or brought back, or would be.
+//! The report of an item that was deleted or restored, or would be.
 
-use urepo::removal::{Plan, Revived, Step};
+use urepo::removal::{Plan, Restored, Step};
 
 use crate::cli::human;
 use crate::cli::records::{Item, PathAt};
 
-/// What is told of an item that went well.
-pub(super) struct Told {
+/// The report of an item that did not fail.
+pub(in super::super) struct Told {
     /// What was done, and then what would be.
     pub(super) done: String,
     pub(super) planned: String,
@@ -16,7 +16,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    pub(super) fn of_plan(plan: &Plan<'_>) -> Told {
+    pub(in super::super) fn of_plan(plan: &Plan<'_>) -> Told {
         let Plan { name, files, bytes, .. } = plan;
         let size = size(*files, *bytes);
         let (outcome, after) = match plan.step {
@@ -49,22 +49,25 @@ impl Told {
         }
     }
 
-    pub(super) fn of_revived(revived: &Revived) -> Told {
-        let Revived { name, state, files, bytes } = revived;
+    pub(in super::super) fn of_restored(restored: &Restored) -> Told {
+        let Restored { name, state, was_here, files, bytes } = restored;
         let size = size(*files, *bytes);
-        Told {
-            done: format!("brought {name} back as {state}"),
-            planned: format!("would bring {name} back as {state}: {size}"),
-            detail: format!("  {size}"),
-            record: Item {
-                id: Some(name.to_string()),
-                state: Some(state.to_string()),
-                outcome: Some("restored"),
-                files: Some(*files),
-                bytes: Some(*bytes),
-                ..Item::default()
-            },
-        }
+        let (done, planned, outcome) = if *was_here {
+            let here = format!("{name} is already here as {state}");
+            (here.clone(), here, "skipped")
+        } else {
+            let planned = format!("would restore {name} as {state}: {size}");
+            (format!("restored {name} as {state}"), planned, "restored")
+        };
+        let record = Item {
+            id: Some(name.to_string()),
+            state: Some(state.to_string()),
+            outcome: Some(outcome),
+            files: Some(*files),
+            bytes: Some(*bytes),
+            ..Item::default()
+        };
+        Told { done, planned, detail: format!("  {size}"), record }
     }
 }
 

@@ -1,0 +1,99 @@
+//! What `delete` and `restore` have in common.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+use urepo::collection::Collection;
+use urepo::identity::RepositoryName;
+use urepo::progress::Progress;
+use urepo::removal::{self, RemovalError, Remover};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::known::Known;
+use crate::cli::records::Item;
+use crate::cli::report::Report;
+
+mod told;
+
+pub(super) use told::Told;
+
+/// The names of what was typed, each once.
+pub(super) fn names(
+    report: &mut Report<'_>,
+    items: &[String],
+    find: impl FnMut(&str) -> Result<RepositoryName, Failure>,
+) -> Vec<RepositoryName> {
+    let mut names: Vec<RepositoryName> = Vec::new();
+    for name in report.resolve(items, find) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Reports the outcome of an item. The run goes on unless that ends it.
+pub(super) fn note(
+    context: &Context,
+    report: &mut Report<'_>,
+    name: &RepositoryName,
+    outcome: Result<Told, RemovalError>,
+) -> ControlFlow<()> {
+    match outcome {
+        Err(error) => report.failed(name.as_str(), error.into()),
+        Ok(Told { done, planned, detail, record }) => {
+            let record = Item { dry_run: report.is_dry(), ..record };
+            let flow = report.outcome(&record, &planned, &done);
+            if record.outcome == Some("skipped") {
+                report.summary.counts.items -= 1;
+                *report.summary.counts.skipped.get_or_insert_default() += 1;
+            }
+            if !context.printer.json {
+                context.printer.detail(&detail);
+            }
+            flow
+        }
+    }
+}
+
+/// The other collections that may hold the items, those at `extra` and those of the settings, and the names of
+/// those that cannot be opened.
+pub(super) fn others(
+    context: &Context,
+    collection: &Collection,
+    extra: &[OsString],
+) -> Result<(Vec<Collection>, Vec<String>), Failure> {
+    let Known { collections: mut others, missing } = context.known(extra)?;
+    others.retain(|other| other.id() != collection.id());
+    Ok((others, missing.into_iter().map(|it| it.name).collect()))
+}
+
+/// Finishes what killed runs have left.
+pub(super) fn finish_removals(context: &Context, collection: &Collection) -> Done {
+    let finished = removal::finish_pending(collection, &context.agent, &context.waiter())?;
+    for error in finished.failed {
+        context.printer.warning(&Failure::from(error).in_one_line());
+    }
+    Ok(())
+}
+
+/// The right to delete and restore, once what killed runs have left is finished.
+pub(super) fn remover<'a>(
+    context: &'a Context,
+    collection: &'a Collection,
+    progress: &'a dyn Progress,
+) -> Result<Remover<'a>, Failure> {
+    let wait = context.config.lock_wait.value;
+    finish_removals(context, collection)?;
+    Ok(Remover {
+        collection,
+        writer: collection.writer_to_delete(&context.agent, &context.waiter())?,
+        agent: &context.agent,
+        clock: &context.clock,
+        wait,
+        progress,
+        interrupt: &context.interrupt,
+    })
+}

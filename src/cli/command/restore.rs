@@ -1,0 +1,102 @@
+//! `urepo restore`: deleted items come back from the trash.
+
+use clap::ValueEnum;
+use std::ffi::OsString;
+
+use urepo::collection::Collection;
+use urepo::holdings::{Peers, UnseenRule};
+use urepo::removal::{DamageRule, Restoration, plan_restoration};
+
+use super::removal::{Told, names, note, others, remover};
+use super::transfer::finish_first;
+use crate::cli::Done;
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::human;
+use crate::cli::report::{End, Report};
+
+/// Restore deleted items from the trash
+///
+/// Every byte in the trash is compared with the sidecar first. The item is again what it was: an Original or
+/// a Copy. What `urepo purge` has removed cannot be restored; `urepo copy --revive` restores an Original with
+/// the files of a Copy.
+///
+/// An Original is restored only if every collection that may hold the Original by now was looked at: those
+/// that the inventories name, and those of the settings.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo restore 11.21.02.13
+  urepo restore --dry-run 11.21.02.13")]
+pub(crate) struct Restore {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// Another collection, by path or name, that may hold the Originals by now; may be repeated
+    #[arg(long = "with", value_name = "COLLECTION")]
+    others: Vec<OsString>,
+    /// Override a rule: `damaged` restores what is not as its sidecar says; `missing` restores an Original
+    /// though a collection that may hold it cannot be looked at
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Restore what is damaged
+    Damaged,
+    /// Restore an Original though a collection that may hold it cannot be looked at
+    Missing,
+}
+
+impl Restore {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let (others, missing) = others(context, &collection, &self.others)?;
+        let restoration = self.restoration(&others, &missing);
+        let mut report = Report::new(context, "restored", self.items.len() == 1);
+        let names = names(&mut report, &self.items, |text| Ok(collection.find_with_trash(text)?));
+        if context.global.dry_run || names.is_empty() {
+            let progress = context.progress();
+            let _ = names.iter().try_for_each(|name| {
+                let (progress, interrupt) = (&*progress, &context.interrupt);
+                let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
+                note(context, &mut report, name, plan.map(|it| Told::of_restored(&it)))
+            });
+            return report.finish(End::default());
+        }
+        if self.items.len() > 1 {
+            let items = human::count(names.len() as u64, "item");
+            confirm(context, self.yes, &format!("restore {items}?"))?;
+        }
+        finish_first(context, &collection, &[])?;
+        let progress = context.progress();
+        let remover = remover(context, &collection, &*progress)?;
+        let _ = names.iter().try_for_each(|name| {
+            let restored = remover.restore(name, &restoration);
+            note(context, &mut report, name, restored.map(|it| Told::of_restored(&it)))
+        });
+        remover.writer.finish()?;
+        drop(progress);
+        report.finish(End::default())
+    }
+
+    fn restoration<'a>(&self, others: &'a [Collection], missing: &'a [String]) -> Restoration<'a> {
+        let is_forced = |rule| self.force.contains(&rule);
+        Restoration {
+            peers: Peers {
+                collections: others,
+                missing,
+                unseen: if is_forced(Rule::Missing) {
+                    UnseenRule::Accept
+                } else {
+                    UnseenRule::Refuse
+                },
+            },
+            damage: if is_forced(Rule::Damaged) { DamageRule::Accept } else { DamageRule::Refuse },
+        }
+    }
+}
