@@ -178,6 +178,11 @@ impl Refresh<'_> {
                 found.insert(below(path, name));
             }
         }
+        // Items are in years only; other rows are not of urepo's making.
+        let id = index.write::<_, IndexError>(|tables| Ok(tables.directory(path)?.0))?;
+        if index.tables().count_in(id)? > 0 {
+            self.remove_gone(index, &Year { path, dir: &dir, id })?;
+        }
         for gone in children(known, path).difference(&found) {
             self.remove_directory(index, gone)?;
         }
