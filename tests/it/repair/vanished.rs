@@ -196,7 +196,7 @@ fn the_program_brings_back_what_vanished() {
         &name,
         0,
         str![[r#"
-would bring back [NAME]:
+would restore [NAME]:
   build item.toml from [WORLD]/mirror as Original
   take doc/a.txt from [WORLD]/mirror
 
@@ -209,7 +209,7 @@ would bring back [NAME]:
         &name,
         0,
         str![[r#"
-brought back [NAME]: sidecar built from [WORLD]/mirror, state Original; 1 file from [WORLD]/mirror
+restored [NAME]: sidecar built from [WORLD]/mirror, state Original; 1 file from [WORLD]/mirror
 
 "#]],
     );
