@@ -1,4 +1,4 @@
-//! The clock, handed in by whoever calls the library.
+//! The clock, passed in by the caller of the library.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

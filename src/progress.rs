@@ -1,4 +1,4 @@
-//! How far a long run has come, told to whoever wants to show it.
+//! Progress of a long run, reported to an observer.
 
 /// Hears of work as it is done. Called from many threads, often; it has to be quick.
 pub trait Progress: Send + Sync {

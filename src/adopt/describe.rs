@@ -16,10 +16,10 @@ const MAX_RAW_BYTES: usize = 60 * 1024;
 pub(super) struct Description {
     pub metadata: Metadata,
     pub ibip: Option<Ibip>,
-    /// What the bare identifier opens, as it is told.
+    /// What the bare identifier opens, as the reference says it.
     pub target: Option<String>,
     pub state: Option<State>,
-    /// The last update, as it is told.
+    /// The last update, as the reference says it.
     pub updated: Option<Instant>,
     pub relations: toml::Table,
     pub notes: Vec<Note>,

@@ -60,7 +60,7 @@ pub struct Adopter<'a> {
 /// Whether anything is written.
 #[derive(Clone, Copy, Debug)]
 pub enum Mode<'a> {
-    /// Only what would be done is told.
+    /// Reports only what would be done.
     Plan {
         /// The tree.
         root: &'a Dir,
@@ -130,7 +130,7 @@ impl Plan {
 /// An entry of a payload as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Planned {
-    /// A file of so many bytes.
+    /// A file, and its size in bytes.
     File {
         /// Its size.
         bytes: u64,

@@ -13,9 +13,9 @@ pub enum Note {
     OddName(Oddity),
     /// Two names of the payload are one on some file systems.
     Twins(Twins),
-    /// So many names in the payload are not UTF-8, or have control characters.
+    /// The number of names in the payload that are not UTF-8, or have control characters.
     OddFileNames(u64),
-    /// So many files have permission bits that no sidecar keeps.
+    /// The number of files with permission bits that no sidecar keeps.
     SpecialModes(u64),
     /// There is nothing in the payload.
     Empty,

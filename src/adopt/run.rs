@@ -14,7 +14,7 @@ use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
 use crate::wait::Waiter;
 
-/// So many items are read, or wait for those before them, at a time.
+/// Number of items that are read, or wait for those before them, at a time.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
 
 /// What is handed on: an item to be placed, or what is to be told as it is.

@@ -120,7 +120,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// What stdout is to the command. A dry run is an answer, and so is a stream; what has been verified
-    /// is worth its exit code, whoever reads the rest.
+    /// is worth its exit code, even if nobody reads the rest.
     pub(crate) fn purpose(&self, dry_run: bool) -> Purpose {
         match self {
             Command::Export(export) if export.is_stream() => Purpose::Answer,

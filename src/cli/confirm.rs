@@ -1,4 +1,4 @@
-//! Asking before something that can not be taken back, or not easily.
+//! Asking before something that cannot be undone, or not easily.
 
 use std::io::{self, BufRead, IsTerminal};
 

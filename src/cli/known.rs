@@ -18,11 +18,11 @@ use super::human;
 pub(crate) struct Known {
     /// The one that is meant first, if there is one, then those of the settings by name, then those given.
     pub(crate) collections: Vec<Collection>,
-    /// Those of the settings that can not be opened: a disk may not be mounted. They were warned of.
+    /// Those of the settings that cannot be opened: a disk may not be mounted. They were warned of.
     pub(crate) missing: Vec<Missing>,
 }
 
-/// A collection of the settings that can not be opened.
+/// A collection of the settings that cannot be opened.
 #[derive(Debug)]
 pub(crate) struct Missing {
     pub(crate) name: String,

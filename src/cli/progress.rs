@@ -19,7 +19,7 @@ pub(crate) enum Unit {
     Items,
 }
 
-/// A line on the terminal that is drawn anew.
+/// A progress line on the terminal.
 pub(crate) struct Bar {
     unit: Unit,
     shown: ProgressBar,
@@ -37,7 +37,7 @@ impl Bar {
             Unit::Items => "{human_pos} of {human_len} items {wide_bar} {rate} {eta} left",
         })
         .with_key("rate", |state: &ProgressState, line: &mut dyn std::fmt::Write| {
-            // A line that can not be drawn is not worth an error.
+            // A line that cannot be drawn is not worth an error.
             let _ = write!(line, "{:.0}/s", state.per_sec());
         });
         bar.set_style(style);

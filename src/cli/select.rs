@@ -90,7 +90,7 @@ impl Selection {
         self.items.len() == 1 && self.list().is_none()
     }
 
-    /// Whoever means all items does not mean those that are deleted, unless that is said.
+    /// All items do not include deleted ones, unless these are asked for.
     pub(crate) fn tombstones(&self) -> Tombstones {
         let asked = self.names_items() || self.state.is_some();
         if asked { Tombstones::Refuse } else { Tombstones::Pass }
@@ -194,7 +194,7 @@ impl Selected<'_> {
         text: &str,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // A whole name needs no search: whether it is there is told when it is its turn.
+        // A whole name needs no search: its own turn shows whether the item exists.
         if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
             return take(name);
         }

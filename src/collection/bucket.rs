@@ -15,7 +15,7 @@ pub(crate) struct Buckets {
     begun: Vec<AtomicUsize>,
 }
 
-/// So many items share a directory of the stage.
+/// Maximum number of items that share a directory of the stage.
 const BUCKET_ITEMS: usize = 256;
 
 impl Buckets {

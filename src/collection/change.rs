@@ -1,6 +1,6 @@
 //! Changing items that exist, each in one step: a reader, or a crash, finds the old or the new.
 //!
-//! Whoever calls these holds the lock of the item ([`super::lock_items`]).
+//! The caller of these holds the lock of the item ([`super::lock_items`]).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

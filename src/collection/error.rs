@@ -30,7 +30,7 @@ pub enum CollectionError {
         path: PathBuf,
     },
     /// A collection would lie in another.
-    #[error("a collection can not lie in another: `{}` is one", other.display())]
+    #[error("a collection cannot lie in another: `{}` is one", other.display())]
     Nested {
         /// The other collection.
         other: PathBuf,

@@ -14,7 +14,7 @@ use super::window::Window;
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::{Prefix, RepositoryName};
 
-/// So many names of one year are held at a time, some thirty bytes each; a year of more is listed in
+/// Maximum number of names of one year held at a time, some thirty bytes each; a year of more is listed in
 /// several passes.
 const WINDOW: usize = 1 << 20;
 
@@ -48,7 +48,7 @@ impl Collection {
     /// Calls `visit` for every name of an item, in order of prefix and date.
     ///
     /// A name is a directory at the right depth with a well-formed path; that it is whole is for
-    /// `verify` to say. A directory that cannot be listed ends the visit with its error; whoever
+    /// `verify` to say. A directory that cannot be listed ends the visit with its error; a caller that
     /// wants to go on takes [`Collection::visit_all`].
     pub fn visit_names<E: From<PathError>>(
         &self,
@@ -293,7 +293,7 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(allowed)
 }
 
-/// Whether a directory called `name`, so many levels below the root, can be part of a name.
+/// Whether a directory called `name`, at a number of levels below the root, can be part of a name.
 pub(crate) fn belongs(name: &str, depth: usize) -> bool {
     match depth {
         0 => is_subdomain(name),

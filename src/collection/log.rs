@@ -5,7 +5,7 @@
 //! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
 //! itself, and an event that cannot be logged is no reason to fail what has happened: it is counted
 //! ([`Unlogged`]), so that the user learns of it. Writers append under a kernel lock, so that lines of
-//! several processes do not mix; whoever finds a line that was torn begins a new one, and readers pass it
+//! several processes do not mix; a writer that finds a torn line begins a new one, and readers pass it
 //! over.
 
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub enum EventKind {
     /// It was deleted.
     #[serde(rename = "deletion")]
     Deletion,
-    /// What the trash had of it is gone for good; the item itself is what it was before.
+    /// What the trash had of it was removed permanently; the item itself is what it was before.
     #[serde(rename = "purge")]
     Purge,
     /// Its Copy became the Original, because the collection that held that was lost.
@@ -236,7 +236,7 @@ impl Collection {
         file.write_all_at(&lines, end)
     }
 
-    /// Writers hold it for no longer than a write takes. Whoever holds it for longer does not stop the
+    /// Writers hold it for no longer than a write takes. A process that holds it for longer does not stop the
     /// others, and is not waited for again.
     fn lock_log(&self, file: StoredFile) -> Result<Lock, PathError> {
         let impatient = self.log_given_up.load(Ordering::Relaxed);

@@ -83,7 +83,7 @@ impl Collection {
     }
 
     fn is_set_aside_by_killed(&self, trashed: &Trashed) -> Result<bool, PathError> {
-        // Looked at again: whoever had set it aside at first, and has let go of it by now, is done.
+        // Looked at again: the process that had set it aside may have finished meanwhile.
         Ok(self.is_set_aside(trashed)?
             && self.is_unlocked(&trashed.name)?
             && self.is_set_aside(trashed)?)

@@ -32,7 +32,7 @@ pub struct Settings {
     pub network: Network,
     /// How many Copies each Original of this collection should have in other collections.
     ///
-    /// A wish, not a rule: nothing is refused where there are fewer, but they are told.
+    /// A wish, not a rule: nothing is refused where there are fewer, but `status` reports it.
     #[serde(default)]
     pub copies: u32,
     /// Who hands out names here, the first one by preference.

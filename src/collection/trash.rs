@@ -49,7 +49,7 @@ pub(crate) enum Recall {
     /// In what was listed before, if anything was.
     Listed,
     /// In a list as new as the trash.
-    Anew,
+    Fresh,
 }
 
 /// The trash as it was listed.
@@ -111,9 +111,9 @@ impl Collection {
     }
 
     /// What is in the trash of the item `name`, or was when the trash was listed for the last time:
-    /// entries may be gone, and with [`Recall::Anew`] none is missing.
+    /// entries may be gone, and with [`Recall::Fresh`] none is missing.
     ///
-    /// The list is kept, so that whoever brings back many items does not list the trash for each.
+    /// The list is kept, so that restoring many items does not list the trash for each.
     pub(crate) fn trashed_of(
         &self,
         name: &RepositoryName,
@@ -156,7 +156,7 @@ impl Collection {
         let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
         let read = Identifier::read(text);
         if let Ok(Identifier::Repository(name)) = &read {
-            for recall in [Recall::Listed, Recall::Anew] {
+            for recall in [Recall::Listed, Recall::Fresh] {
                 for trashed in self.trashed_of(name, recall).map_err(CollectionError::from)? {
                     if self.held_if_there(&trashed).map_err(CollectionError::from)?.is_some() {
                         return Ok(trashed.name);
@@ -337,7 +337,7 @@ impl Collection {
         entry.sync()
     }
 
-    /// Removes an entry for good.
+    /// Removes an entry permanently.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
         self.ensure_own()?.open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
     }

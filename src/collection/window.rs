@@ -58,7 +58,7 @@ impl Window {
     }
 
     fn push(&mut self, name: &OsStr, dir: usize) {
-        // No file system has longer names, and no name has so many spellings in one place.
+        // No file system has longer names, and no name has more spellings in one place.
         let (Ok(start), Ok(length), Ok(dir)) =
             (self.bytes.len().try_into(), name.len().try_into(), dir.try_into())
         else {

@@ -1,6 +1,6 @@
 //! Depositing: files become items under new names.
 //!
-//! [`Plan::of`] looks at one request and refuses what cannot be kept, before a byte is copied; a dry
+//! [`Plan::of_request`] looks at one request and refuses what cannot be kept, before a byte is copied; a dry
 //! run prints it. [`Depositor::run`] carries out many, in four steps that work at the same time on
 //! different requests: `stager` and `stage` copy the files of plans into the stage, several at a time, reading
 //! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars; one

@@ -49,7 +49,7 @@ pub fn copy_and_digest(
 /// How bytes are copied.
 #[derive(Clone, Copy)]
 pub(crate) struct Copying<'a> {
-    /// So many bytes are expected, and little more is read.
+    /// Number of bytes expected; little more is read.
     pub expected: u64,
     /// Hears of each piece.
     pub progress: &'a dyn Progress,

@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::StoredFile;
 
-/// After so many further files the bytes of one are on the disk, or it does not matter.
+/// After this number of further files the bytes of one are on the disk, or it does not matter.
 const FILES: usize = 16;
 
-/// One part of the program may hold one in so many of the files that the process may have open.
+/// One part of the program may hold this fraction of the files that the process may have open.
 const SHARE: usize = 16;
 
 /// A file smaller than this is not worth it.
@@ -70,7 +70,7 @@ pub(crate) struct WriteBack {
 }
 
 impl WriteBack {
-    /// Notes that `file` has so many bytes now.
+    /// Notes how many bytes `file` has now.
     pub(crate) fn has(&mut self, file: &StoredFile, bytes: u64) {
         if bytes - self.told >= WRITE_BACK_BYTES {
             let_go_of_the_end(file, bytes);

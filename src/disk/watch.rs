@@ -104,7 +104,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Whoever watches, if anyone. Without one, operations cost nothing more.
+/// The observer of operations, if there is one. Without one, operations cost nothing more.
 ///
 /// It goes with every handle, and so also carries whether syncs are done at all, and which directories
 /// are known to be on the disk.

@@ -127,7 +127,7 @@ const FARTHEST_AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 /// Judges whether the clock can be trusted with a label.
 ///
 /// `limit` is how far it may be behind the last date, in which case the request merely waits. A
-/// clock behind by more is told first: issuing all the same would mean to wait that long, so it is
+/// clock behind by more is reported first: issuing all the same would mean to wait that long, so it is
 /// the one finding that nobody can simply accept.
 pub fn judge(last: Option<Instant>, now: Instant, limit: Duration) -> Verdict {
     if let Some(last) = last {

@@ -88,7 +88,7 @@ impl fmt::Display for Granularity {
     }
 }
 
-/// What a subsystem is told about its granularity.
+/// The setting of a subsystem's granularity.
 ///
 /// As text: `auto`, or the seconds as in `60`, `1`, `0.1`, `1/10`. It is written without the
 /// fraction bar. In TOML the text stands in quotes; `60` and `1` may also be integers, but `0.1`

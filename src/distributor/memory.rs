@@ -4,7 +4,7 @@
 //!
 //! A memory that was replaced by an older one has the right machine, and often the right inode. But
 //! nobody can set the time at which a file was last changed (ctime). So the file ends in a line with
-//! its own ctime, the *mark*: whoever writes the file puts the mark right again, and a file that was
+//! its own ctime, the *mark*: every writer of the file puts the mark right again, and a file that was
 //! changed at another time was changed by somebody else. A process that was killed with the lock
 //! leaves a wrong mark too; both are handled alike.
 
@@ -164,7 +164,7 @@ impl Drop for HeldMemory<'_> {
     }
 }
 
-/// Opens the memory anew and makes sure that it is the file that is locked.
+/// Opens the memory again and makes sure that it is the file that is locked.
 ///
 /// On some network file systems a descriptor that was open before still serves the old bytes.
 fn open(dir: &Dir, name: &str, lock: &mut Lock) -> Result<StoredFile, DistributorError> {

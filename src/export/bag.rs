@@ -176,7 +176,7 @@ fn label(term: &str) -> String {
     label
 }
 
-/// A key as a label, whoever wrote it into the sidecar: what would end the label, or the line, becomes a
+/// A key as a label, though strangers may have written it into the sidecar: what would end the label, or the line, becomes a
 /// hyphen.
 fn in_one_label(key: &str) -> String {
     let ends = |c: char| c.is_control() || c.is_whitespace() || c == ':';

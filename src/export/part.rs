@@ -9,7 +9,7 @@ use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, directories};
 
-/// A link that leads through so many others leads in a circle.
+/// A link that leads through more others than this leads in a circle.
 const MOST_LINKS: usize = 40;
 
 /// One thing to be written. An item may have very many: it is small.

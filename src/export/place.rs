@@ -10,7 +10,7 @@ use crate::agent::Agent;
 use crate::collection::{CollectionError, discover};
 use crate::disk::{Access, Dir, IoContext, Kind, PathError, Stage, StageLock, Watcher, resolved};
 
-/// Stages begin so. Whoever finds one that nobody holds removes it.
+/// The beginning of the names of stages. A run removes one that no process holds.
 const STAGE: &str = ".urepo-export-";
 
 /// A directory in which items are made and put in place.

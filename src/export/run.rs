@@ -75,7 +75,7 @@ impl Exporter<'_> {
     }
 }
 
-/// What is told of an item with these parts.
+/// The report on an item with these parts.
 pub(super) fn exported(place: PathBuf, parts: &Parts<'_>) -> Exported {
     let (files, bytes) = parts.size();
     Exported { place, files, bytes, lost: parts.lost }

@@ -172,7 +172,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What no payload can be: something below a file or a link. Whoever unpacks it would be led astray.
+/// What no payload can be: something below a file or a link. Unpacking it would write to the wrong place.
 fn impossible(entries: &[Entry]) -> Option<String> {
     let is_leaf = |above: &Path| {
         let above = PayloadPath::new(above).ok()?;

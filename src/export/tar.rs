@@ -117,7 +117,7 @@ impl<'a> Tar<'a> {
         self.pad(text.len() as u64)
     }
 
-    /// Fills the last block of so many bytes.
+    /// Fills the last block after a number of bytes.
     fn pad(&mut self, bytes: u64) -> Result<(), ExportError> {
         const ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
         let over = usize::try_from(bytes % BLOCK_BYTES as u64).unwrap_or(0);

@@ -3,7 +3,7 @@
 use super::{Holding, Holdings, Standing};
 use crate::sidecar::Seal;
 
-/// Something that is not as it should be. Collections are told by their numbers.
+/// Something that is not as it should be. Collections are given by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Concern {
     /// Several collections say that they hold the Original.

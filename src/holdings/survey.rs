@@ -11,7 +11,7 @@ use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::layout;
 
-/// So many items are looked up at a time, and told in their order.
+/// Number of items looked up at a time, and reported in their order.
 const AT_A_TIME: usize = 512;
 
 /// A look at all items of several collections.

@@ -111,7 +111,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// `.` and the digits of so many nanoseconds without trailing zeros; nothing if there are none.
+/// `.` and the digits of a number of nanoseconds without trailing zeros; nothing for zero.
 struct Fraction(u32);
 
 impl fmt::Display for Fraction {

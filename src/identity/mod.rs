@@ -1,6 +1,6 @@
 //! Identifiers: what they are, how they are read, compared and made. Pure: no clock, no disk.
 //!
-//! An identifier is given once, to one item, for good. It names the *identification subsystem*
+//! An identifier is issued once, to one item, permanently. It names the *identification subsystem*
 //! (a host and port) that gave it and the instant at which that happened, so none needs a
 //! registry to be unique. It comes in two forms, stored side by side:
 //!

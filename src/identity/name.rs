@@ -116,7 +116,7 @@ pub fn parse_suffix(text: &str) -> Result<Instant, ParseError> {
 
 /// Whether directories called `year` and, within it, `leaf` are those of a suffix.
 ///
-/// The quick check for whoever lists directories.
+/// The quick check for listings of directories.
 pub fn is_suffix_leaf(year: &str, leaf: &str) -> bool {
     grammar::are_suffix(year, leaf)
 }

@@ -50,7 +50,7 @@ impl Rules {
     /// The path that a manifest means by `text`.
     ///
     /// The escapes are read in either case. Any other `%` stands for itself: there are programs that
-    /// write it bare. Such a one also writes a file called `50%25` as it is, so whoever reads a bag looks
+    /// write it bare. Such a one also writes a file called `50%25` as it is, so a reader of bags looks
     /// for the name as it stands where there is none of this one.
     pub fn unescape(self, text: &str) -> Cow<'_, str> {
         if !text.contains('%') {

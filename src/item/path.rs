@@ -155,8 +155,8 @@ mod tests {
         for bad in ["", "/", "/etc/passwd", "..", "a/../b", "a//b", "a/", "./a", "a/.", "a\0b"] {
             assert!(PayloadPath::new(Path::new(bad)).is_err(), "{bad:?}");
         }
-        for good in ["a", "a/b", "...", " ", "a\nb", "..a/b..", "@reference.bib"] {
-            assert!(PayloadPath::new(Path::new(good)).is_ok(), "{good:?}");
+        for path in ["a", "a/b", "...", " ", "a\nb", "..a/b..", "@reference.bib"] {
+            assert!(PayloadPath::new(Path::new(path)).is_ok(), "{path:?}");
         }
     }
 

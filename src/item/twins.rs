@@ -19,7 +19,7 @@ pub struct Twins {
 }
 
 impl Twins {
-    /// Names that look the same are told by their characters.
+    /// Names that look the same are distinguished by their characters.
     fn new(first: &Path, second: &Path) -> Twins {
         let [first, second] = [first, second].map(|path| path.display().to_string());
         if first.nfc().eq(second.nfc()) {

@@ -182,7 +182,7 @@ pub(super) fn bury_payload(collection: &Collection, item: &StoredItem) -> Result
     moved.map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }
 
-/// The tombstone is sealed anew, so it has to say that the sidecar was not as it had been sealed.
+/// The tombstone is sealed again, so it has to say that the sidecar was not as it had been sealed.
 fn reason(given: Option<&str>, seal: Seal) -> Option<String> {
     const CHANGED: &str = "the sidecar was not as it had been sealed";
     let given = given.filter(|reason| !reason.trim().is_empty());

@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
         let mut damaged = None;
         // Another run may have deleted the item since the trash was listed.
         let mut examined = Vec::new();
-        for recall in [Recall::Listed, Recall::Anew] {
+        for recall in [Recall::Listed, Recall::Fresh] {
             for trashed in self.collection.trashed_of(name, recall)? {
                 if examined.contains(&trashed) {
                     continue;

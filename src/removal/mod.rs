@@ -1,4 +1,4 @@
-//! Removal: deleting items, bringing them back, and removing their bytes for good.
+//! Removal: deleting items, bringing them back, and removing their bytes permanently.
 //!
 //! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone:
 //! its sidecar stays, with all it said and who removed it, when and why. A Copy leaves nothing.
@@ -13,10 +13,10 @@
 //! | `plan` | what deleting an item would do, or why it is refused |
 //! | `proof` | another collection holds the item, whole |
 //! | `delete` | the tombstone, then the payload |
-//! | `intent` | what a run is going to delete, for whoever finishes it after a crash |
+//! | `intent` | what a run is going to delete, for the run that finishes it after a crash |
 //! | `grave` | what there is of a deleted item, and whether it is whole |
 //! | `restore` | out of the trash again |
-//! | `purge` | gone for good |
+//! | `purge` | removed permanently |
 //!
 //! # The order of writes
 //!
@@ -35,7 +35,7 @@
 //!
 //! # The last holding
 //!
-//! An item is not deleted unless another collection holds the same bytes, proven now, or one is told
+//! An item is not deleted unless another collection holds the same bytes, proven now, or the caller says
 //! that it may be the last. The bytes are read without a lock, since that takes long; then both
 //! items are locked and nothing may have changed: two runs cannot each delete the item that the other one
 //! relies on. A collection that cannot be written is relied on without a lock.

@@ -51,7 +51,7 @@ impl fmt::Display for Lack {
             Lack::OtherPayload => "it has other files there",
             Lack::HandoverOpen => "it is being handed over there",
             Lack::Damaged(detail) => return write!(f, "it is damaged there: {detail}"),
-            Lack::Unreadable(cause) => return write!(f, "it can not be read there: {cause}"),
+            Lack::Unreadable(cause) => return write!(f, "it cannot be read there: {cause}"),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Removing what is in the trash for good.
+//! Removing the contents of the trash permanently.
 
 use std::collections::BTreeSet;
 
@@ -145,7 +145,7 @@ impl<'a> Purger<'a> {
         self.collection.refill_reserve();
     }
 
-    /// Removes an entry of the trash for good, and returns how many bytes that has freed.
+    /// Removes an entry of the trash permanently, and returns how many bytes that has freed.
     ///
     /// May be killed at any point; what is left is no payload any more and goes with the next purge.
     pub fn purge(&self, entry: &Purgeable) -> Result<u64, RemovalError> {

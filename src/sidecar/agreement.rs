@@ -170,7 +170,7 @@ fn in_pieces(text: &[u8], length: usize) -> Option<(Sidecar, Seal)> {
     canonical::read(&mut lines, text.len()).ok()
 }
 
-/// An edit of a text: at a place, in thousandths, so many bytes go and a fragment comes.
+/// An edit of a text: at a place, in thousandths, a number of bytes is replaced by a fragment.
 type Edit = (usize, usize, usize);
 
 fn edited(text: &str, edits: &[Edit], seals: bool) -> String {

@@ -284,7 +284,7 @@ fn string(quoted: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(plain))
 }
 
-/// The character of so many hexadecimal digits.
+/// The character of this number of hexadecimal digits.
 fn escaped(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     let mut code = 0;
     for _ in 0..digits {

@@ -11,7 +11,7 @@ use crate::digest::Digest;
 impl Sidecar {
     /// The text of this sidecar in place of `before`, whose text is `text`.
     ///
-    /// Where urepo wrote what is before the payload, that is simply written anew, and the payload,
+    /// Where urepo wrote what is before the payload, that is simply written again, and the payload,
     /// which may be long, stays as it is. In any other text only what differs between the two is
     /// changed: comments, unknown keys and the order of keys stay; the result was read back. It is
     /// sealed.
@@ -37,7 +37,7 @@ impl Sidecar {
         self.check_length(changed.len() as u64)?;
         match Sidecar::read(changed.as_bytes())? {
             (read, Seal::Intact) if read == *self => Ok(changed),
-            _ => Err(SidecarError::value("sidecar", "it can not be changed without loss")),
+            _ => Err(SidecarError::value("sidecar", "it cannot be changed without loss")),
         }
     }
 }

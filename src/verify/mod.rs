@@ -2,7 +2,7 @@
 //!
 //! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item, and
 //! [`compare()`] at what several collections hold of the same items. What is found is a [`Finding`]
-//! with a [`Code`] that never changes meaning; damage is told from what is only odd by its
+//! with a [`Code`] that never changes meaning; damage is distinguished from oddities by its
 //! [`Severity`]. Nothing is ever repaired, and links are not followed. Nothing is written but
 //! what [`verify_in_rounds`] observed: when each item was verified, by which it goes round a large
 //! collection night by night, and in the inventory the items of which nothing had recorded that they came.

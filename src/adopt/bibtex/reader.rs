@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// A value that grows beyond this by its macros is none.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
 
-/// After so many pieces that are not understood the rest is one more.
+/// After this number of pieces that are not understood, the rest is one more.
 const MAX_UNREAD: usize = 16;
 
 /// The months have names of their own.

@@ -23,7 +23,7 @@ mod tell;
 /// The tree has the four levels of names, subdomain/word/year/date, and the files of each item in its
 /// `doc`: the `col` of a URLib archive, or one made by hand. Nothing in it is moved, renamed or
 /// changed. Each item gets its sidecar, `item.toml`, with the digests of its files, and the tree the
-/// settings of a collection, unless they are there. What is no item is told and left alone. A tree that
+/// settings of a collection, unless they are there. Everything else is reported and left alone. A tree that
 /// was taken in before gets what is new since; nothing is ever overwritten.
 ///
 /// Title, authors and other terms are read from BibTeX, `doc/@reference.bib` or `@reference.bib`; the

@@ -23,9 +23,9 @@ use crate::cli::select::{Failures, Selection};
 /// the files of a Copy restore the Original in the collection that deleted it, if every collection that
 /// may hold the Original by now was looked at: those that the inventories name, and those of the settings.
 ///
-/// A Copy that is older than its Original is told and left, unless --refresh is given; what was
+/// A Copy that is older than its Original is reported and left alone, unless --refresh is given; what was
 /// deleted there stays so, unless --revive is. Two Originals of one name, or other content under it,
-/// are told and neither is touched.
+/// are reported and neither is touched.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

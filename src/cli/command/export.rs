@@ -132,7 +132,7 @@ impl Export {
         teller.finish(summary, &failures)
     }
 
-    /// Refuses what can not be meant together.
+    /// Refuses options that contradict each other.
     fn check(&self, context: &Context, is_stream: bool) -> Done {
         let is_bag = self.format == FormatRule::Bagit;
         if is_stream && self.format != FormatRule::Tar {
@@ -140,7 +140,7 @@ impl Export {
                 .hint("add `--format tar`, or name a directory with `--to DIR`"));
         }
         if is_stream && context.printer.json {
-            return Err(Failure::usage("standard output can not have both the stream and JSON")
+            return Err(Failure::usage("standard output cannot have both the stream and JSON")
                 .hint("name a directory with `--to DIR`"));
         }
         if is_stream && !context.global.dry_run && context.printer.stdout_is_terminal() {

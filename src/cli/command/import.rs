@@ -23,7 +23,7 @@ mod tell;
 /// Import many sources as items, each once
 ///
 /// A SOURCE is a directory: what is in it becomes items, one of each entry; or with --each-file one of
-/// each file below it, or with --depth one of what lies so many levels below it. A file, or a BagIt bag,
+/// each file below it, or with --depth N one of each entry N levels below it. A file, or a BagIt bag,
 /// becomes one item. --manifest reads a table of paths with metadata instead. Prints the name of each
 /// new item, a tab and its source.
 ///
@@ -176,7 +176,7 @@ impl Import {
         let names = self.count(context, &collection, &sources)?;
         let issue =
             context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
-        // First: whoever else imports has it until the end.
+        // First: another import holds it until its end.
         let ledger = Ledger::open(&collection, &context.agent, &context.waiter())?;
         if let Some(names) = names {
             self.tell_waiting(context, &collection, names)?;
@@ -223,7 +223,7 @@ impl Import {
         reporter.finish(summary, Some(wait))
     }
 
-    /// How many names are needed, where one has to wait for them and is told so.
+    /// How many names are needed, where the run has to wait for them and says so.
     fn count(
         &self,
         context: &Context,

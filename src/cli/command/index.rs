@@ -71,7 +71,7 @@ impl Context {
         collection: &'a Collection,
         depth: RefreshDepth,
     ) -> Result<Catalog<'a>, Failure> {
-        // It can take minutes where there are many items, and whoever asked did not ask for that.
+        // It can take minutes where there are many items, and the user did not ask for that.
         if depth == RefreshDepth::Directories && !collection.has_index()? {
             self.printer.note("building the index first");
         }

@@ -77,7 +77,7 @@ impl List {
     }
 }
 
-/// So many items are looked up in the index at a time.
+/// Number of items looked up in the index at a time.
 const PAGE: usize = 512;
 
 struct Listing<'a> {
@@ -88,9 +88,9 @@ struct Listing<'a> {
     known: CachedLookup<'a>,
     /// Names that are to be told with what is known of them.
     page: Vec<RepositoryName>,
-    /// Items whose sidecars can not be read.
+    /// Items whose sidecars cannot be read.
     unreadable: u64,
-    /// Directories that can not be listed.
+    /// Directories that cannot be listed.
     unlisted: u64,
     listed: u64,
 }
@@ -188,7 +188,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// A directory that can not be listed does not end the list.
+    /// A directory that cannot be listed does not end the list.
     fn tell_unlisted(&mut self, error: PathError) -> Done {
         self.unlisted += 1;
         let path = records::path(error.path());

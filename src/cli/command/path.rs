@@ -41,7 +41,7 @@ impl Path {
                 }
                 item.payload_path().join(super::show::file_of(&item, &sidecar, None)?.as_path())
             } else if self.doc {
-                // Also where the sidecar can not be read, so that a person can look at the files.
+                // Also where the sidecar cannot be read, so that a person can look at the files.
                 if item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted) {
                     return Err(super::show::deleted(&item));
                 }

@@ -153,7 +153,7 @@ impl Promote {
                 let message = format!("`{}` cannot be opened and may hold Originals", missing.name);
                 Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(
                     format!(
-                        "mount it; if it is the lost one, `--lost {}`; if it is gone for good, take it \
+                        "mount it; if it is the lost one, `--lost {}`; if it is gone permanently, take it \
                          out of the settings",
                         shell::word(&missing.name)
                     ),

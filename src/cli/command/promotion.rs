@@ -1,4 +1,4 @@
-//! What `promote` and `demote` share: which items, what is asked, and what is told.
+//! What `promote` and `demote` share: the selection of items, the question, and the report.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

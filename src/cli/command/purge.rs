@@ -1,4 +1,4 @@
-//! `urepo purge`: what is in the trash goes for good.
+//! `urepo purge`: removes the contents of the trash permanently.
 
 use std::time::Duration;
 

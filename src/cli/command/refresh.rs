@@ -127,7 +127,7 @@ fn lacks_original(name: &RepositoryName, to: &Collection, known: &Known) -> Opti
 /// The names as a feed.
 fn feed_of(names: &[RepositoryName]) -> Box<NameFeed<'_>> {
     Box::new(|take| {
-        // Whoever has enough need not be told why.
+        // No reason is needed where nothing is missing.
         let _ = names.iter().cloned().try_for_each(take);
         Ok(())
     })

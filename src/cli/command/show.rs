@@ -32,7 +32,7 @@ pub(crate) struct Show {
     all: bool,
 }
 
-/// So many files are shown unless all are asked for.
+/// Number of files shown unless all are asked for.
 const FILES_SHOWN: usize = 20;
 
 impl Show {

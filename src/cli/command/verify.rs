@@ -34,7 +34,7 @@ use tell::Teller;
 ///
 /// Several collections are verified one after the other and then compared, by their sidecars: there
 /// is one Original of each item, and its Copies are like it. The Copies that have no Original in the
-/// collections given are told.
+/// collections given are reported.
 ///
 /// Nothing is repaired, and nothing is written but the dates, in .urepo/verified, at which items were
 /// found whole: a collection that is too large for a night is verified in rounds by --time-limit. A

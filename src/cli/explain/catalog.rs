@@ -22,7 +22,7 @@ impl From<CatalogError> for Failure {
             CatalogError::Index(ref index) if index.is_busy() => Failure::of(Exit::Locked, &error)
                 .hint("repeat the command when the others are done"),
             CatalogError::Index(_) => Failure::of(Exit::Failure, &error)
-                .hint("`urepo index --rebuild` makes it anew from the sidecars"),
+                .hint("`urepo index --rebuild` rebuilds it from the sidecars"),
         }
     }
 }

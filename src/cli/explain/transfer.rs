@@ -10,7 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::shell;
 
-/// So many levels a name has.
+/// Number of levels of a name.
 const LEVELS: usize = 4;
 
 impl From<TransferError> for Failure {

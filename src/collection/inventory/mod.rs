@@ -11,7 +11,7 @@
 //! - What leaves is recorded before it goes. A crash between the two leaves an item that is there though
 //!   it is said to have left, which is the same.
 //!
-//! So no crash makes an item look missing that is not; and whoever clears up after a killed process
+//! So no crash makes an item look missing that is not; and a process that clears up after a killed one
 //! records what that had put in place. [`Collection::record`] is durable when it returns:
 //! one sync for each year that a group of items touches.
 //!

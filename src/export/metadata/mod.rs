@@ -1,6 +1,6 @@
 //! What a sidecar says of an item, in the formats of others.
 //!
-//! None of them says all that the sidecar does: whoever wants everything takes that too. All are
+//! None of them says all that the sidecar does: the sidecar goes along where everything is wanted. All are
 //! written from the sidecar alone, so the same item gives the same bytes.
 
 mod bibtex;

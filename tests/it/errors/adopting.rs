@@ -22,7 +22,7 @@ caused by: Not a directory (os error 20)
 
 "#]]);
     refuses(&world, "adopt archive/.urepo", 23).tells(str![[r#"
-error: a collection can not lie in another: `[WORLD]/archive` is one
+error: a collection cannot lie in another: `[WORLD]/archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);
@@ -93,7 +93,7 @@ error: `Example.org/old/2001/01.01.00.06` is also there as `example.org/old/2001
 hint: find out which is the true one, move the other away, and repeat
 error: `example.org/old/2001/01.01.00.06` is also there as `Example.org/old/2001/01.01.00.06`
 hint: find out which is the true one, move the other away, and repeat
-error: 7 of 7 items can not be taken in
+error: 7 of 7 items cannot be taken in
 hint: each is named above, with its reason; they are as they were
 
 "#]]);

@@ -98,23 +98,23 @@ hint: deposit into it with `urepo -c [WORLD]/archive new PATH`
 
 "#]]);
     refuses(&world, "init archive/maps --host maps.example.org", 23).tells(str![[r#"
-error: a collection can not lie in another: `[WORLD]/archive` is one
+error: a collection cannot lie in another: `[WORLD]/archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);
     refuses(&world, "init archive/a/b/c --host maps.example.org", 23).tells(str![[r#"
-error: a collection can not lie in another: `[WORLD]/archive` is one
+error: a collection cannot lie in another: `[WORLD]/archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);
     refuses(&world, "init . --host maps.example.org", 23).tells(str![[r#"
-error: a collection can not lie in another: `[WORLD]/./archive` is one
+error: a collection cannot lie in another: `[WORLD]/./archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);
     symlink("archive", world.path("link")).unwrap();
     refuses(&world, "init link/maps --host maps.example.org", 23).tells(str![[r#"
-error: a collection can not lie in another: `[WORLD]/archive` is one
+error: a collection cannot lie in another: `[WORLD]/archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);

@@ -132,7 +132,7 @@ hint: add `--format tar`, or name a directory with `--to DIR`
 
 "#]]);
     export("11.21.02.13 --format tar --json --to -").tells(str![[r#"
-{"error":{"causes":[],"code":2,"hint":"name a directory with `--to DIR`","message":"standard output can not have both the stream and JSON"},"exit_code":2,"type":"error","version":1}
+{"error":{"causes":[],"code":2,"hint":"name a directory with `--to DIR`","message":"standard output cannot have both the stream and JSON"},"exit_code":2,"type":"error","version":1}
 
 "#]]);
     export("11.21.02.13 --links skip --to out").tells(str![[r#"

@@ -131,7 +131,7 @@ impl Teller<'_> {
         }
         let partial = if summary.refused > 0 {
             let all = summary.refused + summary.taken + summary.there;
-            let message = format!("{} of {all} items can not be taken in", summary.refused);
+            let message = format!("{} of {all} items cannot be taken in", summary.refused);
             let hint = "each is named above, with its reason; they are as they were";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         } else {

@@ -1,4 +1,4 @@
-//! What is told of a repair, item by item and at its end.
+//! The report on a repair, item by item and at its end.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ impl<'a> Run<'a> {
             }
             Ok(Outcome::Repaired(plan)) => {
                 let lost = plan.lost().count();
-                // What a run without `--partial` would refuse is told so without doing it as well.
+                // A dry run reports what a run without `--partial` would refuse.
                 let outcome = match (lost > 0, partial && !plan.changes_nothing()) {
                     (false, _) => Told::Repaired,
                     (true, true) => Told::Partly,

@@ -59,7 +59,7 @@ pub(super) fn vanished_record(known: &Known, at: usize, name: &RepositoryName) -
     }
 }
 
-/// Why a holding can not be read.
+/// Why a holding cannot be read.
 fn reason(holdings: &Holdings, at: usize) -> String {
     let holding = holdings.all.iter().find(|holding| holding.collection == at);
     match holding.map(|holding| &holding.record) {

@@ -51,7 +51,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         printer.send(&output).map_err(|failure| failure.into_path_error().into())
     }
 
-    /// What is told of an item that went well: in a dry run the plan, else only to those who asked.
+    /// The report on an item that went well: in a dry run the plan, else only to those who asked.
     fn line(&self, name: &str, done: &Transferred) -> Option<String> {
         let verbose = self.run.context.printer.verbosity == Verbosity::Verbose;
         let wanted = match self.depth {
