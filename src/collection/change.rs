@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
@@ -195,6 +196,11 @@ impl Collection {
     /// Makes sure that nothing can be seen mounted on the way to `place`, where an item is or is to be: what is
     /// staged could not be moved there.
     pub(crate) fn check_reach(&self, place: &Path) -> Result<(), PathError> {
+        let year = place.parent().unwrap_or(place);
+        // What is mounted during a run is found when the item is put in place.
+        if *self.reached.lock().unwrap_or_else(PoisonError::into_inner) == year {
+            return Ok(());
+        }
         let device = self.root().own_stat()?.identity.0;
         let mut above = PathBuf::new();
         let mut levels = place.components();
@@ -213,6 +219,7 @@ impl Collection {
                 None => break,
             }
         }
+        year.clone_into(&mut self.reached.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(())
     }
 

@@ -94,6 +94,8 @@ pub struct Collection {
     trash: Mutex<Option<trash::ListedTrash>>,
     /// The inventory, as far as it was asked.
     inventory_reader: Mutex<inventory::InventoryReader>,
+    /// The year that was last found to be within reach.
+    reached: Mutex<PathBuf>,
 }
 
 impl Collection {
@@ -140,6 +142,7 @@ impl Collection {
             index: Box::default(),
             trash: Mutex::default(),
             inventory_reader: Mutex::default(),
+            reached: Mutex::default(),
             waiter: Waiter::default(),
             log_given_up: AtomicBool::new(false),
             unlogged: Arc::default(),
