@@ -16,10 +16,10 @@ const MAX_RAW_BYTES: usize = 60 * 1024;
 pub(super) struct Description {
     pub metadata: Metadata,
     pub ibip: Option<Ibip>,
-    /// What the bare identifier opens, as the reference says it.
+    /// The target of the bare identifier, as the reference gives it.
     pub target: Option<String>,
     pub state: Option<State>,
-    /// The last update, as the reference says it.
+    /// The last update, as the reference gives it.
     pub updated: Option<Instant>,
     pub relations: toml::Table,
     pub notes: Vec<Note>,

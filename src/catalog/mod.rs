@@ -43,7 +43,7 @@ pub enum RefreshDepth {
     Rebuild,
 }
 
-/// What synchronising an index needs.
+/// Context of the synchronisation of an index.
 #[derive(Clone, Copy)]
 pub struct RefreshContext<'a> {
     /// The agent, for lock holder notes.
@@ -66,7 +66,7 @@ impl<'a> RefreshContext<'a> {
     }
 }
 
-/// What synchronising an index did.
+/// Result of the synchronisation of an index.
 #[derive(Debug, Default)]
 pub struct RefreshReport {
     /// The whole index was built.
@@ -129,7 +129,7 @@ impl<'a> Catalog<'a> {
         Ok(catalog)
     }
 
-    /// What [`Catalog::open`] and the queries since did.
+    /// Result of [`Catalog::open`] and of the queries since.
     pub fn report(&self) -> &RefreshReport {
         &self.report
     }

@@ -49,7 +49,7 @@ struct Year<'a> {
     id: DirectoryId,
 }
 
-/// What to do with the rows of known items when a year is listed.
+/// Treatment of the rows of known items when a year is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KnownItems {
     /// The directory is of the recorded version: they are as current as it is.

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use super::intent::Intent;
-use super::plan::{Planned, has_payload};
+use super::intent::{Intent, bury_payload, record_burial};
+use super::plan::Planned;
 use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
-use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks,
-    ReadSidecar, StoredItem, lock_items_with,
+    CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks, ReadSidecar,
+    StoredItem, lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
-use crate::layout;
 use crate::sidecar::{Removal, Seal};
 
 /// A run that deletes some items.
@@ -158,28 +156,6 @@ impl<'o> Deletion<'_, 'o> {
         record_burial(collection, item.name(), *clock)?;
         bury_payload(collection, item)
     }
-}
-
-/// Records that an item is a tombstone.
-pub(super) fn record_burial(
-    collection: &Collection,
-    name: &RepositoryName,
-    clock: &dyn Clock,
-) -> Result<(), RemovalError> {
-    let became = InventoryChange::Became(State::Deleted);
-    Ok(collection.record([(name.clone(), became)], clock)?)
-}
-
-/// Moves the payload of a tombstone into the trash.
-pub(super) fn bury_payload(collection: &Collection, item: &StoredItem) -> Result<(), RemovalError> {
-    let moved = has_payload(item).and_then(|is_there| {
-        if is_there {
-            let payload = Path::new(layout::PAYLOAD);
-            collection.throw_away(item.name(), item.dir(), payload)?;
-        }
-        Ok(())
-    });
-    moved.map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }
 
 /// The tombstone is sealed again, so it has to say that the sidecar was not as it had been sealed.

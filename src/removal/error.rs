@@ -1,8 +1,8 @@
 //! Why an item is not removed, or not brought back.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use super::LookedAt;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::holdings::OriginalError;
@@ -94,4 +94,46 @@ pub enum RemovalError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+/// A collection that was looked at, and why the item in it is no proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookedAt {
+    /// Its root.
+    pub path: PathBuf,
+    /// What is lacking.
+    pub lack: Lack,
+}
+
+/// Why an item elsewhere does not stand for the one here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// It is the same collection, or a clone with the same id.
+    SameCollection,
+    /// It has no such item.
+    Absent,
+    /// It has a tombstone.
+    Deleted,
+    /// Its sidecar has another payload.
+    OtherPayload,
+    /// It is being handed over.
+    HandoverOpen,
+    /// It is damaged: what was found.
+    Damaged(String),
+    /// It cannot be read: why.
+    Unreadable(String),
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Lack::SameCollection => "it is this collection, or a clone of it",
+            Lack::Absent => "it has no such item",
+            Lack::Deleted => "it is deleted there as well",
+            Lack::OtherPayload => "it has other files there",
+            Lack::HandoverOpen => "it is being handed over there",
+            Lack::Damaged(detail) => return write!(f, "it is damaged there: {detail}"),
+            Lack::Unreadable(cause) => return write!(f, "it cannot be read there: {cause}"),
+        })
+    }
 }

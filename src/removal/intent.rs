@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::RemovalError;
-use super::delete::{bury_payload, record_burial};
 use super::plan::has_payload;
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, Writer, lock_items};
+use crate::clock::Clock;
+use crate::collection::{
+    Collection, CollectionError, InventoryChange, StoredItem, Writer, lock_items,
+};
 use crate::disk::{Dir, IoContext, Lock, PathError, random_hex};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -181,4 +183,26 @@ fn finish(
     record_burial(collection, item.name(), waiter.clock)?;
     bury_payload(collection, &item)?;
     Ok(true)
+}
+
+/// Records that an item is a tombstone.
+pub(super) fn record_burial(
+    collection: &Collection,
+    name: &RepositoryName,
+    clock: &dyn Clock,
+) -> Result<(), RemovalError> {
+    let became = InventoryChange::Became(State::Deleted);
+    Ok(collection.record([(name.clone(), became)], clock)?)
+}
+
+/// Moves the payload of a tombstone into the trash.
+pub(super) fn bury_payload(collection: &Collection, item: &StoredItem) -> Result<(), RemovalError> {
+    let moved = has_payload(item).and_then(|is_there| {
+        if is_there {
+            let payload = Path::new(layout::PAYLOAD);
+            collection.throw_away(item.name(), item.dir(), payload)?;
+        }
+        Ok(())
+    });
+    moved.map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }

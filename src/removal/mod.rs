@@ -59,12 +59,12 @@ use crate::progress::Progress;
 use crate::wait::Waiter;
 
 pub use delete::{Deleted, Deletion};
-pub use error::RemovalError;
+pub use error::{Lack, LookedAt, RemovalError};
 pub use intent::{Finished, finish_pending};
-pub use plan::{DamageRule, LastRule, Order, Plan, Step, plan};
-pub use proof::{Holding, Lack, LookedAt};
+pub use plan::{DamageRule, LastRule, Order, Plan, Restoration, Step, plan};
+pub use proof::Holding;
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
-pub use restore::{Restoration, Restored, plan_restoration};
+pub use restore::{Restored, plan_restoration};
 
 /// Removes items of one collection, and brings them back.
 pub struct Remover<'a> {

@@ -1,9 +1,10 @@
-//! What deleting an item would do, or why it is refused: nothing is changed here.
+//! How items are deleted and restored, and what deleting one would do: nothing is changed here.
 
 use super::proof::{self, Holding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::disk::PathError;
+use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -46,6 +47,15 @@ pub enum DamageRule {
     Refuse,
     /// It may.
     Accept,
+}
+
+/// How items are restored.
+#[derive(Clone, Copy, Debug)]
+pub struct Restoration<'a> {
+    /// Asked before an Original is restored.
+    pub peers: Peers<'a>,
+    /// Whether a damaged item is restored.
+    pub damage: DamageRule,
 }
 
 /// What is done to an item.

@@ -1,9 +1,6 @@
 //! The proof that another collection holds the same bytes of an item.
 
-use std::fmt;
-use std::path::PathBuf;
-
-use super::RemovalError;
+use super::{Lack, LookedAt, RemovalError};
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem};
 use crate::holdings::is_same;
 use crate::identity::RepositoryName;
@@ -13,48 +10,6 @@ use crate::item::manifest::content_digest;
 use crate::progress::Progress;
 use crate::sidecar::{Sidecar, SidecarText};
 use crate::verify::{Depth, ProofError, prove};
-
-/// A collection that was looked at, and why the item in it is no proof.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LookedAt {
-    /// Its root.
-    pub path: PathBuf,
-    /// What is lacking.
-    pub lack: Lack,
-}
-
-/// Why an item elsewhere does not stand for the one here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lack {
-    /// It is the same collection, or a clone with the same id.
-    SameCollection,
-    /// It has no such item.
-    Absent,
-    /// It has a tombstone.
-    Deleted,
-    /// Its sidecar has another payload.
-    OtherPayload,
-    /// It is being handed over.
-    HandoverOpen,
-    /// It is damaged: what was found.
-    Damaged(String),
-    /// It cannot be read: why.
-    Unreadable(String),
-}
-
-impl fmt::Display for Lack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Lack::SameCollection => "it is this collection, or a clone of it",
-            Lack::Absent => "it has no such item",
-            Lack::Deleted => "it is deleted there as well",
-            Lack::OtherPayload => "it has other files there",
-            Lack::HandoverOpen => "it is being handed over there",
-            Lack::Damaged(detail) => return write!(f, "it is damaged there: {detail}"),
-            Lack::Unreadable(cause) => return write!(f, "it cannot be read there: {cause}"),
-        })
-    }
-}
 
 /// Another collection that holds the same bytes.
 #[derive(Clone, Copy, Debug)]

@@ -3,26 +3,16 @@
 use std::path::Path;
 
 use super::grave::{Grave, Search, state_before};
-use super::{DamageRule, RemovalError, Remover};
+use super::{RemovalError, Remover, Restoration};
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem,
     Trashed, lock_items,
 };
-use crate::holdings::Peers;
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
-
-/// How items are restored.
-#[derive(Clone, Copy, Debug)]
-pub struct Restoration<'a> {
-    /// Asked before an Original is restored.
-    pub peers: Peers<'a>,
-    /// Whether a damaged item is restored.
-    pub damage: DamageRule,
-}
 
 /// An item that was restored, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]

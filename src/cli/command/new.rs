@@ -32,7 +32,7 @@ mod tell;
 ///
 /// What is kept: bytes, names, modification times, permission bits, empty directories, and symbolic
 /// links that stay inside the item. What is not kept: owners, special permission bits, extended
-/// attributes and access control lists; the last three are counted and told.
+/// attributes and access control lists; the last three are counted and reported.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -18,8 +18,8 @@ use crate::cli::report::{End, Report};
 /// Restore deleted items from the trash
 ///
 /// Every byte in the trash is compared with the sidecar first. The item is again what it was: an Original or
-/// a Copy. What `urepo purge` has removed cannot be restored; `urepo copy --revive --to COLLECTION` restores an Original with
-/// the files of a Copy.
+/// a Copy. What `urepo purge` has removed cannot be restored; `urepo copy --revive --to COLLECTION` restores
+/// an Original with the files of a Copy.
 ///
 /// An Original is restored only if every collection that may hold the Original by now was looked at: those
 /// that the inventories name, and those of the settings.

@@ -220,11 +220,7 @@ fn no_files_use_each_other_but_parent_and_child() {
     }
     let tell =
         |(from, to): &(&Module, &Module)| format!("{} uses {}", from.join("::"), to.join("::"));
-    // The circles in these parts are still to be broken.
-    let open = ["removal"];
-    let mut circles = circles(&uses);
-    circles.retain(|(from, _)| !open.contains(&from[0].as_str()));
-    none(&circles.iter().map(tell).collect::<Vec<_>>());
+    none(&circles(&uses).iter().map(tell).collect::<Vec<_>>());
 }
 
 /// The rules find what they are for.
