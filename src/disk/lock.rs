@@ -139,46 +139,20 @@ impl Lock {
         mode: LockMode,
         waiter: &Waiter<'_>,
     ) -> Result<Lock, LockError> {
-        let waited = waiter.poll(|| {
-            let _under_way =
-                file.watcher().before(Operation::Lock, file.path()).on("lock", file.path())?;
-            let attempt = match mode {
-                LockMode::Shared => file.as_std().try_lock_shared(),
-                LockMode::Exclusive => file.as_std().try_lock(),
-            };
-            match attempt {
-                Ok(()) => Ok(Some(())),
-                Err(TryLockError::WouldBlock) => Ok(None),
-                Err(TryLockError::Error(error)) => Err(error).on("lock", file.path()),
-            }
-        })?;
-        let path = file.path().to_path_buf();
-        match waited {
-            Waited::Ready(()) => Ok(Lock { file }),
-            Waited::TimedOut => Err(LockError::Held { path, holder: HeldBy(read_holder(&file)) }),
-            Waited::Interrupted => {
-                Err(LockError::Interrupted { path, holder: HeldBy(read_holder(&file)) })
-            }
-        }
+        wait_for_flock(&file, mode, waiter)?;
+        Ok(Lock { file })
     }
 
     /// Locks `file` alone if nobody else has it. Nothing is written: it has content of its own.
     pub(crate) fn of_file(file: StoredFile) -> Result<Option<Lock>, PathError> {
-        let attempt = {
-            let announced = file.watcher().before(Operation::Lock, file.path());
-            let _under_way = announced.on("lock", file.path())?;
-            file.as_std().try_lock()
-        };
-        match attempt {
-            Ok(()) => Ok(Some(Lock { file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error).on("lock", file.path()),
-        }
+        let locked = try_flock(&file, LockMode::Exclusive)?;
+        Ok(locked.then(|| Lock { file }))
     }
 
     /// Lets others share a lock that was held alone. Others may take it in between.
     pub fn share(self, waiter: &Waiter<'_>) -> Result<Lock, LockError> {
-        Lock::wait_for_file(self.file, LockMode::Shared, waiter)
+        wait_for_flock(&self.file, LockMode::Shared, waiter)?;
+        Ok(self)
     }
 
     /// The lock file itself, which may keep more than the lock.
@@ -197,6 +171,40 @@ impl Lock {
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
         }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough while a process that was forked a moment ago has it open too.
+        let _ = self.file.as_std().unlock();
+    }
+}
+
+/// Locks `file` as `mode` says, unless others have it.
+fn try_flock(file: &StoredFile, mode: LockMode) -> Result<bool, PathError> {
+    let announced = file.watcher().before(Operation::Lock, file.path());
+    let _under_way = announced.on("lock", file.path())?;
+    let attempt = match mode {
+        LockMode::Shared => file.as_std().try_lock_shared(),
+        LockMode::Exclusive => file.as_std().try_lock(),
+    };
+    match attempt {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error).on("lock", file.path()),
+    }
+}
+
+/// Locks `file` as `mode` says, once others let go.
+fn wait_for_flock(file: &StoredFile, mode: LockMode, waiter: &Waiter<'_>) -> Result<(), LockError> {
+    let waited = waiter.poll(|| Ok::<_, PathError>(try_flock(file, mode)?.then_some(())))?;
+    let path = file.path().to_path_buf();
+    let holder = || HeldBy(read_holder(file));
+    match waited {
+        Waited::Ready(()) => Ok(()),
+        Waited::TimedOut => Err(LockError::Held { path, holder: holder() }),
+        Waited::Interrupted => Err(LockError::Interrupted { path, holder: holder() }),
     }
 }
 
@@ -257,4 +265,21 @@ fn read_holder(file: &StoredFile) -> String {
     let text = String::from_utf8_lossy(&line[..length]);
     let text = text.trim_matches(['\0', ' ', '\n']);
     if text.is_empty() { UNKNOWN.to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Watcher;
+
+    #[test]
+    fn a_lock_that_was_dropped_is_free_though_a_forked_process_has_the_file() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path(), Watcher::default()).unwrap();
+        let lock = Lock::of_file(dir.open_lock_file("lock").unwrap()).unwrap().unwrap();
+        let inherited = lock.file.as_std().try_clone().unwrap();
+        drop(lock);
+        assert!(Lock::of_file(dir.open_lock_file("lock").unwrap()).unwrap().is_some());
+        drop(inherited);
+    }
 }
