@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::DepositError;
+use super::{DepositError, Plan};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Label};
 use crate::disk::{Links, PathError, resolved};
-use crate::flow::{Footprint, Lacking, Reservations};
+use crate::flow::{Footprint, Lacking, Reservation, Reservations};
 use crate::identity::{RepositoryName, SECOND};
 use crate::layout;
 
@@ -23,7 +23,7 @@ pub struct DepositTarget<'a> {
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
     /// Room that is kept on its file system.
-    pub(super) pending: Arc<Reservations>,
+    pending: Arc<Reservations>,
 }
 
 impl<'a> DepositTarget<'a> {
@@ -59,10 +59,20 @@ impl<'a> DepositTarget<'a> {
     /// Makes sure that the file system has room for `footprint` beside what is under way.
     pub(super) fn check_room(&self, path: &Path, footprint: Footprint) -> Result<(), DepositError> {
         let lacking = self.pending.lacking(self.collection.root(), footprint)?;
-        lacking.map_or(Ok(()), |Lacking { needed, unit, free }| {
-            let (path, collection) = (path.to_path_buf(), self.collection.path().to_path_buf());
-            Err(DepositError::NoRoom { path, needed, unit, free, collection })
-        })
+        lacking.map_or(Ok(()), |lacking| Err(self.no_room(path, lacking)))
+    }
+
+    /// Keeps room for an item made of `path`.
+    pub(super) fn reserve(&self, path: &Path, plan: &Plan) -> Result<Reservation, DepositError> {
+        let root = self.collection.root();
+        let reserved = self.pending.reserve(root, plan.bytes, plan.entries.len())?;
+        reserved.map_err(|lacking| self.no_room(path, lacking))
+    }
+
+    fn no_room(&self, path: &Path, lacking: Lacking) -> DepositError {
+        let Lacking { needed, unit, free } = lacking;
+        let (path, collection) = (path.to_path_buf(), self.collection.path().to_path_buf());
+        DepositError::NoRoom { path, needed, unit, free, collection }
     }
 
     /// Makes sure that an item can be moved to its place: one that brings its name, or a new one. Which subsystem

@@ -1,7 +1,7 @@
 //! The staging side: requests become whole items in the stage, several at a time.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::given::check_name;
@@ -85,7 +85,7 @@ impl Stager<'_> {
             target: request.target,
             metadata: request.metadata,
             given: request.given,
-            reserved: self.place.pending.reserve(plan.entries.len()),
+            reserved: self.place.reserve(Path::new(described), &plan)?,
         };
         match request.source {
             Source::Stream { name, mut reader } => {
@@ -179,7 +179,9 @@ impl RequestContext {
         sources: Option<Sources>,
         done: StagedPayload,
     ) -> Staged {
-        let RequestContext { source, is_stream, origin, target, metadata, given, reserved } = self;
+        let RequestContext { source, is_stream, origin, target, metadata, given, mut reserved } =
+            self;
+        reserved.has_payload();
         let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
         Staged {
             number,

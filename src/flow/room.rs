@@ -1,12 +1,15 @@
 //! Room on the disk: whether there is enough for an item, beside what those under way will still take.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::{Dir, PathError};
 
-/// Directories and sidecar of an item, in inodes, and the directories above it, which may be new.
-const INODES_OF_AN_ITEM: u64 = 3 + 5;
+/// The directories and the sidecar of an item.
+const INODES_OF_AN_ITEM: u64 = 3;
+
+/// The directories above an item and the files of the collection that record it, which may be new. They come
+/// last, so they are never given to an item.
+const INODES_BEYOND: u64 = 5;
 
 /// What is written of an item when it is in place: in the ledger, the event log and the index.
 const BYTES_OF_LINES: u64 = 2048;
@@ -24,16 +27,14 @@ pub(crate) struct Footprint {
 /// Room that is kept for what items under way have not written yet.
 #[derive(Debug, Default)]
 pub(crate) struct Reservations {
-    bytes: AtomicU64,
-    inodes: AtomicU64,
+    kept: Mutex<Footprint>,
 }
 
 /// Room that is kept for an item until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     pending: Arc<Reservations>,
-    /// Bytes of the sidecar, until it is written.
-    sidecar: Option<u64>,
+    kept: Footprint,
 }
 
 /// There is less room than something takes.
@@ -58,53 +59,84 @@ impl Footprint {
         let beside = bytes_of_sidecar(entries) + BYTES_OF_LINES;
         Footprint {
             bytes: bytes.saturating_add(beside),
-            inodes: entries as u64 + INODES_OF_AN_ITEM,
+            inodes: entries as u64 + INODES_OF_AN_ITEM + INODES_BEYOND,
         }
     }
 }
 
 impl Reservations {
+    fn kept(&self) -> MutexGuard<'_, Footprint> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What the file system of `dir` lacks for `footprint` beside all that is reserved.
     pub(crate) fn lacking(
         &self,
         dir: &Dir,
         footprint: Footprint,
     ) -> Result<Option<Lacking>, PathError> {
-        let room = dir.room()?;
-        let free =
-            |room: u64, reserved: &AtomicU64| room.saturating_sub(reserved.load(Ordering::Relaxed));
-        let lacking = [
-            (footprint.bytes, "bytes", free(room.bytes, &self.bytes)),
-            (footprint.inodes, "inodes", free(room.inodes, &self.inodes)),
-        ];
-        let lacking = lacking.into_iter().find(|(needed, _, free)| needed > free);
-        Ok(lacking.map(|(needed, unit, free)| Lacking { needed, unit, free }))
+        lacking_beside(*self.kept(), dir, footprint)
     }
 
-    /// Keeps room for what an item of `entries` takes beside its files, which are written first: else
-    /// these would fill the disk up to where no item can be ended.
-    pub(crate) fn reserve(self: &Arc<Reservations>, entries: usize) -> Reservation {
-        let sidecar = bytes_of_sidecar(entries);
-        self.bytes.fetch_add(sidecar + BYTES_OF_LINES, Ordering::Relaxed);
-        self.inodes.fetch_add(1, Ordering::Relaxed);
-        Reservation { pending: Arc::clone(self), sidecar: Some(sidecar) }
+    /// Keeps room for an item whose payload has `bytes` and `entries`, or says what it lacks. Its bytes are not
+    /// kept: they are written next, and those of a long file would count twice for long.
+    pub(crate) fn reserve(
+        self: &Arc<Reservations>,
+        dir: &Dir,
+        bytes: u64,
+        entries: usize,
+    ) -> Result<Result<Reservation, Lacking>, PathError> {
+        // Held while the disk is asked: of two threads, the second finds what the first has taken.
+        let mut kept = self.kept();
+        if let Some(lacking) = lacking_beside(*kept, dir, Footprint::of_item(bytes, entries))? {
+            return Ok(Err(lacking));
+        }
+        let own = Footprint {
+            bytes: bytes_of_sidecar(entries) + BYTES_OF_LINES,
+            inodes: entries as u64 + INODES_OF_AN_ITEM,
+        };
+        kept.bytes += own.bytes;
+        kept.inodes += own.inodes;
+        Ok(Ok(Reservation { pending: Arc::clone(self), kept: own }))
     }
 }
 
+fn lacking_beside(
+    kept: Footprint,
+    dir: &Dir,
+    footprint: Footprint,
+) -> Result<Option<Lacking>, PathError> {
+    let room = dir.room()?;
+    let lacking = [
+        (footprint.bytes, "bytes", room.bytes.saturating_sub(kept.bytes)),
+        (footprint.inodes, "inodes", room.inodes.saturating_sub(kept.inodes)),
+    ];
+    let lacking = lacking.into_iter().find(|(needed, _, free)| needed > free);
+    Ok(lacking.map(|(needed, unit, free)| Lacking { needed, unit, free }))
+}
+
 impl Reservation {
+    /// The payload is written: the sidecar and lines about the item are still to come.
+    pub(crate) fn has_payload(&mut self) {
+        self.keep(Footprint { inodes: 1, ..self.kept });
+    }
+
     /// The sidecar is written: only lines about the item are still to come.
     pub(crate) fn has_sidecar(&mut self) {
-        if let Some(bytes) = self.sidecar.take() {
-            self.pending.bytes.fetch_sub(bytes, Ordering::Relaxed);
-            self.pending.inodes.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.keep(Footprint { bytes: BYTES_OF_LINES, inodes: 0 });
+    }
+
+    fn keep(&mut self, less: Footprint) {
+        let mut kept = self.pending.kept();
+        kept.bytes -= self.kept.bytes - less.bytes;
+        kept.inodes -= self.kept.inodes - less.inodes;
+        self.kept = less;
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.has_sidecar();
-        self.pending.bytes.fetch_sub(BYTES_OF_LINES, Ordering::Relaxed);
+        self.keep(Footprint::default());
     }
 }
 
@@ -128,11 +160,17 @@ mod tests {
         assert!(lacking(item).is_none());
         assert_eq!(lacking(Footprint::at_least(u64::MAX)).unwrap().unit, "bytes");
         let entries = usize::try_from(u64::MAX / BYTES_OF_AN_ENTRY / 2).unwrap();
-        let mut reserved = pending.reserve(entries);
-        assert_eq!(lacking(item).unwrap().unit, "bytes", "others will write long sidecars");
+        let mut reserved = pending.reserve(&dir, 1, 1).unwrap().unwrap();
+        let free = dir.room().unwrap().inodes;
+        assert!(pending.reserve(&dir, 1, entries).unwrap().is_err());
+        pending.kept().inodes += free;
+        assert_eq!(lacking(item).unwrap().unit, "inodes", "others will make as many files");
+        pending.kept().inodes -= free;
+        reserved.has_payload();
         reserved.has_sidecar();
         assert!(lacking(item).is_none());
         drop(reserved);
-        assert_eq!(pending.bytes.load(Ordering::Relaxed), 0);
+        let Footprint { bytes, inodes } = *pending.kept();
+        assert_eq!((bytes, inodes), (0, 0));
     }
 }

@@ -10,7 +10,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{ProgressTotals, TransferError, sidecars};
 use crate::collection::{ReadSidecar, StoredItem};
-use crate::flow::{Footprint, Lacking, Reservation, batches, spread};
+use crate::flow::{Lacking, Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -73,8 +73,7 @@ impl Shared<'_> {
             Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::Revive => {}
         }
         let entries = source.sidecar.files.len();
-        self.check_room(&staged, entries)?;
-        let reserved = self.pending.reserve(entries);
+        let reserved = self.reserve(&staged, entries)?;
         if self.ahead == ProgressTotals::Unknown {
             self.progress.expect(1, staged.bytes);
         }
@@ -104,13 +103,14 @@ impl Shared<'_> {
         }
     }
 
-    fn check_room(&self, staged: &Staged, entries: usize) -> Result<(), TransferError> {
+    /// Keeps room for an item.
+    fn reserve(&self, staged: &Staged, entries: usize) -> Result<Reservation, TransferError> {
         // Within a file system, bytes may be shared.
         let bytes = if self.one_file_system { 0 } else { staged.bytes };
-        let lacking = self.pending.lacking(self.to.root(), Footprint::of_item(bytes, entries))?;
-        lacking.map_or(Ok(()), |Lacking { needed, unit, free }| {
+        let reserved = self.pending.reserve(self.to.root(), bytes, entries)?;
+        reserved.map_err(|Lacking { needed, unit, free }| {
             let (name, collection) = (staged.name.clone(), self.to.path().to_path_buf());
-            Err(TransferError::NoRoom { name, needed, unit, free, collection })
+            TransferError::NoRoom { name, needed, unit, free, collection }
         })
     }
 
