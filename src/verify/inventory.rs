@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use super::finding::{Finding, Place};
 use super::{Code, ItemReport, Report};
 use crate::clock::Clock;
-use crate::collection::{Certainty, Collection, Discrepancy, InventoryChange, Names, Recorded};
+use crate::collection::{
+    Certainty, Collection, Discrepancy, InventoryChange, InventoryLine, Names, Recorded,
+};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -41,7 +43,7 @@ impl InventoryCheck<'_> {
             Discrepancy::OtherState(..) => ControlFlow::Continue(()),
             Discrepancy::Returned(name, line) => {
                 let place = Place::Tree(PathBuf::from(name.as_str()));
-                tell(Report::Tree(Finding::new(Code::ItemReturned, place, line.to_string())))
+                tell(Report::Tree(item_returned(place, &line)))
             }
             Discrepancy::Unrecorded(names) => {
                 let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
@@ -92,6 +94,18 @@ fn missing(name: RepositoryName, state: Option<State>, certainty: Certainty) -> 
 fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
     let place = Place::Tree(PathBuf::from(name.as_str()));
     Report::Tree(Finding::new(Code::Unrecorded, place, detail))
+}
+
+/// The finding of an item that was asked for and is here, though it left for another collection.
+pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
+    match collection.returned(name) {
+        Ok(line) => line.map(|line| item_returned(Place::Item, &line)),
+        Err(error) => Some(Finding::of_error(Place::Item, &error)),
+    }
+}
+
+fn item_returned(place: Place, line: &InventoryLine) -> Finding {
+    Finding::new(Code::ItemReturned, place, line.to_string())
 }
 
 /// The report of an item that was asked for and is not there: where it went, if that is recorded.

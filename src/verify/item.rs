@@ -102,6 +102,11 @@ impl Inspection {
         Some(inspection)
     }
 
+    /// Adds what was found elsewhere.
+    pub(super) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.report.findings.push(finding));
+    }
+
     fn look_at_payload(&mut self, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
         let place = || Place::Beside(PathBuf::from(layout::PAYLOAD));
         let kind = self.dir.stat(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));

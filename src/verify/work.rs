@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::answer::{JobResult, Unverified};
 use super::finding::{Finding, Place};
-use super::inventory::absent;
+use super::inventory::{absent, returned};
 use super::item::Inspection;
 use super::reading::DigestRun;
 use super::stray::{IN_TRASH, kind_at, stray};
@@ -143,8 +143,14 @@ impl Work<'_> {
             return Err(Err(Unverified::OutOfTime));
         }
         let (name, dir) = self.open(ticket).map_err(|report| Ok(*report))?;
+        // A whole collection is compared with its inventory before its items are verified.
+        let returned = match ticket.origin {
+            NameOrigin::Asked => returned(self.collection, &name),
+            NameOrigin::Listed => None,
+        };
         let inspection = Inspection::of(name, dir, self.context);
-        let inspection = inspection.ok_or(Err(Unverified::Stopped))?;
+        let mut inspection = inspection.ok_or(Err(Unverified::Stopped))?;
+        inspection.extend(returned);
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);
         Ok(inspection)

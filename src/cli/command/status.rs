@@ -18,7 +18,7 @@ use crate::cli::known::Known;
 use crate::cli::printer::Verbosity;
 use crate::cli::report::{End, Report};
 
-use tally::Tally;
+use tally::{Contradiction, Tally};
 
 /// Compare all known collections: Copies that are missing or stale, second Originals
 ///
@@ -26,7 +26,8 @@ use tally::Tally;
 /// path, how many items it holds in which state, and their bytes. An Original should have as many
 /// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
 /// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
-/// was deleted, and so is an item that a collection should hold by its inventory and does not.
+/// was deleted. So are an item that a collection should hold by its inventory and does not, and an
+/// Original or a tombstone that left for another collection and was put back by hand.
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory,
 /// and those of --with. Sidecars are compared and no file is read: that is for `urepo verify`. The
@@ -111,19 +112,23 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
     Ok(())
 }
 
-/// Reports the items that the inventory of a collection lists and that are gone.
+/// Reports the items that are gone from a collection though they did not leave it by its inventory, and those
+/// that left it and are back.
 fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &mut Tally) -> Done {
     for (at, collection) in known.collections.iter().enumerate() {
         let mut written = Ok(());
         let visited = collection.visit_discrepancies(names, |found| {
-            if let Discrepancy::Missing(name, ..) = found {
-                tally.vanished(known, at, &name);
-                written = if context.printer.json {
-                    context.printer.record(&tell::vanished_record(known, at, &name))
-                } else {
-                    context.printer.line(&tell::vanished_line(known, at, &name))
-                };
-            }
+            let (name, what) = match found {
+                Discrepancy::Missing(name, ..) => (name, Contradiction::Vanished),
+                Discrepancy::Returned(name, _) => (name, Contradiction::Returned),
+                _ => return ControlFlow::Continue(()),
+            };
+            tally.contradicted(known, at, &name, what);
+            written = if context.printer.json {
+                context.printer.record(&tell::contradiction_record(known, at, &name, what))
+            } else {
+                context.printer.line(&tell::contradiction_line(known, at, &name, what))
+            };
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;

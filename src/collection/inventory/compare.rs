@@ -128,8 +128,23 @@ impl Collection {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The line by which the item `name`, an Original or a tombstone, left for another collection.
-    fn returned(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
+    /// The line by which the item `name` left for another collection, if it is here all the same, as an
+    /// Original or a tombstone.
+    ///
+    /// Nothing while others may be changing the collection: a run records that an item leaves before it takes
+    /// the item away, and that one comes after it put the item in place.
+    pub(crate) fn returned(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<InventoryLine>, PathError> {
+        if self.seems_returned(name)?.is_none() || self.has_writers()? {
+            return Ok(None);
+        }
+        self.seems_returned(name)
+    }
+
+    /// The same at one look, whether or not others are at work.
+    fn seems_returned(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
         let Some(line) = self.departure(name)? else { return Ok(None) };
         let found = match self.found(name) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -256,7 +271,7 @@ impl Year<'_> {
                 let some = begin..found.len().min(begin + AT_A_TIME);
                 let mut names = Vec::with_capacity(some.len());
                 for (name, _) in some.filter_map(|at| found.item(at)) {
-                    match self.collection.returned(&name)? {
+                    match self.collection.seems_returned(&name)? {
                         None => names.push(name),
                         Some(line) => {
                             if visit(Discrepancy::Returned(name, line)).is_break() {

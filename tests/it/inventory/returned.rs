@@ -1,9 +1,11 @@
 //! Originals that left for another collection and are back: put there by hand, or never taken away by a run that
 //! was killed.
 
+use serde_json::json;
 use urepo::disk::Holder;
 
 use super::{MINUTES, Told, told};
+use crate::cli::records;
 use crate::support::{
     TestClock, World as Sites, agent, append, copy_tree, inventory_file, inventory_line, waiter,
 };
@@ -42,6 +44,52 @@ fn it_is_damage_until_a_person_decides() {
     }
     sites.run(&format!("-c archive demote {name} --to-copy-of mirror -y")).succeeded();
     sites.run("verify archive mirror").succeeded();
+}
+
+/// Asked about the item alone, or about all collections, urepo says the same.
+#[test]
+fn every_command_that_looks_says_so() {
+    let (sites, name) = put_back();
+    let ran = sites.run(&format!("-c archive verify {name}"));
+    assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.starts_with(&format!("U112  damage   {name}  ")), "{}", ran.stdout);
+    assert!(ran.stdout.contains("it was migrated to the collection `mirror` ("), "{}", ran.stdout);
+    assert!(ran.stderr.contains("hint: `urepo demote ITEM --to-copy-of"), "{}", ran.stderr);
+    let all = sites.run("-c archive verify");
+    assert_eq!(ran.stdout, all.stdout, "of all items as of this one");
+
+    let ran = sites.run(&format!("-c archive verify --quick --json {name}"));
+    assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
+    let item = &records(&ran)[0];
+    assert_eq!((&item["outcome"], &item["state"]), (&json!("damaged"), &json!("Original")));
+    assert_eq!(item["findings"][0]["finding"], "U112", "{item}");
+
+    let ran = sites.run("-c archive status");
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains(&format!("left `archive`, and is back there: {name}\n")));
+    assert!(ran.stderr.contains("1 item that left and is back"), "{}", ran.stderr);
+    let told = records(&sites.run("-c archive status --json"));
+    let concern = told.iter().find(|it| it["type"] == "concern").unwrap();
+    assert_eq!((&concern["kind"], &concern["id"]), (&json!("returned"), &json!(name)));
+    assert_eq!(told.last().unwrap()["counts"]["returned"], 1);
+
+    sites.run("-c archive recover --inventory --yes").succeeded();
+    sites.run(&format!("-c archive verify {name}")).succeeded();
+    sites.run("-c archive status").succeeded();
+}
+
+/// A run that takes an item away, or brings one, has recorded it as gone all the while.
+#[test]
+fn nothing_is_said_of_an_item_while_others_are_at_work() {
+    let (sites, name) = put_back();
+    let stage = sites.path("archive/.urepo/staging/other");
+    std::fs::create_dir(&stage).unwrap();
+    for line in [format!("-c archive verify {name}"), "-c archive verify".to_owned()] {
+        sites.run(&line).succeeded();
+    }
+    sites.run("-c archive status").succeeded();
+    std::fs::remove_dir(stage).unwrap();
+    assert_eq!(sites.run(&format!("-c archive verify {name}")).code, 20);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and what became of them.
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
-    pub(super) concerns: [(Kind, u64); 9],
+    pub(super) concerns: [(Kind, u64); 10],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -48,12 +48,18 @@ pub(super) struct Kind {
 }
 
 /// In order of urgency.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind {
         name: "two-originals",
         one: "item with two Originals",
         many: "items with two Originals",
         hint: "`urepo whereis NAME` shows where they are",
+    },
+    Kind {
+        name: "returned",
+        one: "item that left and is back",
+        many: "items that left and are back",
+        hint: "`urepo -c PATH verify NAME` tells where it went, and what to do",
     },
     Kind {
         name: "handover",
@@ -109,21 +115,43 @@ const KINDS: [Kind; 9] = [
 fn rank(concern: &Concern) -> Option<usize> {
     Some(match concern {
         Concern::TwoOriginals(_) => CONFLICT,
-        Concern::Handover(_) => 1,
-        Concern::Unreadable(_) => 2,
-        Concern::Unsealed(_) => 3,
-        Concern::FewCopies { .. } => 4,
-        Concern::Stale(_) => 5,
-        Concern::Different(_) => 6,
-        Concern::Orphan(_) => 7,
+        Concern::Handover(_) => 2,
+        Concern::Unreadable(_) => 3,
+        Concern::Unsealed(_) => 4,
+        Concern::FewCopies { .. } => 5,
+        Concern::Stale(_) => 6,
+        Concern::Different(_) => 7,
+        Concern::Orphan(_) => 8,
         Concern::Left { .. } => return None,
     })
 }
 
 /// The place of what excludes each other.
 const CONFLICT: usize = 0;
-/// The place of what should be there and is not.
-const VANISHED: usize = 8;
+
+/// What the inventory of a collection says otherwise than what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contradiction {
+    /// An Original or a tombstone that left for another collection is here.
+    Returned,
+    /// An item that did not leave is gone.
+    Vanished,
+}
+
+impl Contradiction {
+    /// Its place in [`KINDS`].
+    fn rank(self) -> usize {
+        match self {
+            Contradiction::Returned => 1,
+            Contradiction::Vanished => 9,
+        }
+    }
+
+    /// A word for it, which never changes its meaning.
+    pub(super) fn kind(self) -> &'static str {
+        KINDS[self.rank()].name
+    }
+}
 
 impl Tally {
     pub(super) fn new(known: &Known) -> Tally {
@@ -155,9 +183,15 @@ impl Tally {
         }
     }
 
-    /// Counts an item that vanished from `collection`.
-    pub(super) fn vanished(&mut self, known: &Known, collection: usize, name: &RepositoryName) {
-        self.add(known, VANISHED, name, Some(collection));
+    /// Counts an item of which the inventory of `collection` says something else than what is there.
+    pub(super) fn contradicted(
+        &mut self,
+        known: &Known,
+        collection: usize,
+        name: &RepositoryName,
+        what: Contradiction,
+    ) {
+        self.add(known, what.rank(), name, Some(collection));
     }
 
     fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, at: Option<usize>) {

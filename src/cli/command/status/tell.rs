@@ -3,7 +3,7 @@
 use urepo::holdings::{Concern, Holdings, Weight};
 use urepo::identity::RepositoryName;
 
-use super::tally::{Counts, Tally};
+use super::tally::{Contradiction, Counts, Tally};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
@@ -41,21 +41,39 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
     }
 }
 
-/// An item that the inventory of a collection lists and that is gone.
-pub(super) fn vanished_line(known: &Known, at: usize, name: &RepositoryName) -> String {
-    format!("vanished from `{}`: {name}", escape::one_line(&known.collections[at].settings().name))
+/// What is there of an item is not what the inventory of a collection says.
+pub(super) fn contradiction_line(
+    known: &Known,
+    at: usize,
+    name: &RepositoryName,
+    what: Contradiction,
+) -> String {
+    format!("{}: {name}", contradiction_message(known, at, what))
 }
 
-pub(super) fn vanished_record(known: &Known, at: usize, name: &RepositoryName) -> records::Concern {
+pub(super) fn contradiction_record(
+    known: &Known,
+    at: usize,
+    name: &RepositoryName,
+    what: Contradiction,
+) -> records::Concern {
     let settings = known.collections[at].settings();
     records::Concern {
         id: name.to_string(),
-        kind: "vanished",
+        kind: what.kind(),
         weight: "lack",
         collections: vec![settings.name.clone()],
         collection_ids: vec![settings.id.clone()],
-        message: format!("vanished from `{}`", escape::one_line(&settings.name)),
+        message: contradiction_message(known, at, what),
         ..records::Concern::default()
+    }
+}
+
+fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> String {
+    let collection = escape::one_line(&known.collections[at].settings().name);
+    match what {
+        Contradiction::Returned => format!("left `{collection}`, and is back there"),
+        Contradiction::Vanished => format!("vanished from `{collection}`"),
     }
 }
 

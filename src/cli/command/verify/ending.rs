@@ -114,8 +114,15 @@ impl<'a> Ending<'a> {
 
     fn hint(&self) -> &'static str {
         let is_gone = |code: &Code| [Code::ItemVanished, Code::PerhapsVanished].contains(code);
-        let mut damage = self.seen.iter().filter(|code| code.severity() == Severity::Damage);
-        if self.seen.iter().any(is_gone) && damage.all(is_gone) {
+        let is_all_damage = |is_it: &dyn Fn(&Code) -> bool| {
+            self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
+        };
+        if self.seen.contains(&Code::ItemReturned)
+            && is_all_damage(&|code| *code == Code::ItemReturned)
+        {
+            "`urepo demote ITEM --to-copy-of COLLECTION` makes it a Copy again; `urepo recover --inventory` \
+             accepts it"
+        } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
             "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
              `urepo recover --inventory` gives it up"
         } else if self.seen.iter().any(is_gone) {
