@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::{DepositError, Plan};
+use super::DepositError;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Label};
 use crate::disk::{Links, PathError, resolved};
@@ -62,10 +62,14 @@ impl<'a> DepositTarget<'a> {
         lacking.map_or(Ok(()), |lacking| Err(self.no_room(path, lacking)))
     }
 
-    /// Keeps room for an item made of `path`.
-    pub(super) fn reserve(&self, path: &Path, plan: &Plan) -> Result<Reservation, DepositError> {
-        let root = self.collection.root();
-        let reserved = self.pending.reserve(root, plan.bytes, plan.entries.len())?;
+    /// Keeps room for an item made of `path`, with a payload of `bytes` in `entries` entries.
+    pub(super) fn reserve(
+        &self,
+        path: &Path,
+        bytes: u64,
+        entries: usize,
+    ) -> Result<Reservation, DepositError> {
+        let reserved = self.pending.reserve(self.collection.root(), bytes, entries)?;
         reserved.map_err(|lacking| self.no_room(path, lacking))
     }
 

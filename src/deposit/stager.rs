@@ -85,7 +85,7 @@ impl Stager<'_> {
             target: request.target,
             metadata: request.metadata,
             given: request.given,
-            reserved: self.place.reserve(Path::new(described), &plan)?,
+            reserved: self.place.reserve(Path::new(described), plan.bytes, plan.entries.len())?,
         };
         match request.source {
             Source::Stream { name, mut reader } => {
