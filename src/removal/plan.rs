@@ -4,7 +4,7 @@ use super::proof::{self, Holding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::disk::PathError;
-use crate::holdings::Peers;
+use crate::holdings::{Peers, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -113,6 +113,10 @@ impl<'a> Planned<'a> {
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
         let step = step(&record, has_payload(item)?)?;
+        if step != Step::TakeAway {
+            // Its tombstone would delete the Original that is elsewhere.
+            refuse_departed(item.name(), collection)?;
+        }
         if step != Step::FinishBurial && order.damage == DamageRule::Refuse {
             prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {
                 ProofError::Damaged { summary: detail, .. } => {

@@ -8,11 +8,35 @@ use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
 use super::{TransferError, sidecars};
-use crate::collection::{InventoryChange, ReadSidecar};
+use crate::collection::{Departure, InventoryChange, ReadSidecar};
+use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
 
 impl Shared<'_> {
+    /// Whether the inventory of the source agrees with its tombstone of `name`, or knows nothing of the item.
+    ///
+    /// The tombstone of an item that left, or was restored, was put back by hand: it would delete an item that
+    /// is alive elsewhere.
+    pub(super) fn is_deletion_recorded(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<bool, TransferError> {
+        // A run records a deletion after it put the tombstone in place: that deletion travels with a later copy.
+        let may_follow = self.from.has_writers()?;
+        let Some(recorded) = self.from.last_record(name)? else { return Ok(true) };
+        let line = recorded.line;
+        let is_contradicted = match &line.change {
+            InventoryChange::Left(Departure::Migrated(_) | Departure::Dropped(_)) => true,
+            _ => matches!(line.state(), Some(State::Original | State::Copy)),
+        };
+        if is_contradicted && !may_follow {
+            let (name, path) = (name.clone(), self.from.path().to_path_buf());
+            return Err(TransferError::NotDeleted { name, path, line: Box::new(line) });
+        }
+        Ok(!is_contradicted)
+    }
+
     /// Stages the record of a deletion for a destination that has nothing under the name.
     pub(super) fn stage_tombstone(
         &self,

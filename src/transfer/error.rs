@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::collection::CollectionError;
+use crate::collection::{CollectionError, InventoryLine};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
 use crate::holdings::{Giver, OriginalError};
@@ -34,6 +34,16 @@ pub enum TransferError {
         name: RepositoryName,
         /// The receiver.
         path: PathBuf,
+    },
+    /// The source has a tombstone of an item that left or is alive by the inventory of the same collection.
+    #[error("`{}` has a tombstone of `{name}`, though by its inventory, {line}", path.display())]
+    NotDeleted {
+        /// The item.
+        name: RepositoryName,
+        /// The source.
+        path: PathBuf,
+        /// What became of the item.
+        line: Box<InventoryLine>,
     },
     /// What is at the source, or at the destination, is not what its sidecar says.
     #[error("`{}` is damaged: {detail}", path.display())]

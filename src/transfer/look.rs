@@ -110,6 +110,9 @@ impl Shared<'_> {
             Step::HandOver(_) | Step::Copy(Replaces::Tombstone) => {
                 refuse_departed(from.name(), self.from)?;
             }
+            Step::Bury(_) if !self.is_deletion_recorded(from.name())? => {
+                return Ok(Decision::Prepared(Prepared::Passed));
+            }
             _ => {}
         }
         let place = match &to {

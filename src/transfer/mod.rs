@@ -40,6 +40,7 @@
 //! rebuilt from its mirror does not bring deleted items back. Where the destination has nothing, it gets
 //! the record. A Copy of the deleted Original becomes a tombstone, and its payload goes to the trash;
 //! a Copy of another Original, or a newer one, stays. Such a tombstone says in `[origin]` whose it is.
+//! A tombstone stays where it is if the inventory beside it says that the item left or is alive.
 //! The Original only comes back in the collection that deleted it, out of its trash or with the bytes of
 //! a Copy ([`Step::Revive`]).
 //!

@@ -43,6 +43,7 @@ fn exit_of(error: &TransferError) -> Exit {
         TransferError::Damaged { .. } | TransferError::NotProven { .. } => Exit::Damage,
         TransferError::Changed { .. }
         | TransferError::Returned { .. }
+        | TransferError::NotDeleted { .. }
         | TransferError::SameCollection(_)
         | TransferError::SameId { .. } => Exit::Conflict,
         TransferError::Interrupted => Exit::Interrupted,
@@ -70,6 +71,17 @@ pub(in crate::cli) fn hint_for(error: &TransferError) -> Option<String> {
              copy {name} --to PATH`, where PATH is the collection that handed it over",
             shell::word(path)
         ),
+        TransferError::NotDeleted { name, path, line } => {
+            let path = shell::word(path);
+            let undo = match line.state() {
+                None => format!("remove its directory, `{path}/{name}`"),
+                Some(_) => format!("`urepo -c {path} restore {name}`"),
+            };
+            format!(
+                "if the tombstone was put back by hand, {undo}; if the item was deleted, `urepo -c {path} \
+                 recover --inventory` records that"
+            )
+        }
         TransferError::Changed { .. } => "repeat the command".to_owned(),
         TransferError::NotDurable { name, .. } => {
             format!("check the disk, then `urepo verify {name}` there")

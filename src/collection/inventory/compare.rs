@@ -173,7 +173,7 @@ impl Collection {
     }
 
     /// Whether somebody is changing the collection, or was killed and nobody has cleared up since.
-    fn has_writers(&self) -> Result<bool, PathError> {
+    pub(crate) fn has_writers(&self) -> Result<bool, PathError> {
         let staging = self.own_dir(layout::STAGING)?;
         staging.map_or(Ok(false), |staging| Ok(staging.entries()?.next().is_some()))
     }

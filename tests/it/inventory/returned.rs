@@ -105,6 +105,54 @@ fn the_other_original_does_not_give_way_to_it() {
     sites.run(&format!("-c mirror demote {name} --to-copy-of archive -y")).succeeded();
 }
 
+/// A backup may have the tombstone of an item that was restored and migrated since: no other collection learns
+/// from it that the item was deleted.
+#[test]
+fn a_tombstone_that_is_back_deletes_nothing_elsewhere() {
+    let sites = Sites::new();
+    for site in ["archive", "mirror", "third"] {
+        sites.run(&format!("init {site} --host {site}.example.org")).succeeded();
+    }
+    sites.write("letter.txt", "Dear all");
+    let name = sites.run("-c archive new letter.txt").line();
+    sites.run("-c archive copy --all --to third").succeeded();
+    sites.run(&format!("-c archive delete {name} --with third --reason error")).succeeded();
+    let item = sites.path("archive").join(&name);
+    copy_tree(&item, &sites.path("backup"));
+    sites.run(&format!("-c archive restore {name}")).succeeded();
+
+    let sidecar = item.join("item.toml");
+    let alive = std::fs::read(&sidecar).unwrap();
+    std::fs::copy(sites.path("backup/item.toml"), &sidecar).unwrap();
+    let ran = sites.run("-c archive copy --all --to third");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("by its inventory, it became Original on "), "{}", ran.stderr);
+    std::fs::write(&sidecar, alive).unwrap();
+
+    sites.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
+    copy_tree(&sites.path("backup"), &item);
+    for target in ["third", "mirror"] {
+        sites.run(&format!("-c archive copy --all --to {target}"));
+    }
+    let ran = sites.run("-c archive copy --all --to third");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("by its inventory, it was migrated to"), "{}", ran.stderr);
+    assert_eq!(sites.run(&format!("-c archive verify {name}")).code, 20);
+    sites.run("-c mirror copy --all --to third").succeeded();
+    sites.run("verify mirror third").succeeded();
+}
+
+#[test]
+fn it_is_not_deleted() {
+    let (sites, name) = put_back();
+    let ran = sites.run(&format!("-c archive delete {name} --with mirror --reason error"));
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(ran.stderr.contains("archive` no longer holds the Original of"), "{}", ran.stderr);
+    sites.run(&format!("-c archive demote {name} --to-copy-of mirror -y")).succeeded();
+    sites.run(&format!("-c archive delete {name} --with mirror --reason error")).succeeded();
+    sites.run("verify archive mirror").succeeded();
+}
+
 /// A run records that an item leaves before it takes the item away.
 #[test]
 fn a_killed_run_may_have_left_it() {

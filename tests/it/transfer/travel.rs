@@ -6,7 +6,7 @@ use urepo::sidecar::{Removal, Sidecar};
 use urepo::transfer::{Outcome, Refusal, Replaces, Rules, Step, Tombstones, TransferError, Verb};
 
 use super::support::{Pair, State, copy_rules, findings, rewrite, step};
-use crate::support::tree;
+use crate::support::{append, inventory_file, inventory_line, tree};
 
 fn removal(reason: &str) -> Option<Removal> {
     let (by, reason) = ("somebody".to_owned(), Some(reason.to_owned()));
@@ -15,6 +15,17 @@ fn removal(reason: &str) -> Option<Removal> {
 
 /// Deletes the Original in `collection`, as the command does; the payload is purged.
 fn delete(collection: &Collection, name: &RepositoryName) {
+    record(collection, name, &format!("became {name} Deleted"));
+    put_tombstone(collection, name);
+}
+
+fn record(collection: &Collection, name: &RepositoryName, line: &str) {
+    let file = inventory_file(collection.path(), name.as_str());
+    append(&file, &inventory_line("2026-11-23T10:00:00Z", line));
+}
+
+/// Puts a tombstone in the place of the Original, by hand.
+fn put_tombstone(collection: &Collection, name: &RepositoryName) {
     rewrite(collection, name, |sidecar| {
         sidecar.state = State::Deleted;
         sidecar.timestamp = sidecar.timestamp.checked_add(urepo::identity::SECOND).unwrap();
@@ -124,6 +135,38 @@ fn copies_of_other_originals_and_newer_ones_stay() {
         assert!(bring(&pair, &pair.from(), &pair.to()).is_empty());
         assert_eq!(held(&pair.to(), &name).state, State::Copy);
         assert!(pair.is_clean());
+    }
+}
+
+/// It would delete an item that is alive elsewhere, or bury its Copies.
+#[test]
+fn a_tombstone_that_the_inventory_contradicts_stays_where_it_is() {
+    for has_copy in [false, true] {
+        for line in ["left NAME migrated 60cb73fd mirror", "became NAME Original"] {
+            let pair = Pair::new();
+            let name = pair.deposit_tree();
+            if has_copy {
+                pair.run(Verb::Copy, Rules::default());
+            }
+            delete(&pair.from(), &name);
+            record(&pair.from(), &name, &line.replace("NAME", name.as_str()));
+            let outcomes = bring(&pair, &pair.from(), &pair.to());
+            let Err(TransferError::NotDeleted { line: told, .. }) = &outcomes[0].result else {
+                panic!("{line}: {outcomes:?}");
+            };
+            assert_eq!(told.name, name);
+            let there = pair.to().item(&name).map(|item| item.sidecar().unwrap().0.state);
+            assert_eq!(there.ok(), has_copy.then_some(State::Copy), "{line}");
+            // A run that is at work may be about to record the deletion.
+            let stage = pair.root(0).join(".urepo/staging/other");
+            std::fs::create_dir(&stage).unwrap();
+            assert!(bring(&pair, &pair.from(), &pair.to()).is_empty());
+            std::fs::remove_dir(stage).unwrap();
+            // A person knows better.
+            record(&pair.from(), &name, &format!("became {name} Deleted"));
+            let over = if has_copy { Replaces::Copy } else { Replaces::Nothing };
+            assert_eq!(step(&bring(&pair, &pair.from(), &pair.to())[0]), Step::Bury(over));
+        }
     }
 }
 
