@@ -44,7 +44,7 @@ pub use reading::holdings;
 pub(crate) use reading::{judge_all, read};
 pub use survey::{Report, Survey};
 pub(crate) use whereabouts::{
-    Claim, Remains, follow, is_same, may_be_original, refuse_deleted, refuse_departed,
+    Claim, Remains, Trail, follow, is_same, may_be_original, refuse_deleted, refuse_departed,
     refuse_second,
 };
 pub use whereabouts::{Giver, OriginalError, Peers, UnseenRule};

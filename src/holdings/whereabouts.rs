@@ -216,7 +216,7 @@ impl<'a> Claim<'a> {
             let (name, path) = (name.clone(), collection.path().to_path_buf());
             Err(OriginalError::Untraced { name, path })
         };
-        let departures = self.own.departures(name)?;
+        let departures = self.own.departures(name)?.unwrap_or_default();
         if remains == Remains::Nothing && departures.is_empty() {
             return untraced(self.own);
         }

@@ -28,14 +28,20 @@ pub enum PromotionError {
         /// What it is.
         state: State,
     },
-    /// A collection that is neither lost nor known may hold the Original: the Copy was made there, or a
-    /// known collection says that the Original went there.
-    #[error("`{name}` is not a Copy from the lost collection{}", holder.as_ref().map(|id| format!(", but from {id}")).unwrap_or_default())]
+    /// Nothing says that a lost collection held the Original.
+    #[error("`{name}` is not a Copy from the lost collection")]
     OfAnother {
         /// The item.
         name: RepositoryName,
-        /// The id of that collection, if anything names one.
-        holder: Option<String>,
+    },
+    /// A collection that is neither lost nor known may hold the Original: a Copy was made of it, or an
+    /// inventory says that the Original went there.
+    #[error("the collection {holder} may hold the Original of `{name}`, and was not looked at")]
+    Unseen {
+        /// The item.
+        name: RepositoryName,
+        /// The id of that collection.
+        holder: String,
     },
     /// A hand-over has begun here.
     #[error("a hand-over of `{name}` is under way, {party}")]

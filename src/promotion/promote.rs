@@ -9,7 +9,10 @@ use super::group::{Decision, Step};
 use super::{Change, PromotionError, Registrar, Report, date};
 use crate::collection::{Collection, Event, EventKind};
 use crate::disk::PathError;
-use crate::holdings::{Holdings, Record, follow, holdings, refuse_deleted, refuse_second};
+use crate::holdings::{
+    Holdings, OriginalError, Record, Trail, UnseenRule, follow, holdings, refuse_deleted,
+    refuse_second,
+};
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
 use crate::sidecar::{Party, Seal, Sidecar};
@@ -22,6 +25,8 @@ pub struct Loss<'a> {
     pub reason: &'a str,
     /// All other collections that are known: none of them may hold the Original, or a later Copy.
     pub others: &'a [Collection],
+    /// Whether a Copy is promoted though no inventory says where its Original went.
+    pub untraced: UnseenRule,
 }
 
 impl Loss<'_> {
@@ -38,7 +43,7 @@ impl Registrar<'_> {
     /// Makes the Copies called `names` Originals, several with the same syncs.
     ///
     /// Every collection that may hold the Original, by [`Registrar::holders`], has to be lost, or known
-    /// not to hold it. A hand-over that is under way between this collection and a lost one ends here.
+    /// not to hold it and to say where it went. A hand-over that is under way between this collection and a lost one ends here.
     pub fn promote_all(
         &self,
         names: &[RepositoryName],
@@ -70,19 +75,34 @@ impl Registrar<'_> {
             return Ok(BTreeSet::new());
         }
         let others: Vec<_> = others.iter().collect();
-        Ok(self.holders_of(&read.sidecar, &others, &holdings(item.name(), &others))?)
+        Ok(self.trail(&read.sidecar, &others, &holdings(item.name(), &others))?.holders)
     }
 
-    fn holders_of(
+    /// Where the Original of `copy` may be. A lost collection cannot say where it went, but collections that
+    /// have held it since can.
+    fn trail(
         &self,
         copy: &Sidecar,
         others: &[&Collection],
         found: &Holdings,
-    ) -> Result<BTreeSet<String>, PathError> {
-        let records = found.all.iter().filter_map(|holding| holding.record.as_ref().ok());
+    ) -> Result<Trail, PathError> {
         let own = Record::of(copy, Seal::Intact);
-        let start = records.chain([&own]).flat_map(Record::sources).map(str::to_owned);
-        Ok(follow(&copy.repository, start, self.collection, others, found)?.holders)
+        let mut start: BTreeSet<String> = own.sources().map(str::to_owned).collect();
+        for collection in others.iter().copied().chain([self.collection]) {
+            let departures = collection.departures(&copy.repository)?;
+            start.extend(departures.into_iter().flatten().map(|to| to.id));
+        }
+        for holding in &found.all {
+            let holder = others[holding.collection];
+            match &holding.record {
+                Ok(record) => start.extend(record.sources().map(str::to_owned)),
+                Err(_) if holder.departures(&copy.repository)?.is_some() => {
+                    start.insert(holder.id().to_owned());
+                }
+                Err(_) => {}
+            }
+        }
+        follow(&copy.repository, start, self.collection, others, found)
     }
 
     fn decide_promotion<'l>(
@@ -139,16 +159,25 @@ impl Registrar<'_> {
                 return Err(PromotionError::OtherCopy { name: name(), path: path() });
             }
         }
-        let holders = self.holders_of(sidecar, &others, found)?;
-        let elsewhere = holders.iter().find(|id| !loss.is_lost(id) && !loss.is_known(id));
+        let trail = self.trail(sidecar, &others, found)?;
+        let elsewhere = trail.holders.iter().find(|id| !loss.is_lost(id) && !loss.is_known(id));
+        if let Some(holder) = elsewhere {
+            return Err(PromotionError::Unseen { name: name(), holder: holder.clone() });
+        }
         let own = mark.map(Party::id).or(sidecar.made_of());
-        if elsewhere.is_some() || own.is_none() {
-            let holder = elsewhere.cloned();
-            return Err(PromotionError::OfAnother { name: name(), holder });
+        let mut ends = trail.ends.iter().map(|at| others[*at]);
+        let end =
+            ends.find(|end| !loss.is_lost(end.id())).or(own.is_none().then_some(self.collection));
+        if let Some(end) = end.filter(|_| loss.untraced == UnseenRule::Refuse) {
+            let path = end.path().to_path_buf();
+            return Err(OriginalError::Untraced { name: name(), path }.into());
         }
         let own = own.filter(|id| loss.is_lost(id)).map(str::to_owned);
-        own.or_else(|| holders.into_iter().find(|id| loss.is_lost(id)))
-            .ok_or_else(|| PromotionError::OfAnother { name: name(), holder: None })
+        // Of an Original that nothing traces, a person says where it was.
+        let said = end.and_then(|_| loss.collections.first().cloned());
+        own.or_else(|| trail.holders.into_iter().find(|id| loss.is_lost(id)))
+            .or(said)
+            .ok_or_else(|| PromotionError::OfAnother { name: name() })
     }
 
     /// The sidecar of the Original that `copy` becomes. Its later timestamp makes the other Copies

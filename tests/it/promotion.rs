@@ -3,6 +3,7 @@
 mod discarded;
 mod faults;
 mod handed_over;
+mod trails;
 mod vanished;
 
 use urepo::sidecar::Sidecar;
@@ -125,7 +126,7 @@ fn nothing_is_promoted_that_may_have_an_original() {
     sites.refuses(&sites.promote("mirror", item), 23, "`disk` cannot be opened");
     std::fs::remove_file(world.path(".config/urepo/config.toml")).unwrap();
     let another = format!("-c mirror promote {item} --lost {} --reason fire -y", "0".repeat(32));
-    sites.refuses(&world.run(&another), 23, "not a Copy from the lost collection");
+    sites.refuses(&world.run(&another), 23, "may hold the Original");
     let no_reason = format!("-c mirror promote {item} --lost archive -y --reason=");
     sites.refuses(&world.run(&no_reason), 2, "reason");
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
+use clap::ValueEnum;
 use urepo::collection::{Collection, Departure, InventoryChange};
 use urepo::disk::Watcher;
+use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::progress::NoProgress;
@@ -34,8 +36,8 @@ use crate::cli::shell;
 /// named (`urepo recover --inventory`); while another known collection holds the Original, a later Copy or
 /// a tombstone, or has lost what may be the Original; or while a collection of the settings cannot be
 /// opened. Name every other mirror with --with: only mirrors that are known can be asked. Every collection
-/// that may hold the Original, by the Copies, the inventories, and a hand-over under way, has to be lost or
-/// known: repeat --lost for several. If a lost collection comes back after all, `urepo demote` makes its
+/// that may hold the Original, by the Copies, the inventories, and a hand-over under way, has to be lost, or
+/// known and able to say where the Original went: repeat --lost for several. If a lost collection comes back after all, `urepo demote` makes its
 /// Originals Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -54,9 +56,18 @@ pub(crate) struct Promote {
     /// Another mirror, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
+    /// Override a rule: `untraced` promotes a Copy though no inventory says where its Original went
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Promote a Copy though no inventory says where its Original went
+    Untraced,
 }
 
 impl Promote {
@@ -92,7 +103,16 @@ impl Promote {
         let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
         self.confirm(context, &chosen, &lost)?;
-        let loss = Loss { collections: &lost, reason: &self.reason, others: &others };
+        let loss = Loss {
+            collections: &lost,
+            reason: &self.reason,
+            others: &others,
+            untraced: if self.force.contains(&Rule::Untraced) {
+                UnseenRule::Accept
+            } else {
+                UnseenRule::Refuse
+            },
+        };
         run.finish(
             &chosen,
             |registrar, names, report| registrar.promote_all(names, &loss, report),

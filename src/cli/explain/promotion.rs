@@ -1,5 +1,6 @@
 //! Why an item keeps its state, and what to do about it.
 
+use urepo::holdings::OriginalError;
 use urepo::promotion::PromotionError;
 
 use crate::cli::exit::Exit;
@@ -14,6 +15,7 @@ impl From<PromotionError> for Failure {
             PromotionError::GroupFailed => {
                 return Failure::of(Exit::Failure, &error).in_common(super::WITH_THE_GROUP);
             }
+            PromotionError::Original(OriginalError::Untraced { .. }) => Exit::Conflict,
             PromotionError::Original(_)
             | PromotionError::Collection(_)
             | PromotionError::Disk(_) => {
@@ -41,11 +43,11 @@ fn hint_for(error: &PromotionError) -> Option<String> {
         | PromotionError::NoOriginalThere { name, .. } => {
             format!("`urepo whereis {name}` shows which collections hold it")
         }
-        PromotionError::OfAnother { holder: Some(id), .. } => format!(
-            "if that collection is lost as well, repeat with `--lost {id}`; if not, name it with \
+        PromotionError::Unseen { holder, .. } => format!(
+            "if that collection is lost as well, repeat with `--lost {holder}`; if not, name it with \
              `--with`"
         ),
-        PromotionError::OfAnother { name, holder: None } => {
+        PromotionError::OfAnother { name } => {
             format!("`urepo show {name}` shows what its sidecar says")
         }
         PromotionError::HandoverOpen { party, .. } => format!(
@@ -66,6 +68,11 @@ fn hint_for(error: &PromotionError) -> Option<String> {
         }
         PromotionError::SameCollection(_) => {
             "name another collection with `--to-copy-of`".to_owned()
+        }
+        PromotionError::Original(OriginalError::Untraced { .. }) => {
+            "name all collections that may hold it with `--with COLLECTION`; if none does, \
+             `--force untraced`"
+                .to_owned()
         }
         PromotionError::GroupFailed
         | PromotionError::Interrupted

@@ -27,15 +27,16 @@ struct Year {
     identity: (u64, u64),
     known: YearInventory,
     /// Where lines begin that were added since, by the last level of the name.
-    later: HashMap<String, u64>,
+    later: HashMap<String, Vec<u64>>,
 }
 
 impl InventoryReader {
-    fn last_record(
+    /// The file about the year of `name`, with what it says by now; nothing where there is none.
+    fn year(
         &mut self,
         dir: &Dir,
         name: &RepositoryName,
-    ) -> Result<Option<Recorded>, PathError> {
+    ) -> Result<Option<(StoredFile, &Year)>, PathError> {
         let file_name = year_file(name);
         let Some(file) = dir.open_file_if_there(&file_name)? else { return Ok(None) };
         let FileStat { identity, bytes, .. } = file.stat()?;
@@ -48,11 +49,48 @@ impl InventoryReader {
         if year.known.end < bytes {
             year.read_on(&file, &file_name)?;
         }
+        Ok(Some((file, year)))
+    }
+
+    fn last_record(
+        &mut self,
+        dir: &Dir,
+        name: &RepositoryName,
+    ) -> Result<Option<Recorded>, PathError> {
+        let Some((file, year)) = self.year(dir, name)? else { return Ok(None) };
         let leaf = name.components()[3];
         let found = || year.known.find(leaf.as_bytes()).and_then(|(at, _)| year.known.line(at));
-        let Some(start) = year.later.get(leaf).copied().or_else(found) else { return Ok(None) };
+        let later = year.later.get(leaf).and_then(|lines| lines.last().copied());
+        let Some(start) = later.or_else(found) else { return Ok(None) };
         let certainty = Certainty::of(start, year.known.last_rotten);
         Ok(line_at(&file, start)?.map(|line| Recorded { line, certainty }))
+    }
+
+    fn departures(
+        &mut self,
+        dir: &Dir,
+        name: &RepositoryName,
+    ) -> Result<Option<Vec<Destination>>, PathError> {
+        let Some((file, year)) = self.year(dir, name)? else { return Ok(None) };
+        let leaf = name.components()[3];
+        let found = year.known.find(leaf.as_bytes()).map(|(at, _)| at);
+        let mut may_be_home = found.is_some_and(|at| year.known.may_be_home(at));
+        let mut departures = Vec::new();
+        let lines = found.into_iter().flat_map(|at| year.known.departure_lines(at));
+        for start in lines.chain(year.later.get(leaf).into_iter().flatten().copied()) {
+            let Some(line) = line_at(&file, start)? else { continue };
+            if line.state() == Some(State::Original) {
+                departures.clear();
+            }
+            match line.change {
+                InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) => {
+                    departures.push(to);
+                }
+                InventoryChange::Left(_) => {}
+                _ => may_be_home |= line.state() != Some(State::Copy),
+            }
+        }
+        Ok(may_be_home.then_some(departures))
     }
 }
 
@@ -62,7 +100,7 @@ impl Year {
         let Year { known, later, .. } = self;
         known.end = visit_lines(file, known.end, |start, text| match InventoryLine::parse(text) {
             Some(line) if year_file(&line.name) == file_name => {
-                later.insert(line.name.components()[3].to_owned(), start);
+                later.entry(line.name.components()[3].to_owned()).or_default().push(start);
             }
             _ => known.last_rotten = Some(start),
         })?;
@@ -107,26 +145,15 @@ impl Collection {
         }))
     }
 
-    /// The collections that the item `name` left for since its Original was last here: in none of them it may
-    /// be by now, but each knows where it went.
-    pub(crate) fn departures(&self, name: &RepositoryName) -> Result<Vec<Destination>, PathError> {
-        let mut departures = Vec::new();
-        let Some(dir) = self.inventory()? else { return Ok(departures) };
-        let Some(file) = dir.open_file_if_there(year_file(name))? else { return Ok(departures) };
-        visit_lines(&file, 0, |_, text| {
-            let Some(line) = InventoryLine::parse(text).filter(|line| line.name == *name) else {
-                return;
-            };
-            if line.state() == Some(State::Original) {
-                departures.clear();
-            }
-            if let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) =
-                line.change
-            {
-                departures.push(to);
-            }
-        })?;
-        Ok(departures)
+    /// The collections that the item `name` left for since its Original was last here: none of them may hold
+    /// it by now, but each knows where it went. Nothing if it has never been more than a Copy here.
+    pub(crate) fn departures(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<Vec<Destination>>, PathError> {
+        let Some(dir) = self.inventory()? else { return Ok(None) };
+        let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.departures(&dir, name)
     }
 
     /// That the item `name` is not here, and why, as far as the inventory knows.

@@ -29,6 +29,8 @@ pub(super) struct YearInventory {
     /// The last levels of names, one after another.
     leaves: Vec<u8>,
     spans: Vec<Span>,
+    /// The departures before the last line of each item, since its Original was last here; in order.
+    departures: Vec<Span>,
     /// How many lines are not as they were written.
     pub rotten: u64,
     /// Where the last of them begins.
@@ -43,6 +45,8 @@ struct Span {
     start: u32,
     length: u16,
     known: Known,
+    /// Whether the item has been something else than a Copy here.
+    may_be_home: bool,
     /// Where the line begins that says so.
     line: u64,
 }
@@ -124,7 +128,8 @@ impl YearInventory {
             return;
         };
         self.leaves.extend_from_slice(leaf);
-        self.spans.push(Span { start, length, known, line });
+        let may_be_home = !matches!(known, Known::Left | Known::Here(Some(State::Copy)));
+        self.spans.push(Span { start, length, known, may_be_home, line });
     }
 
     /// Puts the items in order; what was recorded last of one stays last.
@@ -139,18 +144,45 @@ impl YearInventory {
         spans.retain(|span| keep(leaf(leaves, span)));
     }
 
-    /// Keeps the last line of each item, in order.
+    /// Keeps the last line of each item, and its departures, in order.
     fn clear(&mut self) {
         self.sort();
-        let YearInventory { leaves, spans, .. } = self;
+        let YearInventory { leaves, spans, .. } = &*self;
         let mut kept = YearInventory::default();
-        for (at, span) in spans.iter().enumerate() {
-            let next = spans.get(at + 1);
-            if next.is_none_or(|next| leaf(leaves, next) != leaf(leaves, span)) {
-                kept.push(leaf(leaves, span), span.known, span.line);
-            }
+        for lines in spans.chunk_by(|a, b| leaf(leaves, a) == leaf(leaves, b)) {
+            let Some((last, before)) = lines.split_last() else { continue };
+            let leaf = leaf(leaves, last);
+            kept.push(leaf, last.known, last.line);
+            let Some(span) = kept.spans.last_mut() else { continue };
+            span.may_be_home = lines.iter().any(|line| line.may_be_home);
+            let is_original = |line: &Span| line.known == Known::Here(Some(State::Original));
+            let original = lines.iter().rposition(is_original);
+            let earlier = if original.is_none() { self.departures_of(leaf) } else { &[] };
+            let later = before.iter().skip(original.map_or(0, |at| at + 1));
+            let departures = earlier.iter().chain(later.filter(|line| line.known == Known::Left));
+            kept.departures.extend(departures.map(|line| Span { line: line.line, ..*span }));
         }
-        (self.leaves, self.spans) = (kept.leaves, kept.spans);
+        (self.leaves, self.spans, self.departures) = (kept.leaves, kept.spans, kept.departures);
+    }
+
+    fn departures_of(&self, wanted: &[u8]) -> &[Span] {
+        let name = |span: &Span| leaf(&self.leaves, span);
+        let start = self.departures.partition_point(|span| name(span) < wanted);
+        let end = self.departures.partition_point(|span| name(span) <= wanted);
+        &self.departures[start..end]
+    }
+
+    /// Whether the item of this number may ever have been something else than a Copy here.
+    pub(super) fn may_be_home(&self, at: usize) -> bool {
+        self.last_rotten.is_some() || self.spans.get(at).is_some_and(|span| span.may_be_home)
+    }
+
+    /// Where the lines begin of the departures of the item of this number, since its Original was last here,
+    /// and of its last line.
+    pub(super) fn departure_lines(&self, at: usize) -> impl Iterator<Item = u64> {
+        let last = self.spans.get(at);
+        let earlier = last.map_or(&[][..], |span| self.departures_of(leaf(&self.leaves, span)));
+        earlier.iter().chain(last).map(|span| span.line)
     }
 
     /// What is known of the item called `leaf` in this year, and its number.
@@ -249,4 +281,33 @@ fn visit_ranges(
 pub(super) fn without_end(line: &[u8]) -> Option<&[u8]> {
     let all_but_end = line.split_last().map_or(line, |(_, before)| before);
     [line, all_but_end].into_iter().find(|text| Fields::of(text).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn departures_outlast_compaction_until_the_original_is_back() {
+        let mut inventory = YearInventory::default();
+        let mut take = |known, line| {
+            for (leaf, was) in [(b"home", State::Original), (b"copy", State::Copy)] {
+                let known = if known == Known::Here(None) { Known::Here(Some(was)) } else { known };
+                inventory.push(leaf, known, line);
+            }
+            inventory.clear();
+            ["copy", "home"].map(|leaf| {
+                let (at, _) = inventory.find(leaf.as_bytes()).unwrap();
+                let lines: Vec<_> = inventory.departure_lines(at).collect();
+                (inventory.may_be_home(at), lines)
+            })
+        };
+        let copy = Known::Here(Some(State::Copy));
+        take(Known::Here(None), 1);
+        take(Known::Left, 2);
+        take(copy, 3);
+        take(Known::Left, 4);
+        assert_eq!(take(copy, 5), [(false, vec![2, 4, 5]), (true, vec![2, 4, 5])]);
+        assert_eq!(take(Known::Here(None), 6), [(false, vec![2, 4, 6]), (true, vec![6])]);
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Once};
 
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::holdings::OriginalError;
+use urepo::holdings::{OriginalError, UnseenRule};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
@@ -45,7 +45,12 @@ impl Mirrors {
         let other = if root == "a" { "b" } else { "a" };
         let others = [Collection::open(&self.world.path(other), &Watcher::default())?];
         let lost = [self.lost.clone()];
-        let loss = Loss { collections: &lost, reason: "fire", others: &others };
+        let loss = Loss {
+            collections: &lost,
+            reason: "fire",
+            others: &others,
+            untraced: UnseenRule::Refuse,
+        };
         self.with_registrar(&collection, |registrar| {
             registrar.promote(&self.name.parse().unwrap(), &loss)
         })
@@ -177,7 +182,8 @@ fn every_lock_that_can_be_had_is_kept() {
     });
     let others = [open("b", Watcher::new(Arc::new(ReadOnly))), open("c", Watcher::default())];
     let lost = [mirrors.lost.clone()];
-    let loss = Loss { collections: &lost, reason: "fire", others: &others };
+    let loss =
+        Loss { collections: &lost, reason: "fire", others: &others, untraced: UnseenRule::Refuse };
     let collection = open("a", Watcher::new(Arc::clone(&locked_at) as _));
     let promote = |registrar: &Registrar<'_>| registrar.promote(&name, &loss);
     assert_eq!(mirrors.with_registrar(&collection, promote).unwrap(), Change::Promoted);
@@ -269,7 +275,8 @@ fn many_items_take_few_syncs() {
         interrupt: &Interrupt::default(),
     };
     let lost = [archive.id().to_owned()];
-    let loss = Loss { collections: &lost, reason: "fire", others: &[] };
+    let loss =
+        Loss { collections: &lost, reason: "fire", others: &[], untraced: UnseenRule::Refuse };
     trace.0.lock().unwrap().clear();
     let mut promoted = Vec::new();
     let flow = registrar.promote_all(&names, &loss, &mut |name, result| {
