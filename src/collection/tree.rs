@@ -189,9 +189,13 @@ impl Names for PrefixTree<'_> {
                 recorded.newest = recorded.newest.max(Some(name.instant()));
             }
         })?;
+        let next_year = now.civil().year + 1;
         for name in ahead {
+            let date = name.instant();
             if self.root.stat(layout::item_directory(&name))?.is_none() {
-                recorded.ahead.insert(name.instant());
+                recorded.ahead.insert(date);
+            } else if date.civil().year <= next_year {
+                recorded.on_disk.insert(date);
             }
         }
         Ok(recorded)

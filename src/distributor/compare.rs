@@ -30,6 +30,17 @@ pub struct RecordedDates {
     pub newest: Option<Instant>,
     /// Dates that the clock has not reached, of names that left. Nothing on disk protects them.
     pub ahead: BTreeSet<Instant>,
+    /// Dates of this year and the next that the clock has not reached, of names on disk. The names of a later
+    /// year are read again when that year begins, which changes [`Names::state`].
+    pub on_disk: BTreeSet<Instant>,
+}
+
+impl RecordedDates {
+    /// The dates that the clock has not reached.
+    pub(super) fn future(mut self) -> BTreeSet<Instant> {
+        self.ahead.append(&mut self.on_disk);
+        self.ahead
+    }
 }
 
 /// The newest names on disk.
@@ -62,11 +73,11 @@ pub(super) struct Basis {
     pub(super) floor: Option<Instant>,
     /// The state of the names that all this was found in.
     pub(super) tree: String,
-    /// Dates of the future that recorded names have which left.
+    /// Dates of the future that recorded names have.
     pub(super) skipped: BTreeSet<Instant>,
 }
 
-/// The state of the names while recorded ones that left are dated in the future: the next process compares again.
+/// The state of the names while recorded ones are dated in the future: the next process compares again.
 pub(super) const UNSETTLED: &str = "-";
 
 impl Distributor<'_> {
@@ -140,9 +151,10 @@ impl Distributor<'_> {
         // An intact memory may have been taken back behind these by a person; a lost one ended with them
         // or later.
         let unknown = recorded.ahead.last().copied().filter(|_| !is_intact);
-        let tree = if recorded.ahead.is_empty() { tree } else { UNSETTLED.to_owned() };
+        let skipped = recorded.future();
+        let tree = if skipped.is_empty() { tree } else { UNSETTLED.to_owned() };
         let last = known.max(newest.date).max(unknown).max(self.given);
-        Ok(Basis { last, floor: is_doubtful.then_some(now), tree, skipped: recorded.ahead })
+        Ok(Basis { last, floor: is_doubtful.then_some(now), tree, skipped })
     }
 
     pub(super) fn future_name(&self, newest: Newest) -> Option<Notice> {

@@ -19,10 +19,11 @@
 //! 6. Every date lies in the past of a clock that has not gone back behind the last date.
 //!
 //! A name on disk that is dated beyond the clock was not given here by a clock that was right. It is
-//! reported and does not count: one wrong name must not end all naming until its date has come.
-//! Nothing on disk protects such a name after it left. The inventory has recorded it: a memory that is not
-//! intact goes on above it, and so refuses to issue as the intact one would. Where a person has taken the
-//! memory back, the date of each such name is skipped.
+//! reported and does not count: one wrong name must not end all naming until its date has come. The date of
+//! each such name that the inventory has recorded is skipped when the clock reaches it. Publishing alone
+//! protects a name that was put there by hand and is not recorded.
+//! Nothing on disk protects a name of the future that left. A memory that is not intact goes on above it, and
+//! so refuses to issue as the intact one would, until a person takes the memory back.
 
 pub mod algorithm;
 mod compare;
@@ -107,7 +108,7 @@ pub struct Distributor<'a> {
     pub interrupt: Interrupt,
     /// The last date this process gave; with it, the memory was compared with the names on disk.
     given: Option<Instant>,
-    /// Dates of the future that recorded names have which left.
+    /// Dates of the future that recorded names have.
     skipped: BTreeSet<Instant>,
 }
 
@@ -191,7 +192,8 @@ impl<'a> Distributor<'a> {
         let last = last.filter(|last| future == FutureDate::Keep || *last <= limit);
         let last = last.max(newest.date).max(recorded.newest);
         self.judged(last.filter(|last| *last <= limit), now, patience)?;
-        let tree = if recorded.ahead.is_empty() { names.state(now)? } else { UNSETTLED.to_owned() };
+        let has_future = !recorded.future().is_empty();
+        let tree = if has_future { UNSETTLED.to_owned() } else { names.state(now)? };
         memory.write(last.max(Some(now)), self.setting, &tree)?;
         Ok(self.future_name(newest).into_iter().collect())
     }
@@ -212,7 +214,10 @@ impl<'a> Distributor<'a> {
         let newest = names.newest(limit)?;
         let follows = newest.date.is_some() || past == Past::Unknown;
         let last = newest.date.max(follows.then_some(now));
-        memory.write(last, self.setting, &names.state(now)?)?;
+        // The inventory, which has the names of the future, may not be there yet.
+        let has_future = newest.future.is_some();
+        let tree = if has_future { UNSETTLED.to_owned() } else { names.state(now)? };
+        memory.write(last, self.setting, &tree)?;
         Ok(self.future_name(newest).into_iter().collect())
     }
 

@@ -1,4 +1,4 @@
-//! Names that left are on no disk: the inventory keeps them from being given again.
+//! Names of the future, on disk and not: the inventory keeps them from being given again.
 
 use std::path::{Path, PathBuf};
 
@@ -99,6 +99,55 @@ fn a_name_given_ahead_of_the_clock_is_not_given_again() {
     }
     let new = archive.deposit("2026-11-21T03:13:40Z");
     assert!(new.instant() > given.instant(), "{new} after {given}");
+}
+
+/// It does not end naming either, until its date has come.
+#[test]
+fn a_name_of_the_future_on_disk_is_skipped() {
+    for is_lost in [true, false] {
+        let archive = Archive::new();
+        let given = archive.deposit("2026-11-21T03:13:20Z");
+        if is_lost {
+            std::fs::remove_dir_all(archive.memories()).unwrap();
+        } else {
+            archive.take_over("2026-11-21T02:13:23Z", FutureDate::Forget);
+        }
+        let first = archive.deposit("2026-11-21T02:13:24Z");
+        assert!(first.instant() < given.instant(), "{first}");
+        archive.deposit("2026-11-21T02:13:25Z");
+
+        // A process that is at work when the clock reaches that date.
+        let collection = Collection::open(&archive.root, &Watcher::default()).unwrap();
+        let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:26Z"));
+        let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
+        issuer.issue(1).unwrap();
+        clock.set("2026-11-21T03:13:20Z");
+        let (labels, _) = issuer.issue(1).unwrap();
+        assert_ne!(labels[0].name, given, "lost: {is_lost}");
+    }
+    // One that begins then.
+    let archive = Archive::new();
+    let given = archive.deposit("2026-11-21T03:13:20Z");
+    std::fs::remove_dir_all(archive.memories()).unwrap();
+    archive.deposit("2026-11-21T02:13:24Z");
+    let new = archive.deposit("2026-11-21T03:13:40Z");
+    assert!(new.instant() > given.instant(), "{new} after {given}");
+}
+
+/// Naming goes on though a name is dated in a later year, and the names are not read again for it.
+#[test]
+fn a_name_of_a_later_year_does_not_count() {
+    let archive = Archive::new();
+    let given = archive.deposit("2199-01-01T00:00:00Z");
+    std::fs::remove_dir_all(archive.memories()).unwrap();
+    let new = archive.deposit("2026-11-21T02:13:24Z");
+    assert!(new.instant() < given.instant(), "{new}");
+    let bytes = std::fs::read(archive.memory()).unwrap();
+    let records = [0, slot::FILE / 2].map(|at| slot::decode(&bytes[at..at + slot::SLOT]).unwrap());
+    let last = records.iter().max_by_key(|record| record.sequence).unwrap();
+    assert_ne!(last.tree.as_str(), "-", "the names are known");
+    let new = archive.deposit("2199-01-01T00:00:10Z");
+    assert!(new.instant() > given.instant(), "{new}");
 }
 
 /// Of a name on disk the no-replace rename takes care; after it left, the inventory does.
