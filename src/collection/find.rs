@@ -18,7 +18,7 @@ impl Collection {
     }
 
     /// The item called `name`, which somebody asked for: the error says where it has gone.
-    pub(crate) fn named_item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
+    pub fn named_item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
         self.item(name).map_err(|error| match error {
             CollectionError::NoSuchItem { .. } => self.absent(name),
             error => error,

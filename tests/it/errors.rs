@@ -13,6 +13,7 @@ mod imports;
 mod items;
 mod memories;
 mod names;
+mod promoting;
 mod removals;
 mod sources;
 mod streams;

@@ -1,14 +1,14 @@
 //! `urepo promote`: Copies become Originals, because the collection of the Originals is lost.
 
+mod lost;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::ValueEnum;
-use urepo::collection::{Collection, Departure, InventoryChange};
-use urepo::disk::Watcher;
+use urepo::collection::Collection;
 use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
-use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::promotion::{Loss, PromotionError};
 use urepo::transfer::end_lost;
@@ -18,12 +18,9 @@ use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
-use crate::cli::known::{Known, Missing};
 use crate::cli::select::Selection;
-use crate::cli::shell;
 
 /// Make Copies the Originals, because the collection that held these is lost
 ///
@@ -79,7 +76,10 @@ impl Promote {
             return Err(Failure::usage("the reason is empty"));
         }
         let collection = context.collection()?;
-        let known = context.known(&self.with)?;
+        // One that is there may have given up its items.
+        let openable = self.lost.iter().filter(|lost| lost::open(context, lost).is_some());
+        let known =
+            context.known(&self.with.iter().chain(openable).cloned().collect::<Vec<_>>())?;
         let run = Run {
             context,
             collection: &collection,
@@ -88,17 +88,15 @@ impl Promote {
             verb: "promote",
             done: "promoted",
         };
-        let given_up = self.refuse_reachable(&run, &known)?;
+        let mut lost = self.ids_of_given_up(&run, &known)?;
+        self.refuse_missing(context, &known)?;
         if !context.global.dry_run {
             let others = known.collections.iter().filter(|it| it.id() != collection.id());
             finish_first(context, &collection, &others.collect::<Vec<_>>())?;
         }
         let mut others = known.collections;
         others.retain(|other| other.id() != collection.id());
-        let lost = match given_up {
-            Some(id) => vec![id],
-            None => self.ids_of_lost(&run, &others)?,
-        };
+        lost.extend(self.ids_of_gone(&run, &others)?);
         // An unreadable item is reported, not skipped.
         let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
@@ -135,97 +133,6 @@ impl Promote {
         let question = format!("make {items} from the lost {collection} {lost} the Original?");
         confirm(context, self.yes, &question)
     }
-
-    /// What can be opened is not lost, and what cannot be opened may hold the Original. The id of a known
-    /// collection that is given as the only lost one, and has given up all items that are named.
-    fn refuse_reachable(&self, run: &Run<'_>, known: &Known) -> Result<Option<String>, Failure> {
-        let (context, own) = (run.context, run.collection);
-        let paths: Vec<_> = self.lost.iter().map(|lost| context.collection_path(lost)).collect();
-        let is_meant = |it: &&Collection| {
-            let named = |lost: &OsString| *lost == *it.id() || *lost == *it.settings().name;
-            self.lost.iter().any(named) || paths.iter().any(|path| it.path() == path)
-        };
-        let reachable = known.collections.iter().chain([own]).find(is_meant);
-        let given_up = match reachable {
-            Some(it) if self.lost.len() == 1 && self.selection.names_items() => {
-                let names = run.choose(|_| true)?.names;
-                let is_all = !names.is_empty() && names.iter().all(|name| has_given_up(it, name));
-                is_all.then(|| it.id().to_owned())
-            }
-            _ => None,
-        };
-        let reachable = reachable.map(|it| it.path().to_path_buf()).or_else(|| {
-            paths.iter().find(|path| Collection::open(path, &Watcher::default()).is_ok()).cloned()
-        });
-        if let Some(path) = reachable.filter(|_| given_up.is_none()) {
-            let message =
-                format!("the collection in `{}` is not lost: it can be opened", path.display());
-            return Err(Failure::new(Exit::Conflict, message)
-                .hint("`urepo migrate` hands Originals over from there"));
-        }
-        let is_lost = |missing: &&Missing| {
-            self.lost.iter().any(|lost| *lost == *missing.name) || paths.contains(&missing.path)
-        };
-        let unknown = known.missing.iter().find(|missing| !is_lost(missing));
-        match unknown {
-            None => Ok(given_up),
-            Some(missing) => {
-                let message = format!("`{}` cannot be opened and may hold Originals", missing.name);
-                Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(
-                    format!(
-                        "mount it; if it is the lost one, `--lost {}`; if it is gone permanently, take it \
-                         out of the settings",
-                        shell::word(&missing.name)
-                    ),
-                ))
-            }
-        }
-    }
-
-    /// The ids of the lost collections: as they were given; and of one that was given by name or path, the
-    /// one that may hold the Originals and is neither known nor given.
-    fn ids_of_lost(&self, run: &Run<'_>, others: &[Collection]) -> Result<Vec<String>, Failure> {
-        let is_id =
-            |text: &&str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let given = self.lost.iter().filter_map(|lost| lost.to_str().filter(is_id));
-        let mut lost: Vec<String> = given.map(str::to_owned).collect();
-        let unnamed = self.lost.len() - lost.len();
-        if unnamed == 0 {
-            return Ok(lost);
-        }
-        let is_unknown =
-            |id: &String| !lost.contains(id) && !others.iter().any(|known| known.id() == *id);
-        let chosen = run.choose(|_| true)?;
-        let made = chosen.names.iter().filter_map(|name| made_of(run.collection, name));
-        let mut ids: BTreeSet<_> = made.filter(is_unknown).collect();
-        if ids.is_empty() {
-            // The Original went on since the Copies were made.
-            let holders = chosen.names.iter().filter_map(|name| run.holders(name, others).ok());
-            ids = holders.flatten().filter(is_unknown).collect();
-        }
-        if ids.is_empty() {
-            // Nothing is left to promote: the same run is repeated.
-            let lost = chosen.names.iter().filter_map(|name| was_lost(run.collection, name));
-            ids = lost.filter(is_unknown).collect();
-        }
-        match ids.len() {
-            0 => Err(Failure::new(
-                Exit::NoItem,
-                "none of these items is a Copy from a collection that cannot be reached",
-            )
-            .hint("`urepo status` lists Copies without an Original")),
-            1 if unnamed == 1 => {
-                lost.extend(ids);
-                Ok(lost)
-            }
-            count => Err(Failure::new(
-                Exit::Conflict,
-                format!("the Copies are from {count} collections that cannot be reached"),
-            )
-            .caused_by(ids.into_iter().collect::<Vec<_>>().join(", "))
-            .hint("give the ids of the lost ones with `--lost`")),
-        }
-    }
 }
 
 impl Run<'_> {
@@ -237,24 +144,4 @@ impl Run<'_> {
     ) -> Result<BTreeSet<String>, PromotionError> {
         self.registrar(None, &NoProgress).holders(name, others)
     }
-}
-
-/// Whether a person has accepted that an item is gone from a collection.
-fn has_given_up(collection: &Collection, name: &RepositoryName) -> bool {
-    let recorded = collection.last_record(name).ok().flatten();
-    recorded.is_some_and(|it| it.line.change == InventoryChange::Left(Departure::Lost))
-}
-
-/// The collection that a Copy was made of.
-fn made_of(collection: &Collection, name: &RepositoryName) -> Option<String> {
-    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
-    sidecar.made_of().filter(|_| sidecar.state == State::Copy).map(str::to_owned)
-}
-
-/// The collection whose loss has made an item the Original: the same run may be repeated.
-fn was_lost(collection: &Collection, name: &RepositoryName) -> Option<String> {
-    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
-    let history = sidecar.origin.get("handovers")?.as_array()?;
-    let lost = history.iter().rev().find(|entry| entry.get("lost").is_some())?;
-    lost.get("from")?.as_str().map(str::to_owned)
 }

@@ -1,0 +1,204 @@
+//! Which collections count as lost: those that cannot be opened, and those that have given up their items.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+
+use urepo::collection::{Collection, CollectionError, Departure, InventoryChange};
+use urepo::disk::Watcher;
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+
+use super::super::promotion::Run;
+use super::{Promote, Rule};
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::known::{Known, Missing};
+use crate::cli::shell;
+
+impl Promote {
+    /// The ids of the collections that are given as lost and can be opened. Each of them has given up all
+    /// items that are named.
+    pub(super) fn ids_of_given_up(
+        &self,
+        run: &Run<'_>,
+        known: &Known,
+    ) -> Result<Vec<String>, Failure> {
+        let mut ids = Vec::new();
+        for lost in &self.lost {
+            let Some(reachable) = meant(run.context, lost, &known.collections) else { continue };
+            if let Some(hint) = self.reason_to_keep(run, reachable, known)? {
+                let path = reachable.path().display();
+                let message = format!("the collection in `{path}` is not lost: it can be opened");
+                return Err(Failure::new(Exit::Conflict, message).hint(hint));
+            }
+            ids.push(reachable.id().to_owned());
+        }
+        Ok(ids)
+    }
+
+    /// What to do with a collection that can be opened, unless it has given up all items that are named.
+    fn reason_to_keep(
+        &self,
+        run: &Run<'_>,
+        reachable: &Collection,
+        known: &Known,
+    ) -> Result<Option<String>, Failure> {
+        let own = run.collection;
+        if reachable.id() == own.id() {
+            return Ok(Some(
+                "`-c` names the collection of the Copies, `--lost` that of the Originals"
+                    .to_owned(),
+            ));
+        }
+        let (here, there) = (shell::word(own.path()), shell::word(reachable.path()));
+        let is_silent = |name: &RepositoryName| is_unrecorded(reachable, name);
+        let is_forced = self.force.contains(&Rule::Untraced);
+        let is_given_up =
+            |name: &RepositoryName| has_given_up(reachable, name) || (is_forced && is_silent(name));
+        let names = run.choose(|_| true)?.names;
+        let Some(kept) = names.iter().find(|name| !is_given_up(name)) else {
+            let is_named = self.selection.names_items() && !names.is_empty();
+            return Ok((!is_named).then(|| "name the items that it has given up".to_owned()));
+        };
+        let is_unknown = |id: &String| known.collections.iter().all(|it| it.id() != *id);
+        if let Some(id) = made_of(own, kept).filter(is_unknown) {
+            return Ok(Some(format!("the Copies are from another collection: `--lost {id}`")));
+        }
+        if !self.selection.names_items() {
+            return Ok(Some(format!(
+                "`urepo -c {there} migrate --all --to {here}` hands over what it holds; name the items that \
+                 it has given up"
+            )));
+        }
+        Ok(Some(match reachable.named_item(kept) {
+            Ok(item) if item.sidecar().is_ok_and(|(it, _)| it.state == State::Original) => {
+                format!("`urepo -c {there} migrate {kept} --to {here}` hands the Original over")
+            }
+            Err(CollectionError::Vanished { .. }) => format!(
+                "`urepo -c {there} repair {kept} --from {here}` brings it back; `urepo -c {there} recover \
+                 --inventory` gives it up, then repeat this"
+            ),
+            Err(_) if is_silent(kept) => format!(
+                "it has no record of `{kept}`; if the Original was lost there, `--force untraced`"
+            ),
+            _ => format!(
+                "`urepo -c {here} whereis {kept} --with {there}` shows which collections hold it"
+            ),
+        }))
+    }
+
+    /// What cannot be opened may hold the Originals.
+    pub(super) fn refuse_missing(&self, context: &Context, known: &Known) -> Done {
+        let is_lost = |missing: &&Missing| {
+            self.lost
+                .iter()
+                .any(|lost| *lost == *missing.name || context.collection_path(lost) == missing.path)
+        };
+        let Some(missing) = known.missing.iter().find(|missing| !is_lost(missing)) else {
+            return Ok(());
+        };
+        let message = format!("`{}` cannot be opened and may hold Originals", missing.name);
+        let hint = format!(
+            "mount it; if it is the lost one, `--lost {}`; if it is gone permanently, take it out of the \
+             settings",
+            shell::word(&missing.name)
+        );
+        Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(hint))
+    }
+
+    /// The ids of the lost collections that cannot be opened: as they were given; and of one that was given by
+    /// name or path, the one that may hold the Originals and is neither known nor given.
+    pub(super) fn ids_of_gone(
+        &self,
+        run: &Run<'_>,
+        others: &[Collection],
+    ) -> Result<Vec<String>, Failure> {
+        let is_id =
+            |text: &&str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let gone = self.lost.iter().filter(|lost| meant(run.context, lost, others).is_none());
+        let gone: Vec<_> = gone.collect();
+        let given = gone.iter().filter_map(|lost| lost.to_str().filter(is_id));
+        let mut lost: Vec<String> = given.map(str::to_owned).collect();
+        let unnamed = gone.len() - lost.len();
+        if unnamed == 0 {
+            return Ok(lost);
+        }
+        let is_unknown =
+            |id: &String| !lost.contains(id) && !others.iter().any(|known| known.id() == *id);
+        let chosen = run.choose(|_| true)?;
+        let made = chosen.names.iter().filter_map(|name| made_of(run.collection, name));
+        let mut ids: BTreeSet<_> = made.filter(is_unknown).collect();
+        if ids.is_empty() {
+            // The Original went on since the Copies were made.
+            let holders = chosen.names.iter().filter_map(|name| run.holders(name, others).ok());
+            ids = holders.flatten().filter(is_unknown).collect();
+        }
+        if ids.is_empty() {
+            // Nothing is left to promote: the same run is repeated.
+            let lost = chosen.names.iter().filter_map(|name| was_lost(run.collection, name));
+            ids = lost.filter(is_unknown).collect();
+        }
+        match ids.len() {
+            0 => Err(Failure::new(
+                Exit::NoItem,
+                "none of these items is a Copy from a collection that cannot be reached",
+            )
+            .hint("`urepo status` lists Copies without an Original")),
+            1 if unnamed == 1 => {
+                lost.extend(ids);
+                Ok(lost)
+            }
+            count => Err(Failure::new(
+                Exit::Conflict,
+                format!("the Copies are from {count} collections that cannot be reached"),
+            )
+            .caused_by(ids.into_iter().collect::<Vec<_>>().join(", "))
+            .hint("give the ids of the lost ones with `--lost`")),
+        }
+    }
+}
+
+/// The collection that `lost` is by its path, or by its name in the settings, if it can be opened.
+pub(super) fn open(context: &Context, lost: &OsStr) -> Option<Collection> {
+    Collection::open(&context.collection_path(lost), &Watcher::default()).ok()
+}
+
+/// The one of `collections` that `lost` is, by its id, name or path.
+fn meant<'c>(
+    context: &Context,
+    lost: &OsStr,
+    collections: &'c [Collection],
+) -> Option<&'c Collection> {
+    let opened = open(context, lost);
+    collections.iter().find(|it| match &opened {
+        Some(opened) => opened.id() == it.id(),
+        None => *lost == *it.id() || *lost == *it.settings().name,
+    })
+}
+
+/// Whether a collection neither holds an item nor has recorded that it did.
+fn is_unrecorded(collection: &Collection, name: &RepositoryName) -> bool {
+    matches!(collection.named_item(name), Err(CollectionError::NoSuchItem { .. }))
+}
+
+/// Whether a person has accepted that an item is gone from a collection.
+fn has_given_up(collection: &Collection, name: &RepositoryName) -> bool {
+    let recorded = collection.last_record(name).ok().flatten();
+    recorded.is_some_and(|it| it.line.change == InventoryChange::Left(Departure::Lost))
+}
+
+/// The collection that a Copy was made of.
+fn made_of(collection: &Collection, name: &RepositoryName) -> Option<String> {
+    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
+    sidecar.made_of().filter(|_| sidecar.state == State::Copy).map(str::to_owned)
+}
+
+/// The collection whose loss has made an item the Original: the same run may be repeated.
+fn was_lost(collection: &Collection, name: &RepositoryName) -> Option<String> {
+    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
+    let history = sidecar.origin.get("handovers")?.as_array()?;
+    let lost = history.iter().rev().find(|entry| entry.get("lost").is_some())?;
+    lost.get("from")?.as_str().map(str::to_owned)
+}
