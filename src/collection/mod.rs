@@ -90,6 +90,8 @@ pub struct Collection {
     unlogged: Arc<Unlogged>,
     /// This process gave up what is reserved for deleting.
     reserve_given_up: AtomicBool,
+    /// There was no room to rebuild the inventory.
+    has_no_room: AtomicBool,
     /// The trash as it was last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
     /// The inventory, as far as it was asked.
@@ -147,6 +149,7 @@ impl Collection {
             log_given_up: AtomicBool::new(false),
             unlogged: Arc::default(),
             reserve_given_up: AtomicBool::new(false),
+            has_no_room: AtomicBool::new(false),
         })
     }
 

@@ -2,7 +2,8 @@
 //! free inode, gives them up, and they are made again when it has ended.
 //!
 //! Purging needs no room. Deleting does: a tombstone is a new file before it is the old one, and the trash
-//! gets a directory. What is given up can be taken by anybody; then the deletion fails, and may be repeated.
+//! gets a directory. A lost inventory is rebuilt first, since a Copy may not leave unrecorded: the reserve has
+//! room for that of a small collection. What is given up can be taken by anybody; then the deletion fails, and may be repeated.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -30,7 +31,8 @@ impl Collection {
         agent: &Agent,
         waiter: &Waiter<'_>,
     ) -> Result<Writer, CollectionError> {
-        self.with_reserve(|| self.writer(agent, waiter))
+        self.forgive_full_disk(self.with_reserve(|| self.rebuild(agent, waiter)))?;
+        self.with_reserve(|| self.join(agent, waiter))
     }
 
     /// Does `act`, and does it again with the room that is reserved if the disk was full.

@@ -1,6 +1,7 @@
 //! Changing a collection: the lock that writers share, and their stages.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::left_overs::empty_dead_stages;
@@ -25,11 +26,27 @@ pub struct Writer {
 impl Collection {
     /// Joins the writers of this collection, waiting while it is being recovered.
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
-        match self.rebuild(agent, waiter) {
-            // Who makes room on a full disk needs no list of what is there.
-            Err(error) if error.is_full() => {}
-            outcome => outcome?,
-        }
+        self.forgive_full_disk(self.rebuild(agent, waiter))?;
+        self.join(agent, waiter)
+    }
+
+    /// Lets a change go on without the inventory where there is no room for it. What leaves is recorded, so it
+    /// stays then ([`Collection::confirm_inventory`]); a tombstone needs no inventory.
+    pub(super) fn forgive_full_disk(
+        &self,
+        rebuilt: Result<(), PathError>,
+    ) -> Result<(), PathError> {
+        let is_full = rebuilt.as_ref().is_err_and(PathError::is_full);
+        self.has_no_room.store(is_full, Ordering::Relaxed);
+        if is_full { Ok(()) } else { rebuilt }
+    }
+
+    /// Joins the writers, whatever is missing of urepo's own directory.
+    pub(super) fn join(
+        &self,
+        agent: &Agent,
+        waiter: &Waiter<'_>,
+    ) -> Result<Writer, CollectionError> {
         let own = self.ensure_own()?;
         let staging = own.ensure_dir(layout::STAGING)?;
         let lock = self.share_lock((own, &staging), agent, waiter)?;

@@ -36,7 +36,9 @@ mod recorded;
 mod year;
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Collection;
@@ -127,10 +129,17 @@ impl Collection {
         if self.inventory()?.is_some() {
             return Ok(());
         }
+        let path = self.root().path_of(Path::new(layout::OWN).join(layout::INVENTORY));
+        if self.has_no_room.load(Ordering::Relaxed) {
+            return Err(PathError::new(
+                "rebuild the inventory",
+                path,
+                ErrorKind::StorageFull.into(),
+            ));
+        }
         let cause = std::io::Error::other(
             "it is missing, and another command is writing; repeat when that has ended",
         );
-        let path = self.root().path_of(Path::new(layout::OWN).join(layout::INVENTORY));
         Err(PathError::new("record in the inventory", path, cause))
     }
 

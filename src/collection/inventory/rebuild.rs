@@ -28,6 +28,15 @@ impl Collection {
         clock: &dyn Clock,
     ) -> Result<BuiltInventory, PathError> {
         own.remove_tree(Path::new(STAGED))?;
+        let built = self.build_in(own, clock);
+        if built.is_err() {
+            // On a full disk, a deletion needs the little room that there is.
+            let _ = own.remove_tree(Path::new(STAGED));
+        }
+        built
+    }
+
+    fn build_in(&self, own: &Dir, clock: &dyn Clock) -> Result<BuiltInventory, PathError> {
         let staged = own.ensure_dir(STAGED)?;
         let mut building = Building { dir: &staged, file: String::new(), text: String::new() };
         let mut built = BuiltInventory::default();

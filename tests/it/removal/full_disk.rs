@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use snapbox::str;
-use urepo::collection::{Unlogged, lock_items};
+use urepo::collection::{Departure, InventoryChange, Unlogged, lock_items};
 use urepo::disk::{Operation, Watch};
 
 use super::*;
@@ -92,6 +92,75 @@ verified 3 items, 1 file, 1 B: no damage
     );
 }
 
+#[test]
+fn a_copy_is_deleted_there_though_the_inventory_is_lost() {
+    let script = r#"
+        $UREPO init other --host other.example.org 2>told
+        $UREPO -c mount/archive migrate "$a" --to other --leave-copy 2>told
+        rm -r mount/archive/.urepo/inventory
+        dd if=/dev/zero of=mount/full bs=4k 2>/dev/null || :
+        run delete --with other "$a"
+        run purge --yes
+        rm mount/full
+        run show "$a"
+    "#;
+    let Some(told) = with_mounts(&crate::support::World::new(), &format!("{FILL}{script}")) else {
+        return;
+    };
+    snapbox::assert_data_eq!(
+        told,
+        str![[r#"
+exit 0
+warning: `[WORLD]/mount/archive/.urepo/inventory` was missing and has been rebuilt; the inventory lists the 3 items found, and no item lost before
+deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+exit 0
+purged 1 item, [..]; [..] freed
+exit 21
+error: no item `example.org/archive/[..]` in `[WORLD]/mount/archive`: it was deleted on [..]
+hint: `urepo whereis example.org/archive/[..]` looks for it in all known collections
+
+"#]]
+    );
+}
+
+/// A disk with no room for an inventory, and with room for everything else.
+struct NoInventory;
+
+impl Watch for NoInventory {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_inventory = path.to_string_lossy().contains("inventory.new");
+        if operation == Operation::Write && is_inventory {
+            return Err(Errno::NOSPC.into());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_inventory_for_which_there_is_no_room() {
+    let world = World::with_copy();
+    let sites = ["archive", "other"];
+    for site in sites {
+        std::fs::remove_dir_all(world.root(site).join(".urepo/inventory")).unwrap();
+    }
+    let [archive, other] = sites.map(|site| {
+        Collection::open(&world.root(site), &Watcher::new(Arc::new(NoInventory) as _)).unwrap()
+    });
+    let others = [world.open("archive")];
+    for _ in 0..2 {
+        let error = delete(&other, &world.name, &relying_on(&others)).unwrap_err();
+        let RemovalError::Disk(error) = error else { panic!("{error:?}") };
+        assert!(error.is_full(), "{error:?}");
+        assert!(error.to_string().starts_with("cannot rebuild the inventory `"), "{error}");
+        assert!(!world.root("other/.urepo/inventory.new").exists());
+    }
+    // A tombstone needs no inventory.
+    delete(&archive, &world.name, &forced()).unwrap();
+    delete(&world.open("other"), &world.name, &forced()).unwrap();
+    let line = world.open("other").last_record(&world.name).unwrap().unwrap().line;
+    assert_eq!(line.change, InventoryChange::Left(Departure::Deleted));
+}
+
 /// A disk on which nothing can be made or written from the n-th time on, until as many files are removed as
 /// make room.
 struct Full {
@@ -125,35 +194,57 @@ impl Watch for Full {
     }
 }
 
+/// Deletes the item of `collection` while the disk is full, and returns whether it was.
+fn delete_while(full: &Arc<Full>, world: &World, collection: &str) -> bool {
+    let watcher = Watcher::new(Arc::clone(full) as _);
+    let collection = Collection::open(&world.root(collection), &watcher).unwrap();
+    let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
+    let writer = collection.writer_to_delete(&agent, &waiter(&clock)).unwrap();
+    let remover = Remover {
+        collection: &collection,
+        writer,
+        agent: &agent,
+        clock: &clock,
+        wait: PATIENCE,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    let order = forced();
+    let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
+    deletion.delete(&world.name).unwrap();
+    deletion.finish().unwrap();
+    remover.writer.finish().unwrap();
+    assert_eq!(tree(&collection.path().join(".urepo/reserve")).len(), 12, "at {}", full.at);
+    full.seen.load(Ordering::Relaxed) > full.at
+}
+
 /// Wherever the disk becomes full, the reserve is enough.
 #[test]
 fn a_disk_that_becomes_full_anywhere() {
     for at in 0.. {
         let world = World::new();
-        let full = Full::from(at, 1);
-        let watcher = Watcher::new(Arc::clone(&full) as _);
-        let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
-        let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
-        let writer = collection.writer_to_delete(&agent, &waiter(&clock)).unwrap();
-        let remover = Remover {
-            collection: &collection,
-            writer,
-            agent: &agent,
-            clock: &clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        };
-        let order = forced();
-        let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
-        deletion.delete(&world.name).unwrap();
-        deletion.finish().unwrap();
-        remover.writer.finish().unwrap();
+        let was_full = delete_while(&Full::from(at, 1), &world, "archive");
         assert_eq!(world.sidecar("archive").state, State::Deleted, "at {at}");
         assert_eq!(world.trash(), [Held::Payload], "at {at}");
-        assert_eq!(crate::support::tree(&world.root("archive/.urepo/journal")), [""; 0]);
-        assert_eq!(crate::support::tree(&world.root("archive/.urepo/reserve")).len(), 12);
-        if full.seen.load(Ordering::Relaxed) <= at {
+        assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
+        if !was_full {
+            assert!(at > 10, "room was needed {at} times only");
+            break;
+        }
+    }
+}
+
+/// A Copy may not leave unrecorded: the reserve has room for the inventory of a small collection too.
+#[test]
+fn a_disk_that_becomes_full_anywhere_beside_a_lost_inventory() {
+    for at in 0.. {
+        let world = World::with_copy();
+        std::fs::remove_dir_all(world.root("other/.urepo/inventory")).unwrap();
+        let was_full = delete_while(&Full::from(at, 12), &world, "other");
+        assert_eq!(trash(&world.open("other")), [Held::Copy], "at {at}");
+        let line = world.open("other").last_record(&world.name).unwrap().unwrap().line;
+        assert_eq!(line.change, InventoryChange::Left(Departure::Deleted), "at {at}");
+        if !was_full {
             assert!(at > 10, "room was needed {at} times only");
             break;
         }
