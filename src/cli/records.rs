@@ -60,6 +60,8 @@ pub(crate) struct Item<'a> {
     pub(crate) export: Option<Export>,
     #[serde(flatten)]
     pub(crate) trash: Option<Trash>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) kept: Vec<PathAt>,
     #[serde(flatten)]
     pub(crate) proven_by: Option<PathAt>,
     pub(crate) was: Option<String>,

@@ -312,6 +312,24 @@ impl Collection {
         Ok(Held::Remains)
     }
 
+    /// The entries of the trash that keep what a repair replaced in the item `name`, or files that its sidecar
+    /// did not list. They stay until they are purged, and are not restored.
+    pub(crate) fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {
+        let trash = self.root().path_of(Path::new(layout::OWN).join(layout::TRASH));
+        let mut kept = Vec::new();
+        for trashed in self.trashed_of(name, Recall::Fresh)? {
+            match self.held_if_there(&trashed) {
+                Ok(Some(Held::Replaced | Held::Unlisted)) => kept.push(trash.join(&trashed.entry)),
+                Ok(_) => {}
+                // Another user's, who keeps it closed.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                Err(error) => return Err(error),
+            }
+        }
+        kept.sort();
+        Ok(kept)
+    }
+
     /// How large an entry is, and when it was last changed.
     pub(crate) fn measure_trashed(
         &self,

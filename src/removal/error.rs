@@ -52,10 +52,20 @@ pub enum RemovalError {
         detail: String,
     },
     /// Its bytes are not in the trash.
-    #[error("nothing of `{name}` is in the trash")]
+    #[error("the files of `{name}` are not in the trash")]
     NotInTrash {
         /// The item.
         name: RepositoryName,
+        /// Entries of the trash with what a repair replaced in it, or what its sidecar did not list.
+        kept: Vec<PathBuf>,
+    },
+    /// It is not here, but not because it was deleted.
+    #[error("{absence}")]
+    NotDeleted {
+        /// Why it is not here.
+        absence: Box<CollectionError>,
+        /// Entries of the trash with what a repair replaced in it, or what its sidecar did not list.
+        kept: Vec<PathBuf>,
     },
     /// The trash holds what the item in place has lost.
     #[error("`{name}` is {state} and has no payload; it may be the one in the trash")]

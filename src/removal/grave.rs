@@ -1,7 +1,7 @@
 //! What there is of a deleted item: found, read and compared, and left as it is.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::plan::has_payload;
 use super::{DamageRule, RemovalError, Restoration};
@@ -29,8 +29,8 @@ pub(super) struct Search<'a> {
 pub(super) enum Grave {
     /// A tombstone, and where its payload is: beside it already unless in the trash.
     Tombstone { item: StoredItem, record: ReadSidecar, trashed: Option<Trashed> },
-    /// Nothing: the item is not deleted.
-    Empty { item: StoredItem, sidecar: Sidecar },
+    /// Nothing: the item is not deleted. The trash may keep what was replaced in it.
+    Empty { item: StoredItem, sidecar: Sidecar, kept: Vec<PathBuf> },
     /// A Copy, whole, in the trash.
     Copy { sidecar: Sidecar, trashed: Trashed },
 }
@@ -39,9 +39,22 @@ impl<'a> Search<'a> {
     pub(super) fn find(&self, name: &RepositoryName) -> Result<Grave, RemovalError> {
         match self.collection.item(name) {
             Ok(item) => self.below_tombstone(item),
-            Err(error @ CollectionError::NoSuchItem { .. }) => self.copy(name)?.ok_or(error.into()),
+            Err(CollectionError::NoSuchItem { .. }) => match self.copy(name)? {
+                Some(grave) => Ok(grave),
+                None => Err(self.not_deleted(name)?),
+            },
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Why there is nothing to restore where no item is.
+    fn not_deleted(&self, name: &RepositoryName) -> Result<RemovalError, RemovalError> {
+        let absence = self.collection.absent(name);
+        let kept = self.collection.kept_in_trash(name)?;
+        if kept.is_empty() || !absence.is_absence() {
+            return Ok(absence.into());
+        }
+        Ok(RemovalError::NotDeleted { absence: Box::new(absence), kept })
     }
 
     /// The same, under the lock of the item now, unless another run has changed it since it was found.
@@ -84,7 +97,8 @@ impl<'a> Search<'a> {
         let record = item.read_sidecar()?;
         let name = item.name();
         if record.sidecar.state != State::Deleted {
-            return Ok(Grave::Empty { item, sidecar: record.sidecar });
+            let kept = self.collection.kept_in_trash(name)?;
+            return Ok(Grave::Empty { item, sidecar: record.sidecar, kept });
         }
         if record.seal != Seal::Intact && self.restoration.damage == DamageRule::Refuse {
             let detail = "its tombstone is not as it was sealed".to_owned();
@@ -108,7 +122,11 @@ impl<'a> Search<'a> {
                     Some(doc) => self.damage_of(doc, &record.sidecar).map(Some),
                     None => Ok(None),
                 })?;
-            Some(chosen.ok_or_else(|| RemovalError::NotInTrash { name: name.clone() })?)
+            if chosen.is_none() {
+                let kept = self.collection.kept_in_trash(name)?;
+                return Err(RemovalError::NotInTrash { name: name.clone(), kept });
+            }
+            chosen
         };
         Ok(Grave::Tombstone { item, record, trashed })
     }

@@ -1,6 +1,6 @@
 //! Restoring deleted items from the trash.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::grave::{Grave, Search, state_before};
 use super::{RemovalError, Remover, Restoration};
@@ -23,6 +23,9 @@ pub struct Restored {
     pub state: State,
     /// Whether it was not deleted, so that nothing is done.
     pub was_here: bool,
+    /// Entries of the trash with what a repair replaced in an item that was here, or what its sidecar did not
+    /// list.
+    pub kept: Vec<PathBuf>,
     /// Its files.
     pub files: u64,
     /// Their bytes.
@@ -39,6 +42,10 @@ impl Restored {
             name: sidecar.repository.clone(),
             state,
             was_here: matches!(grave, Grave::Empty { .. }),
+            kept: match grave {
+                Grave::Empty { kept, .. } => kept.clone(),
+                Grave::Tombstone { .. } | Grave::Copy { .. } => Vec::new(),
+            },
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
         }

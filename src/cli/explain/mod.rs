@@ -23,7 +23,7 @@ use crate::cli::failure::Failure;
 use crate::cli::human;
 use crate::cli::shell;
 
-mod removal;
+pub(super) mod removal;
 
 impl From<ParseError> for Failure {
     fn from(error: ParseError) -> Failure {

@@ -1,10 +1,13 @@
 //! Why an item is not deleted or brought back, and what to do about it.
 
+use std::path::PathBuf;
+
 use urepo::removal::RemovalError;
 use urepo::sidecar::Party;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl From<RemovalError> for Failure {
     fn from(error: RemovalError) -> Failure {
@@ -25,6 +28,7 @@ impl From<RemovalError> for Failure {
             | RemovalError::HandoverOpen { .. }
             | RemovalError::Needed { .. } => Exit::Conflict,
             RemovalError::NotMoved { .. } => Exit::Failure,
+            RemovalError::NotDeleted { absence, .. } => super::exit_of(absence),
             RemovalError::Interrupted => Exit::Interrupted,
         };
         let mut failure = Failure::of(exit, &error);
@@ -39,6 +43,14 @@ impl From<RemovalError> for Failure {
             None => failure,
         }
     }
+}
+
+/// How to get at the entries of the trash that nothing restores.
+pub(crate) fn copied_from_trash(kept: &[PathBuf]) -> Option<String> {
+    let entries: Vec<_> = kept.iter().map(shell::word).collect();
+    (!entries.is_empty()).then(|| {
+        format!("`cp -a {} DIRECTORY` copies what the trash keeps of it", entries.join(" "))
+    })
 }
 
 fn hint_for(error: &RemovalError) -> Option<String> {
@@ -66,8 +78,12 @@ fn hint_for(error: &RemovalError) -> Option<String> {
         RemovalError::TrashDamaged { .. } => {
             "`--force damaged` brings it back as it is; nothing was moved".to_owned()
         }
-        RemovalError::NotInTrash { .. } => {
+        RemovalError::NotInTrash { kept, .. } => copied_from_trash(kept).unwrap_or_else(|| {
             "it was purged; a Copy elsewhere may still have the files".to_owned()
+        }),
+        RemovalError::NotDeleted { absence, kept } => {
+            let hints = [super::hint_for(absence), copied_from_trash(kept)];
+            hints.into_iter().flatten().collect::<Vec<_>>().join("; ")
         }
         RemovalError::Needed { name, .. } => format!(
             "move `doc` from `.urepo/trash` back to where `urepo path {name}` says, and verify it"

@@ -204,3 +204,74 @@ fn of_two_at_once_one_stays() {
         assert_eq!(gone.count(), 1);
     }
 }
+
+/// The command in `told` that copies what the trash keeps.
+fn copying(told: &str) -> String {
+    let command = told.split('`').find(|text| text.starts_with("cp -a ")).expect(told);
+    command.replace("[WORLD]", "..").replace("DIRECTORY", "kept")
+}
+
+/// No command restores it, but the message says how to get at it.
+#[test]
+fn what_a_repair_replaced_can_be_had() {
+    let (world, name) = world_with_item();
+    make_collection(&world.path("other"));
+    world.run(&format!("-c archive copy {name} --to other")).succeeded();
+    let damage = || {
+        std::fs::write(world.path("archive").join(&name).join("doc/a.txt"), "bravo").unwrap();
+        world.run(&format!("-c archive repair {name} --from other")).succeeded();
+    };
+    damage();
+    let restore = format!("-c archive restore {name}");
+    let told = world.run(&restore);
+    assert_eq!(told.succeeded(), "");
+    let begins =
+        format!("{name} is already here as Original; `cp -a '[WORLD]/archive/.urepo/trash/");
+    assert!(told.stderr.starts_with(&begins), "{}", told.stderr);
+    assert_eq!(world.run(&format!("{restore} --dry-run")).stdout, told.stderr);
+    std::fs::create_dir(world.path("out")).unwrap();
+    let copied = std::process::Command::new("sh")
+        .args(["-c", &copying(&told.stderr)])
+        .current_dir(world.path("out"))
+        .status();
+    assert!(copied.unwrap().success());
+    let kept = world.path("out/kept/replaced/doc/a.txt");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "bravo");
+    damage();
+    assert_eq!(copying(&world.run(&restore).stderr).matches("/trash/").count(), 2);
+    let record = &records(&world.run(&format!("{restore} --json")))[0];
+    let entries = record["kept"].as_array().unwrap();
+    assert!(entries.iter().all(|it| it["path"].as_str().unwrap().contains("/trash/")), "{record}");
+    assert_eq!(entries.len(), 2);
+
+    // Deleted, and its files purged by hand: nothing is there but what was replaced.
+    world.run(&format!("-c archive delete {name} --with other")).succeeded();
+    for entry in std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap() {
+        let payload = entry.unwrap().path().join("doc");
+        if payload.exists() {
+            std::fs::remove_dir_all(payload).unwrap();
+        }
+    }
+    let told = world.run(&restore);
+    assert_eq!(told.code, 22, "{}", told.stderr);
+    assert_eq!(copying(&told.stderr).matches("/trash/").count(), 2);
+    world.run("-c archive purge -y").succeeded();
+    let told = world.run(&restore);
+    assert_eq!((told.code, told.stderr.contains("cp -a")), (22, false), "{}", told.stderr);
+}
+
+#[test]
+fn what_was_replaced_before_the_item_left_can_be_had() {
+    let (world, name) = world_with_item();
+    make_collection(&world.path("other"));
+    world.run(&format!("-c archive copy {name} --to other")).succeeded();
+    std::fs::write(world.path("archive").join(&name).join("doc/a.txt"), "bravo").unwrap();
+    world.run(&format!("-c archive repair {name} --from other")).succeeded();
+    world.run(&format!("-c archive migrate {name} --to other")).succeeded();
+    for dry in ["", "--dry-run"] {
+        let told = world.run(&format!("-c archive restore {name} {dry}"));
+        assert_eq!(told.code, 21, "{}", told.stderr);
+        assert!(told.stderr.contains("it was migrated to the collection"), "{}", told.stderr);
+        assert_eq!(copying(&told.stderr).matches("/trash/").count(), 1);
+    }
+}

@@ -2,8 +2,9 @@
 
 use urepo::removal::{Plan, Restored, Step};
 
+use crate::cli::explain::removal::copied_from_trash;
 use crate::cli::human;
-use crate::cli::records::{Item, PathAt};
+use crate::cli::records::{Item, PathAt, path};
 
 /// The report of an item that did not fail.
 pub(in super::super) struct Told {
@@ -50,10 +51,11 @@ impl Told {
     }
 
     pub(in super::super) fn of_restored(restored: &Restored) -> Told {
-        let Restored { name, state, was_here, files, bytes } = restored;
+        let Restored { name, state, was_here, kept, files, bytes } = restored;
         let size = size(*files, *bytes);
         let (done, planned, outcome) = if *was_here {
-            let here = format!("{name} is already here as {state}");
+            let kept = copied_from_trash(kept).map(|hint| format!("; {hint}"));
+            let here = format!("{name} is already here as {state}{}", kept.unwrap_or_default());
             (here.clone(), here, "skipped")
         } else {
             let planned = format!("would restore {name} as {state}: {size}");
@@ -65,6 +67,7 @@ impl Told {
             outcome: Some(outcome),
             files: Some(*files),
             bytes: Some(*bytes),
+            kept: kept.iter().map(|kept| path(kept)).collect(),
             ..Item::default()
         };
         Told { done, planned, detail: format!("  {size}"), record }
