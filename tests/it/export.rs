@@ -20,7 +20,8 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, deposit, options, request, tree,
+    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, between_users, deposit,
+    first_user, options, request, tree,
 };
 
 /// A world with one item of a few files, and its name.
@@ -118,12 +119,13 @@ fn failing_at_any_operation_leaves_nothing_half_made() {
         assert!(outcomes[0].result.is_ok(), "{outcomes:?}");
         let whole = contents(&good);
         for mode in [Mode::Once(Errno::IO), Mode::Once(Errno::NOSPC), Mode::Killed] {
-            for at in 1.. {
+            for at in System::Own.points() {
                 let out = world.path("out");
                 std::fs::create_dir(&out).unwrap();
                 let faults = Arc::new(Faults::new(&out, at, mode));
                 let watcher = Watcher::new(Arc::clone(&faults) as _);
-                let (outcomes, _) = export(&collection, &[&name], format, &out, &watcher, |_| ());
+                let (outcomes, _) =
+                    first_user(|| export(&collection, &[&name], format, &out, &watcher, |_| ()));
                 let struck = faults.struck();
                 let found: Vec<_> = contents_without_stage(&out);
                 let is_said = outcomes.first().is_some_and(|outcome| outcome.result.is_ok());
@@ -147,6 +149,11 @@ fn failing_at_any_operation_leaves_nothing_half_made() {
         }
         std::fs::remove_dir_all(&good).unwrap();
     }
+}
+
+#[test]
+fn between_two_users() {
+    between_users(failing_at_any_operation_leaves_nothing_half_made);
 }
 
 /// The contents of a directory but for a stage that could not be removed.

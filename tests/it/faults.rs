@@ -10,8 +10,8 @@ use urepo::disk::Watcher;
 
 use crate::inventory::check_inventory;
 use crate::support::{
-    Faults, Mode, System, TestClock, deposit, make_collection, options, recovered_whole, request,
-    request_of_stream, scratch, staged, whole_items,
+    Faults, Mode, System, TestClock, between_users, deposit, first_user, make_collection, options,
+    recovered_whole, request, request_of_stream, scratch, staged, whole_items,
 };
 
 /// A directory with everything that is kept, a file, and a stream: three items.
@@ -41,7 +41,7 @@ fn every_operation(mode: Mode, system: System) {
         let root = scratch.path().join(format!("archive-{at}"));
         make_collection(&root);
         let faults = Arc::new(Faults::new(&root, at, mode).on(system).of_changes());
-        let reported = run_with_faults(&root, &sources, &faults);
+        let reported = first_user(|| run_with_faults(&root, &sources, &faults));
         let struck = faults.struck();
         check_after(&root, &sources, &reported, mode, struck.as_ref().map(|it| format!("{it:?}")));
         std::fs::remove_dir_all(&root).unwrap();
@@ -138,6 +138,15 @@ fn on_systems_that_lack_something() {
     }
 }
 
+#[test]
+fn between_two_users() {
+    for mode in [Mode::Killed, Mode::ANY] {
+        between_users(|| every_operation(mode, System::Own));
+    }
+    between_users(init_killed_at_any_operation);
+    between_users(|| recovery_killed(System::Own));
+}
+
 /// Making a collection may be killed at any operation too, and then be repeated.
 #[test]
 fn init_killed_at_any_operation() {
@@ -146,10 +155,11 @@ fn init_killed_at_any_operation() {
     use crate::support::init;
     let scratch = scratch();
     let subsystem = || Subsystem::new("archive.example.org".parse().unwrap());
-    for at in 1.. {
-        let root = scratch.path().join(format!("deep/er/archive-{at}"));
+    for at in System::Own.points() {
+        let root = scratch.path().join(format!("deep-{at}/er/archive"));
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed));
-        let made = init(&root, "archive", subsystem(), &Watcher::new(Arc::clone(&faults) as _));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let made = first_user(|| init(&root, "archive", subsystem(), &watcher));
         if Collection::open(&root, &Watcher::default()).is_err() {
             assert!(made.is_err());
             init(&root, "archive", subsystem(), &Watcher::default()).unwrap();
@@ -200,9 +210,13 @@ fn recovery_killed(system: System) {
         );
         assert_ne!(staged(&root), [""; 0]);
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed).on(system).of_changes());
-        if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
-            let _ = recover(&collection, &crate::support::agent(), &crate::support::waiter(&clock));
-        }
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        first_user(|| {
+            if let Ok(collection) = Collection::open(&root, &watcher) {
+                let (agent, waiter) = (crate::support::agent(), crate::support::waiter(&clock));
+                let _ = recover(&collection, &agent, &waiter);
+            }
+        });
         recovered_whole(&root, &format!("at {at}"));
         std::fs::remove_dir_all(&root).unwrap();
         if faults.struck().is_none() {

@@ -11,8 +11,8 @@ use urepo::collection::{Collection, Writer};
 use urepo::disk::{Operation, Watch, Watcher};
 
 use crate::support::{
-    Faults, Mode, System, TestClock, agent, deposit, make_collection, options, request, scratch,
-    staged, waiter, whole_items,
+    Faults, Mode, System, TestClock, agent, between_users, deposit, first_user, make_collection,
+    options, request, scratch, staged, waiter, whole_items,
 };
 
 const NFS: i128 = 0x6969;
@@ -90,14 +90,16 @@ fn a_killed_run_beside_one_at_work() {
     std::fs::write(&source, "alpha").unwrap();
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let mut left = 0;
-    for at in (1..).step_by(3) {
+    for at in System::Own.points().step_by(3) {
         let at_work = AtWork::new(scratch.path().join(format!("archive-{at}")), System::Own);
         let faults = Arc::new(Faults::new(&at_work.root, at, Mode::Killed));
         let watcher = Watcher::new(Arc::clone(&faults) as _);
         let run = |collection: &Collection| {
             deposit(collection, vec![request(&source)], options(), &clock, |_| ())
         };
-        let _ = Collection::open(&at_work.root, &watcher).map(|collection| run(&collection));
+        first_user(|| {
+            let _ = Collection::open(&at_work.root, &watcher).map(|collection| run(&collection));
+        });
         left += usize::from(at_work.others().len() > 2);
         let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
         let told = format!("at {at}, {:?}", faults.struck());
@@ -124,12 +126,15 @@ fn a_killed_run_beside_one_at_work() {
 fn emptying_fails_anywhere() {
     let scratch = scratch();
     for mode in [Mode::Killed, Mode::Once(Errno::IO)] {
-        for at in 1.. {
+        for at in System::Own.points() {
             let at_work = AtWork::new(scratch.path().join(format!("archive-{at}")), System::Own);
             at_work.leave_a_stage();
             let faults = Arc::new(Faults::new(&at_work.root, at, mode));
             let watcher = Watcher::new(Arc::clone(&faults) as _);
-            let _ = Collection::open(&at_work.root, &watcher).map(|collection| join(&collection));
+            first_user(|| {
+                let opened = Collection::open(&at_work.root, &watcher);
+                let _ = opened.map(|collection| join(&collection));
+            });
             let told = format!("{mode:?} at {at}, {:?}", faults.struck());
             assert!(at_work.is_untouched(), "{told}");
             let collection = Collection::open(&at_work.root, &Watcher::default()).unwrap();
@@ -143,6 +148,12 @@ fn emptying_fails_anywhere() {
             }
         }
     }
+}
+
+#[test]
+fn between_two_users() {
+    between_users(a_killed_run_beside_one_at_work);
+    between_users(emptying_fails_anywhere);
 }
 
 /// The lock of a run on another machine may not be seen: only who is alone removes anything.

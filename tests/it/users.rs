@@ -14,12 +14,7 @@ use urepo::digest::Digest;
 use urepo::disk::Watcher;
 use urepo::layout;
 
-use crate::support::{Ran, World, staged};
-
-/// Two users and the group that both are in.
-const ANNA: u32 = 65534;
-const BEN: u32 = 65533;
-const GROUP: u32 = 65533;
+use crate::support::{ANNA, BEN, GROUP, Ran, World, staged};
 
 /// A group-writable collection in which new files get its group.
 struct Shared(World);
@@ -295,4 +290,33 @@ fn only_the_group_of_the_root_directory_shares() {
         assert_ne!(stat.gid(), GROUP);
         assert_eq!(stat.mode() & 0o022, 0, "{}", entry.path().display());
     }
+}
+
+/// Suites that another user does not go on with, and why.
+const OF_ONE_USER: [(&str, &str); 11] = [
+    ("disk.rs", "nothing fails"),
+    ("file_systems.rs", "nothing fails"),
+    ("holdings.rs", "only reads"),
+    ("import/groups.rs", "as `import/faults.rs`, with thousands of sources"),
+    ("import/properties.rs", "as `import/faults.rs`, in any order"),
+    ("transfer/hostile.rs", "of what another user forges"),
+    ("transfer/pairs.rs", "as `transfer/faults.rs`, with two file systems"),
+    ("transfer/power.rs", "of the order of operations"),
+    ("transfer/resume.rs", "a large item that is half copied is its owner's"),
+    ("users/moment.rs", "about users"),
+    ("verify/faults.rs", "nothing fails"),
+];
+
+#[test]
+fn faults_are_completed_by_another_user() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let files = walkdir::WalkDir::new(&tests).sort_by_file_name().into_iter().map(Result::unwrap);
+    let is_of_one_user = |path: &Path| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.contains("Faults::new(") && text.contains("Killed") && !text.contains("between_users(")
+    };
+    let relative = |path: &Path| path.strip_prefix(&tests).unwrap().display().to_string();
+    let files = files.filter(|file| file.file_type().is_file() && is_of_one_user(file.path()));
+    let found: Vec<_> = files.map(|file| relative(file.path())).collect();
+    assert_eq!(found, OF_ONE_USER.map(|(path, _)| path));
 }

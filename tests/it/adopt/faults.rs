@@ -2,21 +2,24 @@
 
 use super::*;
 use crate::power::Disk;
-use crate::support::{Faults, Mode as Fault, System, Trace, recovered_whole};
+use crate::support::{
+    Faults, Mode as Fault, System, Trace, between_users, first_user, recovered_whole, share,
+};
 
 fn every_operation(fault: Fault, system: System) {
     let model = World::urlib();
+    share(&model.root());
     let before = everything(&model.root());
     let mut strikes = 0;
     for at in system.points() {
         let world = World::urlib();
+        share(&world.root());
         drop(world.collection(&Watcher::default()));
         let faults = Arc::new(Faults::new(&world.root(), at, fault).on(system));
         let mut reported = Vec::new();
-        if let Ok(collection) =
-            Collection::open(&world.root(), &Watcher::new(Arc::clone(&faults) as _))
-        {
-            let told = adopt(&collection, None, 1);
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let opened = || Collection::open(&world.root(), &watcher);
+        if let Ok(told) = first_user(|| opened().map(|collection| adopt(&collection, None, 1))) {
             let complete = told.taken.len() == 5;
             let complained = told.summary.fatal.is_some()
                 || !told.refused.is_empty()
@@ -51,7 +54,7 @@ fn every_operation(fault: Fault, system: System) {
         }
         strikes = at;
     }
-    assert!(strikes > 100, "only {strikes} operations were made to fail");
+    assert!(strikes > 80, "only {strikes} operations were made to fail");
 }
 
 #[test]
@@ -62,6 +65,13 @@ fn killed_at_any_operation() {
 #[test]
 fn an_error_at_any_operation() {
     every_operation(Fault::DISK, System::Own);
+}
+
+#[test]
+fn between_two_users() {
+    for mode in [Fault::Killed, Fault::DISK] {
+        between_users(|| every_operation(mode, System::Own));
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@ use urepo::deposit::{Options, Request, Source, SourceRule};
 use urepo::disk::Watcher;
 
 use crate::support::{
-    Faults, Mode, TestClock, deposit, make_collection, options, request, scratch, tree, whole_items,
+    Faults, Mode, System, TestClock, between_users, deposit, first_user, make_collection, options,
+    request, scratch, share, tree, whole_items,
 };
 
 const REMOVE: fn() -> Options = || Options { sources: SourceRule::Remove, ..options() };
@@ -34,16 +35,20 @@ fn requests(sources: &Path) -> Vec<Request> {
 #[test]
 fn killed_at_any_operation_leaves_no_part_of_a_source() {
     let scratch = scratch();
-    for at in 1.. {
+    for at in System::Own.points() {
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
         make_collection(&root);
         make_sources(&sources);
+        share(&sources);
         let before = tree(&sources);
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed).of_changes());
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        if let Ok(collection) = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _)) {
-            let _ = deposit(&collection, requests(&sources), REMOVE(), &clock, |_| ());
-        }
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        first_user(|| {
+            if let Ok(collection) = Collection::open(&root, &watcher) {
+                let _ = deposit(&collection, requests(&sources), REMOVE(), &clock, |_| ());
+            }
+        });
         let context = format!("{at} {:?}", faults.struck());
         let left = tree(&sources);
         for name in ["one", "two"] {
@@ -70,6 +75,11 @@ fn killed_at_any_operation_leaves_no_part_of_a_source() {
             break;
         }
     }
+}
+
+#[test]
+fn between_two_users() {
+    between_users(killed_at_any_operation_leaves_no_part_of_a_source);
 }
 
 /// What can not be removed is reported with its cause, and stays whole.

@@ -1,7 +1,10 @@
 //! An import killed, or failing, at any file operation is taken up by the next: each source once.
 
 use super::*;
-use crate::support::{Faults, Mode, make_collection, recovered_whole, scratch, waiter};
+use crate::support::{
+    Faults, Mode, System, between_users, first_user, make_collection, recovered_whole, scratch,
+    waiter,
+};
 
 const NAMED: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 
@@ -45,11 +48,12 @@ fn every_operation(mode: Mode) {
     let scratch = scratch();
     let sources = scratch.path().join("sources");
     make_sources(&sources);
-    for at in 1.. {
+    for at in System::Own.points() {
         let root = scratch.path().join(format!("archive-{at}"));
         make_collection(&root);
         let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
-        let told = run(&root, &sources, &Watcher::new(Arc::clone(&faults) as _));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let told = first_user(|| run(&root, &sources, &watcher));
         let struck = faults.struck();
         let context = format!("{mode:?} {at} {struck:?}");
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
@@ -99,4 +103,11 @@ fn killed_at_any_operation() {
 #[test]
 fn an_error_at_any_operation() {
     every_operation(Mode::DISK);
+}
+
+#[test]
+fn between_two_users() {
+    for mode in [Mode::Killed, Mode::DISK] {
+        between_users(|| every_operation(mode));
+    }
 }

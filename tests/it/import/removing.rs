@@ -4,7 +4,9 @@ use urepo::disk::{Operation, Watch};
 use urepo::import::ArchiveDirectory;
 
 use super::*;
-use crate::support::{Faults, Mode, make_collection, scratch};
+use crate::support::{
+    Faults, Mode, System, between_users, first_user, make_collection, scratch, share,
+};
 
 /// A directory, a file and a directory without files, to be taken away.
 fn make_sources(sources: &Path) {
@@ -33,16 +35,19 @@ fn run(
 
 fn killed_at_every_operation(after: impl Fn(&Path) -> After, least: usize) {
     let scratch = scratch();
-    for at in 1.. {
+    for at in System::Own.points() {
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
         let done = scratch.path().join("done");
         make_collection(&root);
         make_sources(&sources);
         std::fs::create_dir(&done).unwrap();
+        share(&sources);
+        share(&done);
         let before = crate::support::tree(&sources.join("dir"));
         let after = || after(&done);
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed).of_changes());
-        run(&root, &sources, &after, &Watcher::new(Arc::clone(&faults) as _));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        first_user(|| run(&root, &sources, &after, &watcher));
         let context = format!("{at} {:?}", faults.struck());
         if sources.join("dir").exists() {
             assert_eq!(crate::support::tree(&sources.join("dir")), before, "a part: {context}");
@@ -76,6 +81,12 @@ fn moves_killed_at_any_operation() {
         |done| After::Move(ArchiveDirectory::open(done, &Watcher::default()).unwrap()),
         20,
     );
+}
+
+#[test]
+fn between_two_users() {
+    between_users(removals_killed_at_any_operation);
+    between_users(moves_killed_at_any_operation);
 }
 
 /// Changes a source in the moment in which an operation on it begins.
@@ -148,6 +159,8 @@ fn what_changes_while_its_item_is_read_back_stays() {
             make_collection(&root);
             write(&sources, source, "before");
             std::fs::create_dir(&done).unwrap();
+            share(&sources);
+            share(&done);
             let change = {
                 let sources = sources.clone();
                 Box::new(move || drop(write(&sources, source, "AFTER!")))

@@ -11,7 +11,8 @@ use urepo::disk::{Operation, Watch, Watcher};
 
 use super::support::{agrees, agrees_after, copy_tree, settle, with_index};
 use crate::support::{
-    Faults, Mode, System, TestClock, World, deposit, make_collection, options, request, scratch,
+    Faults, Mode, System, TestClock, World, between_users, deposit, first_user, make_collection,
+    options, request, scratch,
 };
 
 /// Deposits so many files with the n-th operation failing, for every n or every `step`-th.
@@ -30,7 +31,8 @@ fn every_operation_of_a_deposit(items: usize, mode: Mode, system: System, step: 
         deposit_into(&root, &Watcher::default(), &sources[..1], &clock);
         with_index(&root);
         let faults = Arc::new(Faults::new(&root, at, mode).on(system).of_changes());
-        deposit_into(&root, &Watcher::new(Arc::clone(&faults) as _), &sources, &clock);
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        first_user(|| deposit_into(&root, &watcher, &sources, &clock));
         let context = format!("{mode:?} {at} {:?}", faults.struck());
         agrees_after(&root, RefreshDepth::Directories, &context);
         // What was announced by a killed writer is withdrawn when its stage is gone.
@@ -73,6 +75,13 @@ fn a_deposit_with_errors() {
 fn a_deposit_on_a_network_file_system() {
     for mode in [Mode::Killed, Mode::ANY] {
         every_operation_of_a_deposit(2, mode, System::Network, 2);
+    }
+}
+
+#[test]
+fn between_two_users() {
+    for mode in [Mode::Killed, Mode::ANY] {
+        between_users(|| every_operation_of_a_deposit(2, mode, System::Own, 1));
     }
 }
 
@@ -162,7 +171,7 @@ fn an_answer_with_errors() {
     ] {
         for mode in [Mode::Killed, Mode::OneOf(&[Errno::IO, Errno::MFILE])] {
             let mut strikes = 0;
-            for at in 1.. {
+            for at in System::Own.points() {
                 let root = scratch.path().join("archive");
                 let _ = std::fs::remove_dir_all(&root);
                 copy_tree(&template, &root);

@@ -11,14 +11,16 @@ use urepo::disk::Watcher;
 
 use super::{Told, told};
 use crate::support::{
-    Faults, Mode, TestClock, World, agent, append, inventory_file, inventory_line, recovered_whole,
-    waiter,
+    Faults, Mode, System, TestClock, World, agent, append, between_users, first_user,
+    inventory_file, inventory_line, recovered_whole, share, waiter,
 };
 
 /// An archive whose inventory is that of another day: the names of an item that is gone, of one that is
 /// not recorded, of one in another state, and of one that is as it was.
 fn restored() -> (World, [String; 4]) {
     let world = World::new();
+    std::fs::create_dir(world.path("archive")).unwrap();
+    share(&world.path("archive"));
     world.run("init archive --host archive.example.org").succeeded();
     let names = ["gone", "new", "deleted", "kept"].map(|file| {
         world.write(file, file);
@@ -157,7 +159,7 @@ fn failing_at_any_operation() {
     let model = world.path("archive");
     append(&inventory_file(&model, &kept), "2026-11-21T02:13:07Z left rot\n");
     for mode in [Mode::Killed, Mode::Once(Errno::IO)] {
-        for at in 1.. {
+        for at in System::Own.points() {
             let root = world.path(format!("run-{at}"));
             copy(&model, &root);
             let faults = Arc::new(Faults::new(&root, at, mode));
@@ -167,7 +169,8 @@ fn failing_at_any_operation() {
                 let planned = collection.inventory_corrections()?;
                 collection.correct_inventory(&planned.added, &agent(), &waiter(&clock))
             };
-            let first = correct(&Watcher::new(Arc::clone(&faults) as _));
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            let first = first_user(|| correct(&watcher));
             let struck = faults.struck();
             correct(&Watcher::default()).unwrap();
             assert_eq!(told(&root), Told::default(), "{at}: {struck:?}");
@@ -181,6 +184,11 @@ fn failing_at_any_operation() {
             }
         }
     }
+}
+
+#[test]
+fn between_two_users() {
+    between_users(failing_at_any_operation);
 }
 
 /// Damaged lines say nothing any more, and only this brings the finding to an end.

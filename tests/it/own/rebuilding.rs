@@ -12,8 +12,8 @@ use urepo::disk::Watcher;
 use super::{PARTS, listening, lose, world};
 use crate::inventory::check_inventory;
 use crate::support::{
-    Faults, Mode, System, TestClock, agent, deposit, make_collection, options, request, scratch,
-    waiter, whole_items,
+    Faults, Mode, System, TestClock, agent, between_users, deposit, first_user, make_collection,
+    options, request, scratch, waiter, whole_items,
 };
 
 /// A clock that was ahead has been set back: what is recorded of names that left is known all the same.
@@ -189,8 +189,11 @@ fn every_operation(mode: Mode, system: System, part: &str) {
         let names = without(&root, part);
         let faults = Arc::new(Faults::new(&root, at, mode).on(system));
         let clock = TestClock::at("2026-11-21T02:14:00Z");
-        let rebuilt = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _))
-            .and_then(|collection| Ok(collection.rebuild(&agent(), &waiter(&clock))?));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let rebuilt = first_user(|| {
+            Collection::open(&root, &watcher)
+                .and_then(|collection| Ok(collection.rebuild(&agent(), &waiter(&clock))?))
+        });
         let struck = faults.struck();
         let context = format!("{part}, {at}: {struck:?}");
         let is_whole = || PARTS.iter().all(|part| root.join(".urepo").join(part).exists());
@@ -232,6 +235,13 @@ fn killed_at_any_operation_of_rebuilding() {
     }
     for system in System::LACKING {
         every_operation(Mode::Killed, system, "");
+    }
+}
+
+#[test]
+fn between_two_users() {
+    for mode in [Mode::Killed, Mode::DISK] {
+        between_users(|| every_operation(mode, System::Own, ""));
     }
 }
 

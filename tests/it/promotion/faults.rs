@@ -15,8 +15,9 @@ use urepo::progress::NoProgress;
 use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
-    Faults, LockedAt, Mode, PATIENCE, ReadOnly, TestClock, Trace, World, agent, copy_item, deposit,
-    make_collection, options, recovered_whole, request,
+    Faults, LockedAt, Mode, PATIENCE, ReadOnly, System, TestClock, Trace, World, agent,
+    between_users, copy_item, deposit, first_user, make_collection, options, recovered_whole,
+    request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -100,10 +101,11 @@ impl Mirrors {
 #[test]
 fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
     for mode in [Mode::Killed, Mode::Once(rustix::io::Errno::IO)] {
-        for at in 1.. {
+        for at in System::Own.points() {
             let mirrors = Mirrors::new();
             let faults = Arc::new(Faults::new(&mirrors.world.path("a"), at, mode));
-            let done = mirrors.promote("a", &Watcher::new(Arc::clone(&faults) as _));
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            let done = first_user(|| mirrors.promote("a", &watcher));
             assert!(done.is_err() || mirrors.state("a") == State::Original, "{mode:?} at {at}");
             let again = mirrors.promote("a", &Watcher::default()).unwrap();
             assert!(matches!(again, Change::Promoted | Change::Nothing), "{mode:?} at {at}");
@@ -119,11 +121,12 @@ fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
 
 #[test]
 fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
-    for at in 1.. {
+    for at in System::Own.points() {
         let mirrors = Mirrors::new();
         mirrors.promote("a", &Watcher::default()).unwrap();
         let faults = Arc::new(Faults::new(&mirrors.world.path("archive"), at, Mode::Killed));
-        let _ = mirrors.demote("archive", &Watcher::new(Arc::clone(&faults) as _));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let _ = first_user(|| mirrors.demote("archive", &watcher));
         mirrors.demote("archive", &Watcher::default()).unwrap();
         assert_eq!((mirrors.state("a"), mirrors.state("archive")), (State::Original, State::Copy));
         assert_eq!(mirrors.recorded("archive"), Some(State::Copy), "at {at}");
@@ -132,6 +135,12 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
             return;
         }
     }
+}
+
+#[test]
+fn between_two_users() {
+    between_users(a_promotion_that_fails_anywhere_is_completed_by_the_next);
+    between_users(a_demotion_that_fails_anywhere_is_completed_by_the_next);
 }
 
 /// Promotes the Copy of the other mirror while the files of this one are verified.

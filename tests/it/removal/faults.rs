@@ -6,7 +6,7 @@ use urepo::catalog::RefreshDepth;
 use super::*;
 use crate::index::{agrees_after, with_index};
 use crate::inventory::check_inventory;
-use crate::support::{Faults, Mode, System, recovered_whole, waiter};
+use crate::support::{Faults, Mode, System, between_users, first_user, recovered_whole, waiter};
 
 /// Where the bytes of an item are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +116,10 @@ impl Case {
             with_index(&root);
             let faults = Arc::new(Faults::new(&root, at, mode).on(system).of_changes());
             let watcher = Watcher::new(Arc::clone(&faults) as _);
-            let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
-            let outcome = opened.and_then(|collection| (self.act)(&collection, name));
+            let outcome = first_user(|| {
+                let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
+                opened.and_then(|collection| (self.act)(&collection, name))
+            });
             let struck = faults.struck();
             let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
             let found = bytes_of(&root, name);
@@ -314,14 +316,16 @@ fn finishing_what_a_killed_run_left() {
     });
     assert!(left.is_some());
     for mode in MODES {
-        for at in 1.. {
+        for at in System::Own.points() {
             let root = world.root(&format!("killed-{at}"));
             copy_tree(&killed, &root);
             let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
             let watcher = Watcher::new(Arc::clone(&faults) as _);
-            if let Ok(collection) = Collection::open(&root, &watcher) {
-                let _ = finish_pending(&collection, &agent(), &waiter(&later()));
-            }
+            first_user(|| {
+                if let Ok(collection) = Collection::open(&root, &watcher) {
+                    let _ = finish_pending(&collection, &agent(), &waiter(&later()));
+                }
+            });
             let told = format!("{mode:?} at {at}, {:?}", faults.struck());
             assert!([Bytes::Left, Bytes::InTrash].contains(&bytes_of(&root, name)), "{told}");
             let collection = Collection::open(&root, &Watcher::default()).unwrap();
@@ -337,6 +341,17 @@ fn finishing_what_a_killed_run_left() {
             }
         }
     }
+}
+
+#[test]
+fn between_two_users() {
+    between_users(deleting_an_original);
+    between_users(deleting_a_copy);
+    between_users(reviving_an_original);
+    between_users(reviving_a_copy);
+    between_users(purging_the_payload_of_an_original);
+    between_users(purging_a_copy);
+    between_users(finishing_what_a_killed_run_left);
 }
 
 /// The intent of a run that is at work is left alone: not until it has ended is it finished.

@@ -20,7 +20,8 @@ use super::{Pair, copy_tree, everything, flip, lose_sidecar, mended};
 use crate::inventory::check_inventory;
 use crate::power::Disk;
 use crate::support::{
-    Faults, Mode, System, TestClock, Trace, agent, recovered_whole, staged, waiter,
+    Faults, Mode, System, TestClock, Trace, agent, between_users, first_user, recovered_whole,
+    staged, waiter,
 };
 
 /// An item with every kind of damage, its sidecar `with` it or not.
@@ -47,7 +48,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
     for at in system.points() {
         let faults = Arc::new(Faults::new(pair.scratch.path(), at, mode).on(system).of_changes());
         let watcher = Watcher::new(Arc::clone(&faults) as _);
-        let outcome = pair.repair_with(&["b"], Options::default(), &watcher);
+        let outcome = first_user(|| pair.repair_with(&["b"], Options::default(), &watcher));
         let struck = faults.struck();
         let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
         assert!(bytes.is_subset(&pair.kept()), "bytes are lost: {context}");
@@ -83,6 +84,13 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         copy_tree(&pair.root("template"), &pair.root("a"));
     }
     assert!(strikes > 15, "only {strikes} operations were made to fail");
+}
+
+#[test]
+fn between_two_users() {
+    for mode in [Mode::Killed, Mode::ANY] {
+        between_users(|| every_operation(mode, true, System::Own));
+    }
 }
 
 /// Power may fail at any moment: everything is on the disk before it takes the place of the old item,

@@ -13,8 +13,8 @@ use urepo::sidecar::Removal;
 use super::{Pair, as_state, copy_tree, everything, flip, mended};
 use crate::inventory::{check_inventory, missing};
 use crate::support::{
-    Faults, Mode, System, TestClock, World, agent, append, inventory_file, send_away, staged,
-    waiter,
+    Faults, Mode, System, TestClock, World, agent, append, between_users, first_user,
+    inventory_file, send_away, staged, waiter,
 };
 
 impl Pair {
@@ -143,6 +143,11 @@ fn failures_at_any_operation() {
     }
 }
 
+#[test]
+fn between_two_users() {
+    between_users(|| every_operation(Mode::Killed, System::Own));
+}
+
 fn every_operation(mode: Mode, system: System) {
     let pair = Pair::new();
     let sidecar = pair.sidecar("a");
@@ -153,7 +158,7 @@ fn every_operation(mode: Mode, system: System) {
     for at in system.points() {
         let faults = Arc::new(Faults::new(pair.scratch.path(), at, mode).on(system).of_changes());
         let watcher = Watcher::new(Arc::clone(&faults) as _);
-        let outcome = pair.repair_with(&["b"], Options::default(), &watcher);
+        let outcome = first_user(|| pair.repair_with(&["b"], Options::default(), &watcher));
         let struck = faults.struck();
         let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
         if pair.item("a").exists() {

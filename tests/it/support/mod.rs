@@ -2,6 +2,7 @@
 
 mod copies;
 mod program;
+mod users;
 mod watch;
 
 use std::io::ErrorKind;
@@ -32,6 +33,7 @@ pub(crate) use copies::{
     append, change_item, copy_item, copy_tree, inventory_file, inventory_line, send_away,
 };
 pub(crate) use program::{Ran, World};
+pub(crate) use users::{ANNA, BEN, GROUP, become_user, between_users, first_user, share};
 pub(crate) use watch::{Faults, LockedAt, Mode, Quicker, ReadOnly, System, Trace};
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
@@ -88,6 +90,11 @@ pub(crate) fn waiter(clock: &dyn Clock) -> Waiter<'_> {
 
 /// A scratch directory in memory where there is one: syncing thousands of times is quick there.
 pub(crate) fn scratch() -> tempfile::TempDir {
+    if let Some(common) = users::common() {
+        let scratch = tempfile::tempdir_in(common).unwrap();
+        share(scratch.path());
+        return scratch;
+    }
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
         tempfile::tempdir_in(memory).unwrap()
@@ -108,6 +115,10 @@ pub(crate) fn init(
     subsystem: Subsystem,
     watcher: &Watcher,
 ) -> Result<Collection, CollectionError> {
+    if users::common().is_some() && !root.exists() {
+        std::fs::create_dir_all(root).unwrap();
+        share(root);
+    }
     let (agent, clock) = (agent(), SystemClock);
     let patience = Patience { lock: Duration::ZERO, date: None };
     let founder = Founder {

@@ -13,7 +13,9 @@ use urepo::transfer::{PeerLookup, Rules, Verb, finish_pending};
 use super::support::{Pair, State, copy_rules, records};
 use crate::index::{agrees_after, with_index};
 use crate::inventory::check_inventory;
-use crate::support::{Faults, Mode, System, agent, recovered_whole, waiter, whole_items};
+use crate::support::{
+    Faults, Mode, System, agent, between_users, first_user, recovered_whole, waiter, whole_items,
+};
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +73,17 @@ fn every_operation(case: Case, mode: Mode) {
         let faults = Arc::new(faults.of_changes());
         let mut reported = false;
         let mut told = false;
-        if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
+        first_user(|| {
+            let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) else {
+                told = true;
+                return;
+            };
             let summary = pair.try_between(&from, &to, case.verb, case.rules, |outcome| {
                 reported |= outcome.result.is_ok();
                 told |= outcome.result.is_err();
             });
             told |= summary.fatal.is_some();
-        } else {
-            told = true;
-        }
+        });
         let struck = faults.struck();
         let context = format!("{case:?} {mode:?} {at}: {struck:?}");
         assert!(reported || told, "a failure was not told: {context}");
@@ -293,14 +297,16 @@ fn recovery_killed(system: System, step: usize) {
     assert!(cuts.len() > 4, "only {} cuts", cuts.len());
     for (number, (cut, left)) in cuts.iter().enumerate() {
         // Neighbours have the same to finish: what one of them leaves out is the turn of the next.
-        for at in (1 + number % step..).step_by(step) {
+        for at in System::Own.points().skip(number % step).step_by(step) {
             let pair = left.twin();
             let faults = Faults::new(pair.root(0), at, Mode::Killed).on(system).of_changes();
             let faults = Arc::new(faults);
-            if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                let _ =
-                    finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock));
-            }
+            first_user(|| {
+                if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
+                    let (peer, waiter) = (PeerLookup::Only(&to), waiter(&pair.clock));
+                    let _ = finish_pending(&from, peer, &agent(), &waiter);
+                }
+            });
             let context = format!("{cut} {at}: {:?}", faults.struck());
             check(&pair, &name, false, &context);
             finish(&pair, Case { rules, ..MIGRATE }, &context);
@@ -310,6 +316,19 @@ fn recovery_killed(system: System, step: usize) {
             }
         }
     }
+}
+
+#[test]
+fn between_two_users() {
+    for mode in [Mode::Killed, Mode::ANY] {
+        let case = Case { copied: true, changed: true, ..COPY };
+        between_users(|| every_operation(Case { rules: copy_rules(true, false), ..case }, mode));
+        let rules = Rules { leave_copy: true, ..PLAIN };
+        between_users(|| every_operation(Case { rules, ..MIGRATE }, mode));
+        between_users(|| every_operation(Case { verb: Verb::Migrate, ..case }, mode));
+    }
+    between_users(migrate_killed_within_a_file_system);
+    between_users(|| recovery_killed(System::Own, 3));
 }
 
 /// Without the receiver nothing is finished, and nothing is lost.

@@ -193,17 +193,19 @@ fn the_original_comes_back_with_the_bytes_of_its_copy() {
 
 #[test]
 fn a_burial_that_was_cut_short_is_finished() {
-    use crate::support::{Faults, Mode};
-    for at in 1.. {
+    use crate::support::{Faults, Mode, System, first_user};
+    for at in System::Own.points() {
         let pair = Pair::new();
         let name = pair.deposit_tree();
         pair.run(Verb::Copy, Rules::default());
         delete(&pair.from(), &name);
         let faults = std::sync::Arc::new(Faults::new(pair.root(1), at, Mode::Killed));
-        if let Some((from, to)) = pair.watched(std::sync::Arc::clone(&faults) as _) {
-            *pair.tombstones.lock().unwrap() = Tombstones::Bring;
-            let _ = pair.try_between(&from, &to, Verb::Copy, Rules::default(), |_| ());
-        }
+        *pair.tombstones.lock().unwrap() = Tombstones::Bring;
+        first_user(|| {
+            if let Some((from, to)) = pair.watched(std::sync::Arc::clone(&faults) as _) {
+                let _ = pair.try_between(&from, &to, Verb::Copy, Rules::default(), |_| ());
+            }
+        });
         bring(&pair, &pair.from(), &pair.to());
         assert_eq!(held(&pair.to(), &name).state, State::Deleted, "{at}");
         assert!(pair.is_clean(), "{at}: {:?}", faults.struck());
@@ -214,4 +216,9 @@ fn a_burial_that_was_cut_short_is_finished() {
             break;
         }
     }
+}
+
+#[test]
+fn a_burial_that_another_user_cut_short_is_finished() {
+    crate::support::between_users(a_burial_that_was_cut_short_is_finished);
 }

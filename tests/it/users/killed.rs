@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-use super::{ANNA, BEN, Shared, closed_to_group};
+use super::{Shared, closed_to_group};
+use crate::support::{ANNA, BEN};
 
 /// What the commands are killed at, each about to be done for the n-th time by one of their threads.
 const CALLS: [&str; 5] = [

@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use rustix::process::{Gid, Uid, geteuid};
-use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+use rustix::process::geteuid;
 use urepo::clock::SystemClock;
 use urepo::collection::Collection;
 use urepo::disk::{Dir, Operation, PathError, Watch, Watcher};
 
-use super::{ANNA, BEN, GROUP, Shared, closed_to_group};
-use crate::support::{Faults, Mode, deposit, options, request, scratch};
+use super::{Shared, closed_to_group};
+use crate::support::{
+    ANNA, BEN, Faults, GROUP, Mode, become_user, deposit, options, request, scratch,
+};
 
 /// Tells of the second time that something is opened, and lets it go on when it is answered.
 struct SecondLook {
@@ -37,14 +38,6 @@ impl Watch for SecondLook {
         }
         Ok(())
     }
-}
-
-/// Makes this thread one of `user`, who is in the group by its membership alone.
-fn become_user(user: u32) {
-    let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(user));
-    set_thread_groups(&[Gid::from_raw(GROUP)]).unwrap();
-    set_thread_res_gid(gid, gid, gid).unwrap();
-    set_thread_res_uid(uid, uid, uid).unwrap();
 }
 
 /// What Ben gets of `act` on what Anna has just made, and opens to the group as soon as he looks again.
