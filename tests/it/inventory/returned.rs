@@ -54,7 +54,12 @@ fn every_command_that_looks_says_so() {
     assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.starts_with(&format!("U112  damage   {name}  ")), "{}", ran.stdout);
     assert!(ran.stdout.contains("it was migrated to the collection `mirror` ("), "{}", ran.stdout);
-    assert!(ran.stderr.contains("hint: `urepo demote ITEM --to-copy-of"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("hint: `urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy"),
+        "{}",
+        ran.stderr
+    );
     let all = sites.run("-c archive verify");
     assert_eq!(ran.stdout, all.stdout, "of all items as of this one");
 

@@ -120,8 +120,8 @@ impl<'a> Ending<'a> {
         if self.seen.contains(&Code::ItemReturned)
             && is_all_damage(&|code| *code == Code::ItemReturned)
         {
-            "`urepo demote ITEM --to-copy-of COLLECTION` makes it a Copy again; `urepo recover --inventory` \
-             accepts it"
+            "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again; remove a tombstone by \
+             hand; `urepo recover --inventory` accepts either"
         } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
             "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
              `urepo recover --inventory` gives it up"
