@@ -1,7 +1,7 @@
-//! Where items in the making lie in a stage.
+//! Where items in the making lie in a stage, and how they leave it.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::disk::{Dir, PathError};
 use crate::layout;
@@ -10,9 +10,19 @@ use crate::layout;
 ///
 /// A file system is quicker with small directories, and threads do not wait for each other when each
 /// has its own.
+#[derive(Debug)]
 pub(crate) struct Buckets {
-    /// How many items each thread has begun.
-    begun: Vec<AtomicUsize>,
+    threads: Vec<Mutex<Filling>>,
+    /// The bucket that the last item was taken out of: items leave in the order in which they came.
+    emptied: Mutex<Option<(PathBuf, Dir)>>,
+}
+
+/// What one thread fills.
+#[derive(Debug, Default)]
+struct Filling {
+    /// How many items it has begun.
+    begun: usize,
+    bucket: Option<(PathBuf, Dir)>,
 }
 
 /// Maximum number of items that share a directory of the stage.
@@ -20,20 +30,46 @@ const BUCKET_ITEMS: usize = 256;
 
 impl Buckets {
     pub(crate) fn new(threads: usize) -> Buckets {
-        Buckets { begun: (0..threads.max(1)).map(|_| AtomicUsize::new(0)).collect() }
+        let threads = (0..threads.max(1)).map(|_| Mutex::default()).collect();
+        Buckets { threads, emptied: Mutex::default() }
     }
 
     /// Makes the directories of a new item and says where they are in the stage.
     pub(crate) fn make_item(&self, stage: &Dir) -> Result<PathBuf, PathError> {
-        let thread = rayon::current_thread_index().unwrap_or(0) % self.begun.len();
-        let number = self.begun[thread].fetch_add(1, Ordering::Relaxed);
-        let bucket = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
-        if number.is_multiple_of(BUCKET_ITEMS) {
-            stage.make_dir(&bucket)?;
+        let thread = rayon::current_thread_index().unwrap_or(0) % self.threads.len();
+        let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        let number = filling.begun;
+        filling.begun += 1;
+        let name = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
+        if filling.bucket.as_ref().is_none_or(|(open, _)| *open != name) {
+            stage.make_dir(&name)?;
+            filling.bucket = Some((name.clone(), stage.open_dir(&name)?));
         }
-        let item = bucket.join(number.to_string());
-        stage.make_dir(&item)?;
-        stage.make_dir(item.join(layout::PAYLOAD))?;
-        Ok(item)
+        let item = PathBuf::from(number.to_string());
+        if let Some((_, bucket)) = &filling.bucket {
+            bucket.make_dir(&item)?;
+            bucket.make_dir(item.join(layout::PAYLOAD))?;
+        }
+        Ok(name.join(item))
+    }
+
+    /// Moves `item` of the stage to the new name `leaf` in `year`.
+    pub(crate) fn rename_new(
+        &self,
+        stage: &Dir,
+        item: &Path,
+        year: &Dir,
+        leaf: &Path,
+    ) -> Result<(), PathError> {
+        let (Some(bucket), Some(number)) = (item.parent(), item.file_name()) else {
+            return stage.rename_new(item, year, leaf);
+        };
+        let mut emptied = self.emptied.lock().unwrap_or_else(PoisonError::into_inner);
+        let dir = match emptied.take() {
+            Some((open, dir)) if open == bucket => dir,
+            _ => stage.open_dir(bucket)?,
+        };
+        let (_, dir) = emptied.insert((bucket.to_path_buf(), dir));
+        dir.rename_new(Path::new(number), year, leaf)
     }
 }

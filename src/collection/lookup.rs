@@ -34,11 +34,15 @@ impl<'a> Lookup<'a> {
         name: &RepositoryName,
     ) -> Result<Option<StoredItem>, CollectionError> {
         // Most names are asked for as they are spelt on disk: no directory has to be listed.
-        if let Some(item) = self.collection.item_at(&layout::item_directory(name))? {
+        let as_asked = layout::item_directory(name);
+        if let Some(item) = self.collection.item_at(&as_asked)? {
             return Ok(Some(item));
         }
         for directory in &*self.directories(name)? {
-            if let Some(item) = self.collection.item_at(&directory.join(name.suffix()))? {
+            let path = directory.join(name.suffix());
+            if path != as_asked
+                && let Some(item) = self.collection.item_at(&path)?
+            {
                 return Ok(Some(item));
             }
         }

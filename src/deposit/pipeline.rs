@@ -96,6 +96,7 @@ impl Depositor<'_> {
         let publisher = Publisher {
             collection: self.collection,
             writer: &self.writer,
+            buckets: &buckets,
             clock: self.clock,
             lookup: &lookup,
             remover: (self.options.sources == SourceRule::Remove)

@@ -11,7 +11,7 @@ use super::removal::{SourceKept, SourceRemover};
 use super::{DepositError, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, lock_items,
+    Buckets, Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, lock_items,
 };
 use crate::disk::{Dir, PathError, descriptor_limit};
 use crate::interrupt::Interrupt;
@@ -23,6 +23,7 @@ use crate::wait::Waiter;
 pub(super) struct Publisher<'a> {
     pub collection: &'a Collection,
     pub writer: &'a Writer,
+    pub buckets: &'a Buckets,
     pub clock: &'a dyn Clock,
     /// Finds the items that have the names of new ones.
     pub lookup: &'a Lookup<'a>,
@@ -189,7 +190,8 @@ impl Publisher<'_> {
                 continue;
             }
             let leaf = named.label.name.components()[3].to_owned();
-            match self.writer.stage().rename_new(&named.staged.item, year, Path::new(&leaf)) {
+            let (stage, item) = (self.writer.stage(), &named.staged.item);
+            match self.buckets.rename_new(stage, item, year, Path::new(&leaf)) {
                 Ok(()) => here.push(named),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     let name = named.label.name.to_string();

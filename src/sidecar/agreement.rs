@@ -135,7 +135,8 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
             Sidecar {
                 state: if kind == 2 { State::Deleted } else { State::Copy },
                 repository: "example.org/a/2026/11.21.02.13".parse().expect("because it is valid"),
-                ibip: None,
+                ibip: (kind == 3)
+                    .then(|| "8JMKD3MGP8W/34PGRBS".parse().expect("because it is valid")),
                 created: Instant::from_seconds(1_795_227_180),
                 timestamp: Instant::from_seconds(1_795_227_185),
                 target: files.first().map(|entry| entry.path.clone()),

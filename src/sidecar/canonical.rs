@@ -6,14 +6,13 @@
 //! checked for the head, as far as the line `[payload]`, and for each table after it. Any other shape is
 //! left to the reader of all TOML; whatever is read here, that one reads as the same sidecar.
 
-use std::borrow::Cow;
-
 use serde::de::IgnoredAny;
 use toml::{Table, Value};
 
 use super::lines::{LONGEST, Lines, Stop};
+use super::plain::{instant, is_bare, number, pair, string};
 use super::raw::{Raw, RawEntry, RawPayload, digest, mode, payload_path};
-use super::{Seal, Sidecar, brought, datetime};
+use super::{Seal, Sidecar, brought, head};
 use crate::digest::Digest;
 use crate::identity::Instant;
 use crate::item::{Content, Entry, Totals};
@@ -90,7 +89,11 @@ where
             return Err(Stop::Unusual);
         }
     }
-    let mut raw: Raw = toml::from_str(&text).map_err(|_| Stop::Unusual)?;
+    let as_written = if brought.is_empty() { head::read(&text) } else { None };
+    let mut raw = match as_written {
+        Some(raw) => raw,
+        None => toml::from_str(&text).map_err(|_| Stop::Unusual)?,
+    };
     if raw.has_payload() {
         return Err(Stop::Unusual);
     }
@@ -210,31 +213,11 @@ fn any_entry(table: &str) -> Option<Entry> {
 fn attributes(text: &str) -> Option<(Instant, u32, &str)> {
     let (modified, rest) = pair(text, "modified")?;
     let (bits, rest) = pair(rest, "mode")?;
-    let instant: Instant = modified.parse().ok()?;
-    // As it is printed, and so as TOML reads it.
-    let is_printed = datetime::to_value(instant) == modified;
-    Some((is_printed.then_some(instant)?, mode(&string(bits)?).ok()?, rest))
-}
-
-/// The value of the line `key = value`, and what comes after the line.
-fn pair<'a>(text: &'a str, key: &str) -> Option<(&'a str, &'a str)> {
-    text.strip_prefix(key)?.strip_prefix(" = ")?.split_once('\n')
+    Some((instant(modified)?, mode(&string(bits)?).ok()?, rest))
 }
 
 fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest == "\n"
-}
-
-fn number(text: &str) -> Option<u64> {
-    let is_plain =
-        text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    // No number in TOML is larger.
-    u64::try_from(text.parse::<i64>().ok().filter(|_| is_plain)?).ok()
-}
-
-fn is_bare(key: &str) -> bool {
-    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    !key.is_empty() && key.bytes().all(is_bare)
 }
 
 /// The key at the start of a line, and what follows it.
@@ -246,49 +229,4 @@ fn key(line: &str) -> Option<(String, &str)> {
     }
     let at = line.find(' ')?;
     is_bare(&line[..at]).then(|| (line[..at].to_owned(), &line[at..]))
-}
-
-/// What a string says that stands on one line.
-fn string(quoted: &str) -> Option<Cow<'_, str>> {
-    let is_plain = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
-    if let Some(text) = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        return (is_plain(text) && !text.contains('\'')).then_some(Cow::Borrowed(text));
-    }
-    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))?;
-    if !is_plain(text) {
-        return None;
-    }
-    if !text.contains(['"', '\\']) {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        plain.push(match character {
-            '"' => return None,
-            '\\' => match rest.next()? {
-                '"' => '"',
-                '\\' => '\\',
-                'b' => '\u{8}',
-                't' => '\t',
-                'n' => '\n',
-                'f' => '\u{c}',
-                'r' => '\r',
-                'u' => escaped(&mut rest, 4)?,
-                'U' => escaped(&mut rest, 8)?,
-                _ => return None,
-            },
-            other => other,
-        });
-    }
-    Some(Cow::Owned(plain))
-}
-
-/// The character of this number of hexadecimal digits.
-fn escaped(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
-    let mut code = 0;
-    for _ in 0..digits {
-        code = code << 4 | rest.next()?.to_digit(16)?;
-    }
-    char::from_u32(code)
 }

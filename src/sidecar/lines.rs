@@ -1,10 +1,14 @@
 //! The lines of a text that need not be held as a whole, and the digest of what was read.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use crate::digest::{Digest, Hasher};
 
-/// More is asked for in pieces of this many bytes.
+/// More is asked for in pieces, the first of this many bytes: the totals of a payload are often in it.
+const FIRST_PIECE_BYTES: usize = 8 * 1024;
+
+/// No piece is longer.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// No line or table that is read by itself is longer.
@@ -23,14 +27,25 @@ pub(super) enum Stop<E> {
 pub(super) struct Lines<'a, R> {
     /// Gives the bytes behind `buffer`.
     more: R,
+    /// There are no more.
+    is_whole: bool,
     buffer: Cow<'a, [u8]>,
     /// The next line begins here.
     at: usize,
+    /// How long the next line is, if it was looked at.
+    peeked: Option<usize>,
     /// What is before was digested.
     digested: usize,
     hasher: Hasher,
     /// The number of the next line, from 1.
     pub number: usize,
+}
+
+impl<'a> Lines<'a, fn(&mut [u8]) -> Result<usize, Infallible>> {
+    /// The lines of `text`, which is whole.
+    pub(super) fn of(text: &'a [u8]) -> Self {
+        Lines { is_whole: true, ..Lines::new(text.into(), |_| Ok(0)) }
+    }
 }
 
 impl<'a, R, E> Lines<'a, R>
@@ -39,12 +54,14 @@ where
 {
     /// The lines of a text that begins with `buffer`; `more` fills in what follows, 0 bytes at the end.
     pub(super) fn new(buffer: Cow<'a, [u8]>, more: R) -> Lines<'a, R> {
-        Lines { more, buffer, at: 0, digested: 0, hasher: Hasher::default(), number: 1 }
+        let hasher = Hasher::default();
+        Lines { more, is_whole: false, buffer, at: 0, peeked: None, digested: 0, hasher, number: 1 }
     }
 
     /// The next line, which stays the next one; nothing at the end.
     pub(super) fn peek(&mut self) -> Result<Option<&str>, Stop<E>> {
         let Some(length) = self.next_length()? else { return Ok(None) };
+        self.peeked = Some(length);
         let line = &self.buffer[self.at..self.at + length];
         std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
     }
@@ -68,6 +85,9 @@ where
 
     /// How long the next line is; it is in the buffer then.
     fn next_length(&mut self) -> Result<Option<usize>, Stop<E>> {
+        if let Some(length) = self.peeked.take() {
+            return Ok(Some(length));
+        }
         let mut looked_at = 0;
         loop {
             let rest = &self.buffer[self.at..];
@@ -89,9 +109,13 @@ where
     fn fill(&mut self) -> Result<bool, E> {
         self.hasher.update(&self.buffer[self.digested..self.at]);
         self.digested = self.at;
-        let mut piece = vec![0; PIECE_BYTES];
+        if self.is_whole {
+            return Ok(false);
+        }
+        let mut piece = vec![0; (2 * self.buffer.len()).clamp(FIRST_PIECE_BYTES, PIECE_BYTES)];
         let length = (self.more)(&mut piece)?;
         if length == 0 {
+            self.is_whole = true;
             return Ok(false);
         }
         let rest = self.buffer.len() - self.at;

@@ -12,27 +12,27 @@ use crate::item::{Content, Entry, PayloadPath, Totals};
 #[derive(Deserialize)]
 pub(super) struct Raw {
     pub(super) format: u32,
-    state: String,
-    repository: String,
-    ibip: Option<String>,
+    pub(super) state: String,
+    pub(super) repository: String,
+    pub(super) ibip: Option<String>,
     #[serde(deserialize_with = "datetime::deserialize")]
-    created: Instant,
+    pub(super) created: Instant,
     #[serde(deserialize_with = "datetime::deserialize")]
-    timestamp: Instant,
-    target: Option<String>,
+    pub(super) timestamp: Instant,
+    pub(super) target: Option<String>,
     #[serde(default = "yes")]
-    transferable: bool,
+    pub(super) transferable: bool,
     #[serde(default)]
-    metadata: toml::Table,
+    pub(super) metadata: toml::Table,
     #[serde(default)]
-    relations: toml::Table,
+    pub(super) relations: toml::Table,
     #[serde(default)]
     pub(super) origin: toml::Table,
-    handover: Option<RawHandover>,
-    removal: Option<RawRemoval>,
+    pub(super) handover: Option<RawHandover>,
+    pub(super) removal: Option<RawRemoval>,
     pub(super) payload: Option<RawPayload>,
     pub(super) file: Option<Vec<RawEntry>>,
-    seal: Option<IgnoredAny>,
+    pub(super) seal: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,5 @@
 //! Reading a sidecar: any TOML of the right shape, however it is spelt.
 
-use std::convert::Infallible;
-
 use serde::Deserialize;
 
 use super::lines::{Lines, Stop};
@@ -23,7 +21,7 @@ struct FormatOnly {
 impl Sidecar {
     /// Reads the bytes of a sidecar and judges its seal. Unknown keys are passed over.
     pub fn read(bytes: &[u8]) -> Result<(Sidecar, Seal), SidecarError> {
-        let mut lines = Lines::new(bytes.into(), |_| Ok::<_, Infallible>(0));
+        let mut lines = Lines::of(bytes);
         match canonical::read(&mut lines, bytes.len()) {
             Ok(read) => Ok(read),
             Err(Stop::Unusual) if bytes.len() > LONGEST_HELD => {

@@ -88,8 +88,8 @@ impl Shared<'_> {
                 Prepared::Bury(staged) => burials.push((at, staged)),
             }
         }
-        let staged = copies.iter().chain(&handovers).map(|(_, staged)| staged.item.clone());
-        let staged: Vec<_> = staged.collect();
+        let in_stage = |(at, staged): &(usize, Staged)| (*at, staged.step, staged.item.clone());
+        let staged: Vec<_> = copies.iter().chain(&handovers).map(in_stage).collect();
         let arriving = [&copies[..], &handovers, &moves, &burials].concat();
         let changing = self.announce(&arriving, &[&handovers[..], &moves, &drops].concat());
         self.publish_copies(copies, &mut group);
@@ -103,7 +103,11 @@ impl Shared<'_> {
         drop(changing);
         if self.options.depth == RunMode::Act {
             self.note(&group.done);
-            self.make_room(&staged);
+            let left = staged.iter().filter(|(at, step, _)| {
+                let is_done = matches!(group.outcomes.get(at), Some(Outcome { result: Ok(_), .. }));
+                !(is_done && step.over() == Replaces::Nothing)
+            });
+            self.make_room(left.map(|(.., item)| item));
         }
         (group.outcomes.into_values().collect(), group.fatal)
     }
@@ -124,7 +128,7 @@ impl Shared<'_> {
 
     /// Removes what the group has replaced, taken away from the source, or could not publish: a long run
     /// needs the room.
-    fn make_room(&self, staged: &[PathBuf]) {
+    fn make_room<'a>(&self, staged: impl Iterator<Item = &'a PathBuf>) {
         // What cannot be removed now goes with the stage.
         for item in staged {
             let _ = self.writer().stage().remove_tree(item);
@@ -315,7 +319,7 @@ impl Shared<'_> {
     }
 
     fn put_new(&self, stage: &Dir, year: &Dir, staged: &Staged) -> Result<(), TransferError> {
-        match stage.rename_new(&staged.item, year, &staged.place.1) {
+        match self.buckets.rename_new(stage, &staged.item, year, &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(TransferError::Changed { name: staged.name.clone() })
             }

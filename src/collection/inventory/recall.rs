@@ -12,6 +12,7 @@ use crate::collection::CollectionError;
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::item::State;
+use crate::layout;
 
 /// The inventory, asked for one item after the other: each line is read once.
 ///
@@ -19,6 +20,18 @@ use crate::item::State;
 #[derive(Debug, Default)]
 pub(in crate::collection) struct InventoryReader {
     years: HashMap<String, Year>,
+    /// What was read last, kept open: items are asked for in the order of their names.
+    last: Option<OpenYear>,
+}
+
+/// The file of a year, open, and the directory that it lies in.
+#[derive(Debug)]
+struct OpenYear {
+    dir: Dir,
+    file_name: String,
+    file: StoredFile,
+    /// Of both: those of what took their place differ.
+    identities: [(u64, u64); 2],
 }
 
 /// A file as far as it has been read.
@@ -34,12 +47,14 @@ impl InventoryReader {
     /// The file about the year of `name`, with what it says by now; nothing where there is none.
     fn year(
         &mut self,
-        dir: &Dir,
+        own: &Dir,
         name: &RepositoryName,
-    ) -> Result<Option<(StoredFile, &Year)>, PathError> {
+    ) -> Result<Option<(&StoredFile, &Year)>, PathError> {
         let file_name = year_file(name);
-        let Some(file) = dir.open_file_if_there(&file_name)? else { return Ok(None) };
-        let FileStat { identity, bytes, .. } = file.stat()?;
+        let Some(FileStat { identity, bytes, .. }) = self.open(own, &file_name)? else {
+            return Ok(None);
+        };
+        let Some(OpenYear { dir, file, .. }) = &self.last else { return Ok(None) };
         let is_same = |year: &Year| year.identity == identity && year.known.end <= bytes;
         if !self.years.get(&file_name).is_some_and(is_same) {
             let known = YearInventory::read(dir, &file_name)?;
@@ -47,38 +62,58 @@ impl InventoryReader {
         }
         let Some(year) = self.years.get_mut(&file_name) else { return Ok(None) };
         if year.known.end < bytes {
-            year.read_on(&file, &file_name)?;
+            year.read_on(file, &file_name)?;
         }
         Ok(Some((file, year)))
     }
 
     fn last_record(
         &mut self,
-        dir: &Dir,
+        own: &Dir,
         name: &RepositoryName,
     ) -> Result<Option<Recorded>, PathError> {
-        let Some((file, year)) = self.year(dir, name)? else { return Ok(None) };
+        let Some((file, year)) = self.year(own, name)? else { return Ok(None) };
         let leaf = name.components()[3];
         let found = || year.known.find(leaf.as_bytes()).and_then(|(at, _)| year.known.line(at));
         let later = year.later.get(leaf).and_then(|lines| lines.last().copied());
         let Some(start) = later.or_else(found) else { return Ok(None) };
         let certainty = Certainty::of(start, year.known.last_rotten);
-        Ok(line_at(&file, start)?.map(|line| Recorded { line, certainty }))
+        Ok(line_at(file, start)?.map(|line| Recorded { line, certainty }))
+    }
+
+    /// Opens the file of a year, unless it is open: others may have put a new file, or a new inventory, in
+    /// its place.
+    fn open(&mut self, own: &Dir, file_name: &str) -> Result<Option<FileStat>, PathError> {
+        if let Some(last) = self.last.take()
+            && last.file_name == file_name
+            && let Some(dir_stat) = own.stat(layout::INVENTORY)?
+            && let Some(stat) = last.dir.stat(file_name)?
+            && [dir_stat.identity, stat.identity] == last.identities
+        {
+            self.last = Some(last);
+            return Ok(Some(stat));
+        }
+        let Some(dir) = own.open_dir_if_there(layout::INVENTORY)? else { return Ok(None) };
+        let Some(file) = dir.open_file_if_there(file_name)? else { return Ok(None) };
+        let (dir_stat, stat) = (dir.own_stat()?, file.stat()?);
+        let identities = [dir_stat.identity, stat.identity];
+        self.last = Some(OpenYear { dir, file_name: file_name.to_owned(), file, identities });
+        Ok(Some(stat))
     }
 
     fn departures(
         &mut self,
-        dir: &Dir,
+        own: &Dir,
         name: &RepositoryName,
     ) -> Result<Option<Vec<Destination>>, PathError> {
-        let Some((file, year)) = self.year(dir, name)? else { return Ok(None) };
+        let Some((file, year)) = self.year(own, name)? else { return Ok(None) };
         let leaf = name.components()[3];
         let found = year.known.find(leaf.as_bytes()).map(|(at, _)| at);
         let mut may_be_home = found.is_some_and(|at| year.known.may_be_home(at));
         let mut departures = Vec::new();
         let lines = found.into_iter().flat_map(|at| year.known.departure_lines(at));
         for start in lines.chain(year.later.get(leaf).into_iter().flatten().copied()) {
-            let Some(line) = line_at(&file, start)? else { continue };
+            let Some(line) = line_at(file, start)? else { continue };
             if line.state() == Some(State::Original) {
                 departures.clear();
             }
@@ -128,9 +163,9 @@ fn line_at(file: &StoredFile, start: u64) -> Result<Option<InventoryLine>, PathE
 impl Collection {
     /// What the inventory last recorded of the item `name`.
     pub fn last_record(&self, name: &RepositoryName) -> Result<Option<Recorded>, PathError> {
-        let Some(dir) = self.inventory()? else { return Ok(None) };
+        let Some(own) = self.own()? else { return Ok(None) };
         let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.last_record(&dir, name)
+        reader.last_record(own, name)
     }
 
     /// The last line about the item `name`, if it says that the item left for another collection.
@@ -151,9 +186,9 @@ impl Collection {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<Vec<Destination>>, PathError> {
-        let Some(dir) = self.inventory()? else { return Ok(None) };
+        let Some(own) = self.own()? else { return Ok(None) };
         let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.departures(&dir, name)
+        reader.departures(own, name)
     }
 
     /// That the item `name` is not here, and why, as far as the inventory knows.

@@ -1,0 +1,82 @@
+//! Keys and values as urepo writes them, each on one line: what is spelt in any other way is `None`.
+
+use std::borrow::Cow;
+
+use super::datetime;
+use crate::identity::Instant;
+
+/// The value of the line `key = value`, and what comes after the line.
+pub(super) fn pair<'a>(text: &'a str, key: &str) -> Option<(&'a str, &'a str)> {
+    text.strip_prefix(key)?.strip_prefix(" = ")?.split_once('\n')
+}
+
+pub(super) fn is_bare(key: &str) -> bool {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !key.is_empty() && key.bytes().all(is_bare)
+}
+
+pub(super) fn number(text: &str) -> Option<u64> {
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    // No number in TOML is larger.
+    u64::try_from(text.parse::<i64>().ok().filter(|_| is_plain)?).ok()
+}
+
+pub(super) fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// A date-time as it is printed, and so as TOML reads it.
+pub(super) fn instant(text: &str) -> Option<Instant> {
+    let instant: Instant = text.parse().ok()?;
+    (datetime::to_value(instant) == text).then_some(instant)
+}
+
+/// What a string says that stands on one line.
+pub(super) fn string(quoted: &str) -> Option<Cow<'_, str>> {
+    let is_plain = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
+    if let Some(text) = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return (is_plain(text) && !text.contains('\'')).then_some(Cow::Borrowed(text));
+    }
+    let text = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))?;
+    if !is_plain(text) {
+        return None;
+    }
+    if !text.contains(['"', '\\']) {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        plain.push(match character {
+            '"' => return None,
+            '\\' => match rest.next()? {
+                '"' => '"',
+                '\\' => '\\',
+                'b' => '\u{8}',
+                't' => '\t',
+                'n' => '\n',
+                'f' => '\u{c}',
+                'r' => '\r',
+                'u' => escaped(&mut rest, 4)?,
+                'U' => escaped(&mut rest, 8)?,
+                _ => return None,
+            },
+            other => other,
+        });
+    }
+    Some(Cow::Owned(plain))
+}
+
+/// The character of this number of hexadecimal digits.
+fn escaped(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
+    let mut code = 0;
+    for _ in 0..digits {
+        code = code << 4 | rest.next()?.to_digit(16)?;
+    }
+    char::from_u32(code)
+}
