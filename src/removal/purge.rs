@@ -92,6 +92,8 @@ fn look_at(
         return Ok(None);
     }
     let since = match deleted_at(collection, &trashed.name) {
+        // It went at another time than the item.
+        _ if matches!(held, Held::Replaced | Held::Unlisted) => changed,
         Ok(date) => date.unwrap_or(changed),
         // The date decides only where one is asked for.
         Err(_) if wanted.before.is_none() => changed,

@@ -152,8 +152,12 @@ fn line(entry: &Purgeable, verb: &str) -> String {
         Held::Unlisted => ", files that were not in its sidecar",
         Held::Payload | Held::SetAside => "",
     };
+    let went = match entry.held {
+        Held::Replaced | Held::Unlisted => "in the trash since",
+        Held::Payload | Held::Copy | Held::SetAside | Held::Remains => "deleted",
+    };
     let files = human::count(*files, "file");
-    format!("{verb} {name}{what}: {files}, {}, deleted {since}", human::bytes(*bytes))
+    format!("{verb} {name}{what}: {files}, {}, {went} {since}", human::bytes(*bytes))
 }
 
 fn record(context: &Context, entry: &Purgeable) -> Item<'static> {

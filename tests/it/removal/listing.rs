@@ -1,10 +1,13 @@
-//! How often the trash is listed does not grow with the items that come back.
+//! Listings of the trash: how often, and how old each entry is.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Held};
 use urepo::disk::{Operation, Watcher};
+use urepo::identity::Instant;
+use urepo::removal::{Wanted, purgeable};
 
 use super::{World, alone, delete, forced, later, remover};
 use crate::support::{TestClock, Trace, deposit, options, request};
@@ -44,4 +47,24 @@ fn what_others_have_just_deleted_comes_back() {
         delete(&world.open("archive"), &world.name, &forced()).unwrap();
         remover(&collection, &later(), |remover| remover.restore(&world.name, &alone())).unwrap();
     }
+}
+
+/// What a repair has just replaced is as young as that, however old the tombstone is.
+#[test]
+fn the_age_of_what_was_replaced_is_its_own() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let entry = format!("archive/.urepo/trash/{}~0123", world.name.as_str().replace('/', "+"));
+    let entry = world.root(&entry);
+    std::fs::create_dir_all(entry.join("replaced")).unwrap();
+    let replaced: Instant = "2030-01-01T00:00:00Z".parse().unwrap();
+    let time = UNIX_EPOCH + Duration::from_secs(1_893_456_000);
+    std::fs::File::open(&entry).unwrap().set_modified(time).unwrap();
+    let held = |before: Instant| -> Vec<Held> {
+        let wanted = Wanted { before: Some(before), ..Wanted::default() };
+        let plan = purgeable(&world.open("archive"), &wanted).unwrap();
+        plan.entries.iter().map(|entry| entry.held).collect()
+    };
+    assert_eq!(held(replaced), [Held::Payload]);
+    assert_eq!(held(replaced.checked_add(1).unwrap()).len(), 2);
 }
