@@ -196,6 +196,7 @@ impl Run<'_> {
         let roots: Vec<_> = self.roots.iter().collect();
         let mut unwritten = None;
         let compared = compare(&roots, &self.names, &self.context.interrupt, |disagreement| {
+            self.seen.borrow_mut().insert(disagreement.finding.code);
             let teller = self.teller(disagreement.root);
             go_on(teller.disagreement(&disagreement), &mut unwritten)
         })?;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use snapbox::str;
 
 use super::{leaf, records, world_with_item};
-use crate::support::{World, inventory_file};
+use crate::support::{Ran, World, change_item, copy_tree, inventory_file, make_collection};
 
 /// A world with the collections `archive` and `mirror`, and an Original in the first.
 fn two() -> (World, String) {
@@ -81,7 +81,7 @@ fn collections_that_contradict_each_other() {
         &name,
         str![[r#"
 error: 1 contradiction between the collections
-hint: `urepo show -c COLLECTION ITEM` shows what each of them holds; nothing here was changed
+hint: `urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy of the other; nothing here was changed
 
 "#]],
     );
@@ -315,4 +315,62 @@ fn items_that_vanished_are_counted() {
     let ran = world.run("-q -c archive status");
     assert_eq!((ran.code, ran.stdout), (3, format!("vanished from `archive`: {name}\n")));
     assert!(ran.stderr.contains("1 item that vanished"), "{}", ran.stderr);
+}
+
+/// A world with the directory of an item from before it was changed, which comes back.
+struct Backup {
+    world: World,
+    name: String,
+}
+
+impl Backup {
+    fn new() -> Backup {
+        let (world, name) = world_with_item();
+        make_collection(&world.path("mirror"));
+        world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+        copy_tree(&world.path("archive").join(&name), &world.path("backup"));
+        Backup { world, name }
+    }
+
+    /// Puts it back, and returns what `verify` says of it and its Copy.
+    fn put_back(&self) -> Ran {
+        let item = self.world.path("archive").join(&self.name);
+        std::fs::remove_dir_all(&item).unwrap();
+        copy_tree(&self.world.path("backup"), &item);
+        self.world.run("verify archive mirror")
+    }
+
+    fn runs(&self, line: &str) {
+        self.world.run(&line.replace("ITEM", &self.name)).succeeded();
+    }
+}
+
+#[test]
+fn an_original_from_a_backup_that_is_a_second_one_is_demoted() {
+    let backup = Backup::new();
+    backup.runs("-c archive migrate ITEM --leave-copy --to mirror");
+    let ran = backup.put_back();
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let hint =
+        "`urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy";
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    backup.runs("-c archive demote ITEM --to-copy-of mirror -y");
+    assert_eq!(backup.world.run("verify archive mirror").succeeded(), "");
+}
+
+#[test]
+fn an_original_from_a_backup_gets_copies_that_agree_with_it() {
+    let backup = Backup::new();
+    change_item(&backup.world.path("archive"), &backup.name, |sidecar| {
+        sidecar.metadata.add("creator", "A. Archivist").unwrap();
+        sidecar.timestamp = "2100-01-01T00:00:00Z".parse().unwrap();
+    });
+    backup.runs("-c archive copy ITEM --refresh --to mirror");
+    let ran = backup.put_back();
+    assert_eq!((ran.code, ran.stdout.contains("U407")), (20, true), "{}", ran.stderr);
+    let hint = "`urepo -c COLLECTION delete ITEM` removes a Copy that is wrong";
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    backup.runs("-c mirror delete ITEM --with archive");
+    backup.runs("-c archive copy ITEM --to mirror");
+    assert_eq!(backup.world.run("verify archive mirror").succeeded(), "");
 }

@@ -117,9 +117,8 @@ impl<'a> Ending<'a> {
         let is_all_damage = |is_it: &dyn Fn(&Code) -> bool| {
             self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
         };
-        if self.seen.contains(&Code::ItemReturned)
-            && is_all_damage(&|code| *code == Code::ItemReturned)
-        {
+        let is_second = |code: &Code| [Code::ItemReturned, Code::TwoOriginals].contains(code);
+        if self.seen.contains(&Code::ItemReturned) && is_all_damage(&is_second) {
             "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again; remove a tombstone by \
              hand; `urepo recover --inventory` accepts either"
         } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
@@ -132,8 +131,13 @@ impl<'a> Ending<'a> {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "`urepo man` says what the codes mean; nothing here was changed"
+        } else if self.seen.contains(&Code::TwoOriginals) {
+            "`urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy of the other; \
+             nothing here was changed"
         } else {
-            "`urepo show -c COLLECTION ITEM` shows what each of them holds; nothing here was changed"
+            // They cannot be both right, and only a person knows which one is.
+            "`urepo show -c COLLECTION ITEM` shows what each of them holds; `urepo -c COLLECTION delete ITEM` \
+             removes a Copy that is wrong, `urepo -c COLLECTION copy ITEM --to COLLECTION` makes it again"
         }
     }
 
