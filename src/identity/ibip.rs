@@ -1,19 +1,15 @@
 //! The `IBIp`: the opaque form of an identifier.
 
-use std::cmp::Ordering;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use super::cursor;
 use super::error::{Fault, ParseError};
-use super::folding;
 use super::grammar;
 use super::ibip_prefix::{IbipPrefix, is_separator};
 use super::instant::Instant;
 use super::legacy::LegacyLabel;
 use super::numeral::{self, DECIMAL, IBIP};
-use super::serial::as_text;
+use super::serial::{as_text, caseless, displays};
 
 const KIND: &str = "IBIp";
 /// The last second of [`Instant::MAX_YEAR`].
@@ -126,42 +122,6 @@ impl FromStr for Ibip {
     }
 }
 
-impl fmt::Display for Ibip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
-}
-
-impl fmt::Debug for Ibip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ibip").field(&self.text).finish()
-    }
-}
-
-impl PartialEq for Ibip {
-    fn eq(&self, other: &Ibip) -> bool {
-        self.text.eq_ignore_ascii_case(&other.text)
-    }
-}
-
-impl Eq for Ibip {}
-
-impl PartialOrd for Ibip {
-    fn partial_cmp(&self, other: &Ibip) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ibip {
-    fn cmp(&self, other: &Ibip) -> Ordering {
-        folding::compare(&self.text, &other.text)
-    }
-}
-
-impl Hash for Ibip {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        folding::hash(&[&self.text], state);
-    }
-}
-
+displays!(Ibip, text);
 as_text!(Ibip, str::parse::<Ibip>);
+caseless!(Ibip, text);

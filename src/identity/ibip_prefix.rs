@@ -1,16 +1,12 @@
 //! The prefix of an `IBIp`: an address and a port.
 
-use std::cmp::Ordering;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use super::error::{Fault, ParseError};
-use super::folding;
 use super::grammar;
 use super::numeral::{self, DECIMAL, IBIP, IPV4, IPV6};
-use super::serial::as_text;
+use super::serial::{as_text, caseless, displays};
 
 const KIND: &str = "IBIp prefix";
 /// The port that is not written.
@@ -152,42 +148,6 @@ impl FromStr for IbipPrefix {
     }
 }
 
-impl fmt::Display for IbipPrefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl fmt::Debug for IbipPrefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IbipPrefix").field(&self.0).finish()
-    }
-}
-
-impl PartialEq for IbipPrefix {
-    fn eq(&self, other: &IbipPrefix) -> bool {
-        self.0.eq_ignore_ascii_case(&other.0)
-    }
-}
-
-impl Eq for IbipPrefix {}
-
-impl PartialOrd for IbipPrefix {
-    fn partial_cmp(&self, other: &IbipPrefix) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for IbipPrefix {
-    fn cmp(&self, other: &IbipPrefix) -> Ordering {
-        folding::compare(&self.0, &other.0)
-    }
-}
-
-impl Hash for IbipPrefix {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        folding::hash(&[&self.0], state);
-    }
-}
-
+displays!(IbipPrefix, 0);
 as_text!(IbipPrefix, str::parse::<IbipPrefix>);
+caseless!(IbipPrefix, 0);

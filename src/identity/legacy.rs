@@ -1,13 +1,12 @@
 //! Labels from before 2009.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::error::ParseError;
 use super::grammar;
 use super::instant::Instant;
 use super::numeral::{self, DECIMAL, LEGACY};
-use super::serial::as_text;
+use super::serial::{as_text, displays};
 
 const KIND: &str = "label from before 2009";
 
@@ -76,16 +75,5 @@ impl FromStr for LegacyLabel {
     }
 }
 
-impl fmt::Display for LegacyLabel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
-}
-
-impl fmt::Debug for LegacyLabel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LegacyLabel").field(&self.text).finish()
-    }
-}
-
+displays!(LegacyLabel, text);
 as_text!(LegacyLabel, str::parse::<LegacyLabel>);

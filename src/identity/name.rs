@@ -1,7 +1,6 @@
 //! The uniform repository name.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
@@ -12,7 +11,7 @@ use super::grammar::{self, NameShape, Rules};
 use super::instant::Instant;
 use super::oddity::Oddity;
 use super::prefix::Prefix;
-use super::serial::as_text;
+use super::serial::{as_text, displays};
 
 const KIND: &str = "repository name";
 
@@ -133,18 +132,6 @@ impl FromStr for RepositoryName {
     }
 }
 
-impl fmt::Display for RepositoryName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
-}
-
-impl fmt::Debug for RepositoryName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RepositoryName").field(&self.text).finish()
-    }
-}
-
 impl PartialEq for RepositoryName {
     fn eq(&self, other: &RepositoryName) -> bool {
         let pieces = self.shape.prefix.pieces(&self.text);
@@ -183,5 +170,6 @@ impl Hash for RepositoryName {
     }
 }
 
+displays!(RepositoryName, text);
 // Odd names are read back too: what an archive holds must not get lost on the way to the disk.
 as_text!(RepositoryName, |text: &str| RepositoryName::parse_as_found(text).map(|(name, _)| name));

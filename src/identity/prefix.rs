@@ -1,7 +1,6 @@
 //! The prefix of a repository name: one identification subsystem.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
@@ -9,7 +8,7 @@ use super::error::ParseError;
 use super::folding;
 use super::grammar::{self, PrefixShape};
 use super::host::Host;
-use super::serial::as_text;
+use super::serial::{as_text, by_order, displays};
 
 /// The prefix of a repository name, such as `sid.inpe.br/mtc-m18@80`.
 ///
@@ -124,32 +123,6 @@ impl FromStr for Prefix {
     }
 }
 
-impl fmt::Display for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
-    }
-}
-
-impl fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Prefix").field(&self.text).finish()
-    }
-}
-
-impl PartialEq for Prefix {
-    fn eq(&self, other: &Prefix) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Prefix {}
-
-impl PartialOrd for Prefix {
-    fn partial_cmp(&self, other: &Prefix) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 impl Ord for Prefix {
     fn cmp(&self, other: &Prefix) -> Ordering {
         let ([subdomain, word], [other_subdomain, other_word]) = (self.pieces(), other.pieces());
@@ -164,4 +137,6 @@ impl Hash for Prefix {
     }
 }
 
+displays!(Prefix, text);
 as_text!(Prefix, str::parse::<Prefix>);
+by_order!(Prefix);
