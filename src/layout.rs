@@ -1,6 +1,6 @@
 //! The paths in a collection.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::identity::{Prefix, RepositoryName};
 
@@ -56,12 +56,6 @@ pub const PAYLOAD: &str = "doc";
 /// The directory of an item, relative to the root: always four levels.
 pub fn item_directory(name: &RepositoryName) -> PathBuf {
     name.components().iter().collect()
-}
-
-/// The directory that holds the years of a prefix, relative to the root.
-pub fn prefix_directory(prefix: &Prefix) -> PathBuf {
-    let (subdomain, word) = prefix.path_components();
-    Path::new(&subdomain).join(word)
 }
 
 /// The lock file that holds the last date of `prefix`, in [`DISTRIBUTOR`].

@@ -171,9 +171,10 @@ impl Dir {
     }
 
     fn make_dir_raw(&self, relative: &Path, mode: u32) -> io::Result<()> {
-        let _under_way = self.step(Operation::MakeDirectory, relative)?;
-        let (above, name) = self.above(relative)?;
-        Ok(retry_on_intr(|| rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(mode)))?)
+        let mode = Mode::from_raw_mode(mode);
+        self.on_name(Operation::MakeDirectory, relative, |above, name| {
+            rustix::fs::mkdirat(above, name, mode)
+        })
     }
 
     /// Makes the directory if it is missing, synced into this one, and opens it.
@@ -205,23 +206,18 @@ impl Dir {
 
     /// Makes a symbolic link at `relative` that says `target`.
     pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
-        self.step(Operation::MakeLink, relative)
-            .and_then(|_under_way| {
-                let (above, name) = self.above(relative)?;
-                Ok(retry_on_intr(|| rustix::fs::symlinkat(target, &above, name))?)
-            })
-            .on("make the link", self.at(relative))
+        let made = self.on_name(Operation::MakeLink, relative, |above, name| {
+            rustix::fs::symlinkat(target, above, name)
+        });
+        made.on("make the link", self.at(relative))
     }
 
     /// What the symbolic link at `relative` says.
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
-        let target = self
-            .step(Operation::Inspect, relative)
-            .and_then(|_under_way| {
-                let (above, name) = self.above(relative)?;
-                Ok(retry_on_intr(|| rustix::fs::readlinkat(&above, name, Vec::new()))?)
-            })
-            .on("read the link", self.at(relative))?;
+        let target = self.on_name(Operation::Inspect, relative, |above, name| {
+            rustix::fs::readlinkat(above, name, Vec::new())
+        });
+        let target = target.on("read the link", self.at(relative))?;
         Ok(OsStr::from_bytes(target.as_bytes()).to_os_string())
     }
 
@@ -239,9 +235,8 @@ impl Dir {
     }
 
     fn raw_stat(&self, relative: &Path) -> Result<Option<rustix::fs::Stat>, PathError> {
-        let stat = self.step(Operation::Inspect, relative).and_then(|_under_way| {
-            let (above, name) = self.above(relative)?;
-            Ok(retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))?)
+        let stat = self.on_name(Operation::Inspect, relative, |above, name| {
+            rustix::fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)
         });
         match stat {
             Ok(stat) => Ok(Some(stat)),
@@ -275,13 +270,11 @@ impl Dir {
 
     /// Sets the modification time of the link at `relative`.
     pub fn set_link_time(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
-        self.step(Operation::SetAttributes, relative)
-            .and_then(|_under_way| {
-                let times = timestamps(stamp);
-                let (above, name) = self.above(relative)?;
-                Ok(rustix::fs::utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
-            })
-            .on("set the time of", self.at(relative))
+        let times = timestamps(stamp);
+        let set = self.on_name(Operation::SetAttributes, relative, |above, name| {
+            rustix::fs::utimensat(above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
+        });
+        set.on("set the time of", self.at(relative))
     }
 
     /// Forces this directory's entries to the disk.
@@ -315,9 +308,9 @@ impl Dir {
     }
 
     fn remove(&self, relative: &Path, flags: AtFlags) -> io::Result<()> {
-        let _under_way = self.step(Operation::Remove, relative)?;
-        let (above, name) = self.above(relative)?;
-        Ok(retry_on_intr(|| rustix::fs::unlinkat(&above, name, flags))?)
+        self.on_name(Operation::Remove, relative, |above, name| {
+            rustix::fs::unlinkat(above, name, flags)
+        })
     }
 
     /// Another handle on the same directory.
@@ -338,6 +331,18 @@ impl Dir {
     /// Fails where the kernel or the file system is said to be without `feature`.
     pub(super) fn supports(&self, feature: Feature) -> rustix::io::Result<()> {
         self.watcher.supports(feature)
+    }
+
+    /// Announces `operation` and calls `call` with the directory that `relative` lies in, and its name there.
+    fn on_name<T>(
+        &self,
+        operation: Operation,
+        relative: &Path,
+        call: impl Fn(&Above<'_>, &Path) -> rustix::io::Result<T>,
+    ) -> io::Result<T> {
+        let _under_way = self.step(operation, relative)?;
+        let (above, name) = self.above(relative)?;
+        Ok(retry_on_intr(|| call(&above, name))?)
     }
 
     /// The directory that `relative` lies in, and its name there.
