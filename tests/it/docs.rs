@@ -316,6 +316,7 @@ fn plain(line: &str) -> String {
         let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_time = token.ends_with('Z') && token.as_bytes().get(10) == Some(&b'T');
         match token.len() {
+            4 if token.starts_with("20") => Some("YEAR".to_owned()),
             32 | 64 if is_hex(token) => Some("HEX".to_owned()),
             20.. if is_time => Some("TIME".to_owned()),
             _ => None,

@@ -131,7 +131,13 @@ proptest! {
         let text = sidecar(vec![file(b"a", 0)], "T").to_text();
         let mut bytes = text.clone().into_bytes();
         let at = at % (bytes.len() - 1);
-        prop_assume!(bytes[at] != to);
+        // The seal itself may be written in capitals.
+        let is_same = if at < text.find("[seal]").unwrap() {
+            bytes[at] == to
+        } else {
+            bytes[at].eq_ignore_ascii_case(&to)
+        };
+        prop_assume!(!is_same);
         bytes[at] = to;
         if let Ok((_, seal)) = Sidecar::read(&bytes) { prop_assert_ne!(seal, Seal::Intact) }
     }
