@@ -103,7 +103,7 @@ fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
     for mode in [Mode::Killed, Mode::Once(rustix::io::Errno::IO)] {
         for at in System::Own.points() {
             let mirrors = Mirrors::new();
-            let faults = Arc::new(Faults::new(&mirrors.world.path("a"), at, mode));
+            let faults = Arc::new(Faults::new(&mirrors.world.path("a"), at, mode).of_changes());
             let watcher = Watcher::new(Arc::clone(&faults) as _);
             let done = first_user(|| mirrors.promote("a", &watcher));
             assert!(done.is_err() || mirrors.state("a") == State::Original, "{mode:?} at {at}");
@@ -113,6 +113,7 @@ fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
             assert_eq!(mirrors.recorded("a"), Some(State::Original), "{mode:?} at {at}");
             recovered_whole(&mirrors.world.path("a"), &format!("{mode:?} at {at}"));
             if faults.struck().is_none() {
+                assert!(at > 5, "only {at} operations were made to fail");
                 break;
             }
         }
@@ -124,7 +125,8 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
     for at in System::Own.points() {
         let mirrors = Mirrors::new();
         mirrors.promote("a", &Watcher::default()).unwrap();
-        let faults = Arc::new(Faults::new(&mirrors.world.path("archive"), at, Mode::Killed));
+        let faults = Faults::new(&mirrors.world.path("archive"), at, Mode::Killed);
+        let faults = Arc::new(faults.of_changes());
         let watcher = Watcher::new(Arc::clone(&faults) as _);
         let _ = first_user(|| mirrors.demote("archive", &watcher));
         mirrors.demote("archive", &Watcher::default()).unwrap();
@@ -132,6 +134,7 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
         assert_eq!(mirrors.recorded("archive"), Some(State::Copy), "at {at}");
         recovered_whole(&mirrors.world.path("archive"), &format!("at {at}"));
         if faults.struck().is_none() {
+            assert!(at > 5, "only {at} operations were made to fail");
             return;
         }
     }
