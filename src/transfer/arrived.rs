@@ -7,13 +7,21 @@ use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
 use super::{Step, TransferError};
-use crate::collection::StoredItem;
+use crate::collection::{CollectionError, Departure, InventoryChange, StoredItem};
 use crate::item::State;
 
 impl Shared<'_> {
-    /// An item that is at the destination, and no more at the source: an earlier run may have taken it
-    /// there. A tombstone is no item.
+    /// An item that is at the destination, and not at the source, because an earlier run took it there. An item
+    /// that vanished from the source, or went elsewhere, did not arrive: this is a Copy. Nor did a tombstone.
     pub(super) fn arrived(&self, item: &StoredItem) -> Result<Option<Staged>, TransferError> {
+        let was_taken = match self.from.absent(item.name()) {
+            CollectionError::Left { line, .. } => is_to(&line.change, self.to.id()),
+            CollectionError::NoSuchItem { .. } => true,
+            _ => false,
+        };
+        if !was_taken {
+            return Ok(None);
+        }
         let read = sealed(item, item.read_sidecar(), self.to.path())?;
         if read.sidecar.state == State::Deleted || read.sidecar.handover.is_some() {
             return Ok(None);
@@ -32,4 +40,12 @@ impl Shared<'_> {
             partial: None,
         }))
     }
+}
+
+/// Whether an item left for the collection with this id.
+fn is_to(change: &InventoryChange, id: &str) -> bool {
+    let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) = change else {
+        return false;
+    };
+    to.id == id
 }

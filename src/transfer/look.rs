@@ -45,7 +45,6 @@ impl Shared<'_> {
         let Some(from) = self.source_items.item(name)? else {
             match (self.options.verb, self.destination_items.item(name)?) {
                 (Verb::Refresh, _) => return Ok(Decision::Prepared(Prepared::Passed)),
-                // An earlier run took it there.
                 (Verb::Migrate, Some(item)) => {
                     if let Some(staged) = self.arrived(&item)? {
                         return Ok(Decision::Prepared(Prepared::Planned(staged)));

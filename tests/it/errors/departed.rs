@@ -1,7 +1,7 @@
 //! What is told of an item that has left, or that should be here and is not.
 
 use super::*;
-use crate::support::{append, inventory_file, send_away};
+use crate::support::{append, copy_item, inventory_file, send_away};
 
 fn with_mirror() -> (World, &'static str) {
     let (world, name) = world_with_item();
@@ -122,4 +122,21 @@ U111  damage   example.org/archive/2026/11.21.02.13  an item is gone, and a dama
 
 "#]],
     );
+}
+
+/// What the mirror has is a Copy, and no earlier run took the Original there.
+#[test]
+fn an_item_that_did_not_migrate_there() {
+    for send in [false, true] {
+        let (world, name) = with_mirror();
+        copy_item(&world.path("archive"), &world.path("mirror"), name, |_| ());
+        if send {
+            send_away(&world.path("archive"), name);
+        } else {
+            std::fs::remove_dir_all(world.path("archive").join(name)).unwrap();
+        }
+        let ran = refuses(&world, &format!("-c archive migrate {name} --to mirror"), 21);
+        let why = if send { "it was migrated to the collection" } else { "it should be here" };
+        assert!(ran.0.contains(why), "{}", ran.0);
+    }
 }
