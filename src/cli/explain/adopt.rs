@@ -2,55 +2,45 @@
 
 use urepo::adopt::AdoptError;
 
+use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
-impl From<AdoptError> for Failure {
-    fn from(error: AdoptError) -> Failure {
-        let exit = match &error {
-            AdoptError::Interrupted => Exit::Interrupted,
-            AdoptError::OtherFile { .. } | AdoptError::TwoSpellings { .. } => Exit::Conflict,
-            AdoptError::SidecarLost { .. } => Exit::Damage,
-            _ => Exit::Failure,
-        };
-        let hint = match &error {
-            AdoptError::NoPayload { name } => {
-                format!("make `{name}/doc`, move the files into it, and repeat the command")
+impl Explain for AdoptError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Original(error) => error.explain(),
+            Self::Collection(error) => error.explain(),
+            Self::Disk(error) => error.explain(),
+            Self::NoPayload { name } => Failure::of(Exit::Failure, self)
+                .hint(format!("make `{name}/doc`, move the files into it, and repeat the command")),
+            Self::NotADirectory { .. } => Failure::of(Exit::Failure, self)
+                .hint("put a directory in its place, and repeat the command"),
+            Self::Special { .. } => Failure::of(Exit::Failure, self)
+                .hint("move it out of the way: items hold files, directories and links"),
+            Self::LinkLeaves { .. } => Failure::of(Exit::Failure, self)
+                .hint("put in its place what it points to, or move it out of the way"),
+            Self::Changing { .. } => {
+                Failure::of(Exit::Failure, self).hint("repeat the command when nobody writes to it")
             }
-            AdoptError::NotADirectory { .. } => {
-                "put a directory in its place, and repeat the command".to_owned()
+            Self::Time { .. } => {
+                Failure::of(Exit::Failure, self).hint("`touch` gives it another time")
             }
-            AdoptError::Special { .. } => {
-                "move it out of the way: items hold files, directories and links".to_owned()
+            Self::OtherFile { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo verify {name}` says what is wrong with it; it is not overwritten"
+            )),
+            Self::SidecarLost { name } => Failure::of(Exit::Damage, self).hint(format!(
+                "`urepo repair {name} --from COLLECTION` brings it back from a good copy"
+            )),
+            Self::TwoSpellings { .. } => Failure::of(Exit::Conflict, self)
+                .hint("find out which is the true one, move the other away, and repeat"),
+            Self::TooManyFiles { .. } => {
+                Failure::of(Exit::Failure, self).hint("divide it into several items")
             }
-            AdoptError::LinkLeaves { .. } => {
-                "put in its place what it points to, or move it out of the way".to_owned()
-            }
-            AdoptError::Changing { .. } => "repeat the command when nobody writes to it".to_owned(),
-            AdoptError::Time { .. } => "`touch` gives it another time".to_owned(),
-            AdoptError::OtherFile { name, .. } => {
-                format!("`urepo verify {name}` says what is wrong with it; it is not overwritten")
-            }
-            AdoptError::SidecarLost { name } => {
-                format!("`urepo repair {name} --from COLLECTION` brings it back from a good copy")
-            }
-            AdoptError::TwoSpellings { .. } => {
-                "find out which is the true one, move the other away, and repeat".to_owned()
-            }
-            AdoptError::TooManyFiles { .. } => "divide it into several items".to_owned(),
-            AdoptError::NotDurable { name, .. } => {
-                format!("check the disk, then `urepo verify {name}`")
-            }
-            AdoptError::Interrupted | AdoptError::GroupFailed => return Failure::of(exit, &error),
-            AdoptError::Original(_) | AdoptError::Collection(_) | AdoptError::Disk(_) => {
-                return match error {
-                    AdoptError::Original(error) => error.into(),
-                    AdoptError::Collection(error) => error.into(),
-                    AdoptError::Disk(error) => error.into(),
-                    error => Failure::of(exit, &error),
-                };
-            }
-        };
-        Failure::of(exit, &error).hint(hint)
+            Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
+                .hint(format!("check the disk, then `urepo verify {name}`")),
+            Self::Interrupted => Failure::of(Exit::Interrupted, self),
+            Self::GroupFailed => Failure::of(Exit::Failure, self),
+        }
     }
 }

@@ -4,38 +4,39 @@ use urepo::catalog::CatalogError;
 use urepo::disk::LockError;
 use urepo::index::{IndexError, QueryError};
 
+use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
-impl From<CatalogError> for Failure {
-    fn from(error: CatalogError) -> Failure {
-        match error {
-            CatalogError::Collection(error) => error.into(),
-            CatalogError::Disk(error) => error.into(),
-            CatalogError::Interrupted
-            | CatalogError::Index(IndexError::Locked(LockError::Interrupted { .. })) => {
+impl Explain for CatalogError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Collection(error) => error.explain(),
+            Self::Disk(error) => error.explain(),
+            Self::Interrupted | Self::Index(IndexError::Locked(LockError::Interrupted { .. })) => {
                 Failure::told(Exit::Interrupted)
             }
-            CatalogError::BeingBuilt(_) => Failure::of(Exit::Locked, &error)
+            Self::BeingBuilt(_) => Failure::of(Exit::Locked, self)
                 .hint("repeat with `--lock-wait 5m`; what the other process makes is used then"),
-            CatalogError::Gone => Failure::of(Exit::Failure, &error).hint("repeat the command"),
-            CatalogError::Index(ref index) if index.is_busy() => Failure::of(Exit::Locked, &error)
-                .hint("repeat the command when the others are done"),
-            CatalogError::Index(_) => Failure::of(Exit::Failure, &error)
+            Self::Gone => Failure::of(Exit::Failure, self).hint(super::REPEAT),
+            Self::Index(index) if index.is_busy() => {
+                Failure::of(Exit::Locked, self).hint("repeat the command when the others are done")
+            }
+            Self::Index(_) => Failure::of(Exit::Failure, self)
                 .hint("`urepo index --rebuild` rebuilds it from the sidecars"),
         }
     }
 }
 
-impl From<QueryError> for Failure {
-    fn from(error: QueryError) -> Failure {
-        Failure::of(Exit::Usage, &error).hint(match error {
-            QueryError::OpenQuote(_) => "close it, or leave its mark out",
-            QueryError::UnwantedTerm(_) => "name what is wanted: `TERM:word`",
-            QueryError::UnknownTerm(_) => {
-                return Failure::of(Exit::Usage, &error)
-                    .hint(format!("the terms are {}", urepo::sidecar::TERMS.join(", ")));
+impl Explain for QueryError {
+    fn explain(&self) -> Failure {
+        let failure = Failure::of(Exit::Usage, self);
+        match self {
+            Self::OpenQuote(_) => failure.hint("close it, or leave its mark out"),
+            Self::UnwantedTerm(_) => failure.hint("name what is wanted: `TERM:word`"),
+            Self::UnknownTerm(_) => {
+                failure.hint(format!("the terms are {}", urepo::sidecar::TERMS.join(", ")))
             }
-        })
+        }
     }
 }

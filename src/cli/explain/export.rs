@@ -4,61 +4,47 @@ use std::path::Path;
 
 use urepo::export::ExportError;
 
-use super::Room;
+use super::{Explain, Room};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::shell;
 
-impl From<ExportError> for Failure {
-    fn from(error: ExportError) -> Failure {
-        let exit = match &error {
-            ExportError::Deleted { .. } => Exit::Deleted,
-            ExportError::Damaged { .. } => Exit::Damage,
-            ExportError::Changed { .. }
-            | ExportError::Exists { .. }
-            | ExportError::InCollection { .. } => Exit::Conflict,
-            ExportError::Interrupted => Exit::Interrupted,
-            _ => Exit::Failure,
-        };
-        let hint = match error {
-            ExportError::Collection(error) => return error.into(),
-            ExportError::Disk(error) => return error.into(),
-            ExportError::Stream(error) => {
-                return Failure::new(Exit::Failure, "cannot write to stdout")
-                    .caused_by(error.to_string());
+impl Explain for ExportError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Collection(error) => error.explain(),
+            Self::Disk(error) => error.explain(),
+            Self::Stream(error) => {
+                Failure::new(Exit::Failure, "cannot write to stdout").caused_by(error.to_string())
             }
-            ExportError::NoRoom { name, needed, unit, free, place } => {
-                let path = Path::new(name.as_str());
-                return Room { path, needed, unit, free, collection: &place }.lacking(exit);
+            Self::NoRoom { name, needed, unit, free, place } => {
+                let (path, needed, free) = (Path::new(name.as_str()), *needed, *free);
+                Room { path, needed, unit, free, collection: place }.lacking()
             }
-            ExportError::Interrupted | ExportError::GroupFailed => {
-                return Failure::of(exit, &error);
+            Self::Interrupted => Failure::of(Exit::Interrupted, self),
+            Self::GroupFailed => Failure::of(Exit::Failure, self),
+            Self::Deleted { name } => Failure::of(Exit::Deleted, self)
+                .hint(format!("`urepo restore {name}` brings it back until it is purged")),
+            Self::Damaged { name, collection, .. } => {
+                Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
             }
-            ExportError::Deleted { ref name } => {
-                format!("`urepo restore {name}` brings it back until it is purged")
+            Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
+            Self::Exists { .. } => Failure::of(Exit::Conflict, self)
+                .hint("nothing is replaced; remove it, or name another directory with `--to`"),
+            Self::Link { .. } => Failure::of(Exit::Failure, self).hint(
+                "`--links follow` puts the files that links lead to in their place, `--links skip` \
+                 leaves links out; tar keeps them",
+            ),
+            Self::LinkAstray { .. } => Failure::of(Exit::Failure, self)
+                .hint("`--links skip` leaves links out; tar keeps them"),
+            Self::NotUtf8 { .. } => {
+                Failure::of(Exit::Failure, self).hint("`--format tar` keeps any name")
             }
-            ExportError::Damaged { ref name, ref collection, .. } => {
-                format!(
-                    "`urepo -c {} repair {name}` mends it from a good copy",
-                    shell::word(collection)
-                )
+            Self::InCollection { .. } => {
+                Failure::of(Exit::Conflict, self).hint("name a directory outside of it with `--to`")
             }
-            ExportError::Changed { .. } => "repeat the command".to_owned(),
-            ExportError::Exists { .. } => {
-                "nothing is replaced; remove it, or name another directory with `--to`".to_owned()
+            Self::NotDurable { .. } => {
+                Failure::of(Exit::Failure, self).hint("check the disk, and export it again")
             }
-            ExportError::Link { .. } => "`--links follow` puts the files that links lead to in \
-                 their place, `--links skip` leaves links out; tar keeps them"
-                .to_owned(),
-            ExportError::LinkAstray { .. } => {
-                "`--links skip` leaves links out; tar keeps them".to_owned()
-            }
-            ExportError::NotUtf8 { .. } => "`--format tar` keeps any name".to_owned(),
-            ExportError::InCollection { .. } => {
-                "name a directory outside of it with `--to`".to_owned()
-            }
-            ExportError::NotDurable { .. } => "check the disk, and export it again".to_owned(),
-        };
-        Failure::of(exit, &error).hint(hint)
+        }
     }
 }

@@ -3,90 +3,89 @@
 use urepo::import::{ImportError, MapError, RowFault};
 use urepo::item::State;
 
+use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::was_interrupted;
 use crate::cli::shell;
 
-impl From<ImportError> for Failure {
-    fn from(error: ImportError) -> Failure {
-        let exit = match &error {
-            ImportError::Deposit(_) | ImportError::Collection(_) | ImportError::Disk(_) => {
-                return match error {
-                    ImportError::Deposit(error) => (*error).into(),
-                    ImportError::Collection(error) => (*error).into(),
-                    ImportError::Disk(error) => error.into(),
-                    error => Failure::of(Exit::Failure, &error),
-                };
+impl Explain for ImportError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Deposit(error) => error.explain(),
+            Self::Collection(error) => error.explain(),
+            Self::Disk(error) => error.explain(),
+            Self::Locked { .. } => Failure::of(Exit::Locked, self).hint(super::WHILE_LOCKED),
+            Self::Row(row) => with_row_hint(Failure::of(Exit::Failure, self), &row.fault),
+            Self::Bag { .. } => {
+                Failure::of(Exit::Damage, self).hint("nothing of it was imported; fetch it again")
             }
-            ImportError::Locked { .. } => Exit::Locked,
-            ImportError::NameExists { .. } | ImportError::NotOriginal { .. } => Exit::Conflict,
-            ImportError::Bag { .. } => Exit::Damage,
-            ImportError::Read { source, .. } if was_interrupted(source) => Exit::Interrupted,
-            _ => Exit::Failure,
-        };
-        let failure = Failure::of(exit, &error);
-        match hint_for(&error) {
-            Some(hint) => failure.hint(hint),
-            None => failure,
+            Self::NameExists { name } => {
+                Failure::of(Exit::Conflict, self).hint(format!("`urepo show {name}` shows it"))
+            }
+            Self::Ledger { path, .. } => Failure::of(Exit::Failure, self).hint(format!(
+                "`rm {}`: the next import makes it from the sidecars",
+                shell::word(path)
+            )),
+            Self::NameAhead { .. } => Failure::of(Exit::Failure, self)
+                .hint("leave `identifier` empty, and it gets a name of its own"),
+            Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
+                .hint("mend that row and repeat: what is there stays, and is related"),
+            Self::NotOriginal { name, state: State::Deleted } => Failure::of(Exit::Conflict, self)
+                .hint(format!(
+                    "leave its relations out of the manifest; `urepo show {name}` shows the removal"
+                )),
+            Self::NotOriginal { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo whereis {name}` shows where its Original is, which they belong to"
+            )),
+            Self::NotAList { .. } => {
+                Failure::of(Exit::Failure, self).hint("`find … -print0` writes such a list")
+            }
+            Self::ArchiveDirectory { .. } => {
+                Failure::of(Exit::Failure, self).hint("choose a directory beside it")
+            }
+            Self::Read { source, .. } if was_interrupted(source) => {
+                Failure::of(Exit::Interrupted, self)
+            }
+            Self::Read { .. } | Self::NotRemoved { .. } => Failure::of(Exit::Failure, self),
         }
     }
 }
 
-fn hint_for(error: &ImportError) -> Option<String> {
-    Some(match error {
-        ImportError::Locked { .. } => {
-            "repeat with `--lock-wait 5m`; the lock ends with that process".to_owned()
-        }
-        ImportError::Row(row) => return hint_for_row(&row.fault),
-        ImportError::Bag { .. } => "nothing of it was imported; fetch it again".to_owned(),
-        ImportError::NameExists { name } => {
-            format!("`urepo show {name}` shows it")
-        }
-        ImportError::Ledger { path, .. } => {
-            format!("`rm {}`: the next import makes it from the sidecars", shell::word(path))
-        }
-        ImportError::NameAhead { .. } => {
-            "leave `identifier` empty, and it gets a name of its own".to_owned()
-        }
-        ImportError::RelationLost { .. } => {
-            "mend that row and repeat: what is there stays, and is related".to_owned()
-        }
-        ImportError::NotOriginal { name, state: State::Deleted } => {
-            format!(
-                "leave its relations out of the manifest; `urepo show {name}` shows the removal"
-            )
-        }
-        ImportError::NotOriginal { name, .. } => {
-            format!("`urepo whereis {name}` shows where its Original is, which they belong to")
-        }
-        ImportError::NotAList { .. } => "`find … -print0` writes such a list".to_owned(),
-        ImportError::ArchiveDirectory { .. } => "choose a directory beside it".to_owned(),
-        _ => return None,
-    })
-}
-
-fn hint_for_row(fault: &RowFault) -> Option<String> {
-    Some(match fault {
-        RowFault::UnknownColumn(name) => format!(
+fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
+    match fault {
+        RowFault::UnknownColumn(name) => failure.hint(format!(
             "`--map {}` keeps it under a key of your own, `--map {}` leaves it out",
             shell::word(format!("{name}=x.KEY")),
             shell::word(format!("{name}=-"))
-        ),
+        )),
         RowFault::NoColumn("path") => {
-            "`--map COLUMN=path` says which column holds the path".to_owned()
+            failure.hint("`--map COLUMN=path` says which column holds the path")
         }
         RowFault::Outside(_) => {
-            "`--root DIR` says what paths are beneath, also those that begin with it".to_owned()
+            failure.hint("`--root DIR` says what paths are beneath, also those that begin with it")
         }
-        RowFault::NotUtf8 => "save it as UTF-8".to_owned(),
-        _ => return None,
-    })
+        RowFault::NotUtf8 => failure.hint("save it as UTF-8"),
+        RowFault::TooLong
+        | RowFault::OpenQuote
+        | RowFault::CarriageReturn
+        | RowFault::Values { .. }
+        | RowFault::Syntax(_)
+        | RowFault::NoColumn(_)
+        | RowFault::GivenTwice(_)
+        | RowFault::NoPath
+        | RowFault::Twice { .. }
+        | RowFault::Formula(_)
+        | RowFault::Kind(_)
+        | RowFault::Term(_)
+        | RowFault::Identifier(_)
+        | RowFault::Digest(_) => failure,
+    }
 }
 
-impl From<MapError> for Failure {
-    fn from(error: MapError) -> Failure {
-        Failure::of(Exit::Usage, &error)
+impl Explain for MapError {
+    fn explain(&self) -> Failure {
+        Failure::of(Exit::Usage, self)
             .hint("write `--map Author=creator`, `--map Box=x.box`, or `--map Notes=-`")
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use urepo::holdings::Giver;
+use urepo::identity::RepositoryName;
 use urepo::transfer::{Refusal, TransferError};
 
-use super::Room;
+use super::{Explain, Room};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::shell;
@@ -13,113 +14,83 @@ use crate::cli::shell;
 /// Number of levels of a name.
 const LEVELS: usize = 4;
 
-impl From<TransferError> for Failure {
-    fn from(error: TransferError) -> Failure {
-        match error {
-            TransferError::Collection(error) => (*error).into(),
-            TransferError::Disk(error) => error.into(),
-            TransferError::Original(error) => error.into(),
-            TransferError::Refused { refusal, .. } => refused(&error, refusal),
-            TransferError::NoRoom { name, needed, unit, free, collection } => {
-                Room { path: Path::new(name.as_str()), needed, unit, free, collection: &collection }
-                    .lacking(Exit::Failure)
+impl Explain for TransferError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Collection(error) => error.explain(),
+            Self::Disk(error) => error.explain(),
+            Self::Original(error) => error.explain(),
+            Self::Refused { name, refusal, from, to, giver } => {
+                let exit = match refusal {
+                    Refusal::SourceDeleted => Exit::Deleted,
+                    _ => Exit::Conflict,
+                };
+                let mut failure = Failure::of(exit, self);
+                failure.excerpt = to.as_ref().map(|to| {
+                    format!("  source:      {}\n  destination: {}", from.display(), to.display())
+                });
+                let to = to.as_deref().map_or_else(|| "PATH".to_owned(), root_of);
+                failure.hint(hint_for_refusal(*refusal, name, &root_of(from), &to, giver.as_deref()))
             }
-            error => {
-                let mut failure = Failure::of(exit_of(&error), &error);
-                if matches!(error, TransferError::GroupFailed) {
-                    failure = failure.in_common(super::WITH_THE_GROUP);
-                }
-                match hint_for(&error) {
-                    Some(hint) => failure.hint(hint),
-                    None => failure,
-                }
+            Self::NoRoom { name, needed, unit, free, collection } => {
+                let (path, needed, free) = (Path::new(name.as_str()), *needed, *free);
+                Room { path, needed, unit, free, collection }.lacking()
             }
-        }
-    }
-}
-
-fn exit_of(error: &TransferError) -> Exit {
-    match error {
-        TransferError::Damaged { .. } | TransferError::NotProven { .. } => Exit::Damage,
-        TransferError::Changed { .. }
-        | TransferError::Returned { .. }
-        | TransferError::NotDeleted { .. }
-        | TransferError::SameCollection(_)
-        | TransferError::SameId { .. } => Exit::Conflict,
-        TransferError::Interrupted => Exit::Interrupted,
-        _ => Exit::Failure,
-    }
-}
-
-pub(in crate::cli) fn hint_for(error: &TransferError) -> Option<String> {
-    Some(match error {
-        TransferError::Damaged { name, collection, .. } => {
-            format!(
-                "`urepo -c {} repair {name}` mends it from a good copy",
-                shell::word(collection)
-            )
-        }
-        TransferError::NotProven { collection, .. } => {
-            format!(
+            Self::Damaged { name, collection, .. } => {
+                Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
+            }
+            Self::NotProven { collection, .. } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo -c {} verify` tells what else is damaged there",
                 shell::word(collection)
-            )
-        }
-        TransferError::Returned { name, path } => format!(
-            "`urepo whereis {name}` shows the other Original; `urepo -c {0} demote {name} --to-copy-of \
-             COLLECTION` makes this one a Copy of it; to keep this one, demote the other, then `urepo -c {0} \
-             copy {name} --to PATH`, where PATH is the collection that handed it over",
-            shell::word(path)
-        ),
-        TransferError::NotDeleted { name, path, line } => {
-            let path = shell::word(path);
-            let undo = match line.state() {
-                None => format!("remove its directory, `{path}/{name}`"),
-                Some(_) => format!("`urepo -c {path} restore {name}`"),
-            };
-            format!(
-                "if the tombstone was put back by hand, {undo}; if the item was deleted, `urepo -c {path} \
-                 recover --inventory` records that"
-            )
-        }
-        TransferError::Changed { .. } => "repeat the command".to_owned(),
-        TransferError::NotDurable { name, .. } => {
-            format!("check the disk, then `urepo verify {name}` there")
-        }
-        TransferError::Unfinished { .. } | TransferError::OtherReceiver { .. } => {
-            "`urepo recover` finishes it, once both collections can be reached".to_owned()
-        }
-        TransferError::Journal { .. } => {
-            "mend it by hand; `urepo status` lists the items that are in a hand-over".to_owned()
-        }
-        TransferError::SameCollection(_) => "name another collection with `--to`".to_owned(),
-        TransferError::SameId { to, .. } => {
-            format!(
+            )),
+            Self::Returned { name, path } => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo whereis {name}` shows the other Original; `urepo -c {0} demote {name} --to-copy-of \
+                 COLLECTION` makes this one a Copy of it; to keep this one, demote the other, then `urepo -c {0} \
+                 copy {name} --to PATH`, where PATH is the collection that handed it over",
+                shell::word(path)
+            )),
+            Self::NotDeleted { name, path, line } => {
+                let path = shell::word(path);
+                let undo = match line.state() {
+                    None => format!("remove its directory, `{path}/{name}`"),
+                    Some(_) => format!("`urepo -c {path} restore {name}`"),
+                };
+                Failure::of(Exit::Conflict, self).hint(format!(
+                    "if the tombstone was put back by hand, {undo}; if the item was deleted, `urepo -c {path} \
+                     recover --inventory` records that"
+                ))
+            }
+            Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
+            Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
+                .hint(format!("check the disk, then `urepo verify {name}` there")),
+            Self::Unfinished { .. } | Self::OtherReceiver { .. } => {
+                Failure::of(Exit::Failure, self)
+                    .hint("`urepo recover` finishes it, once both collections can be reached")
+            }
+            Self::Journal { .. } => Failure::of(Exit::Failure, self)
+                .hint("mend it by hand; `urepo status` lists the items that are in a hand-over"),
+            Self::SameCollection(_) => {
+                Failure::of(Exit::Conflict, self).hint("name another collection with `--to`")
+            }
+            Self::SameId { to, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "if `{}` is to be a collection of its own, give it another `id` in its `urepo.toml`",
                 shell::word(to)
-            )
+            )),
+            Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
+            Self::Sidecar { .. } | Self::NoWriter(_) => Failure::of(Exit::Failure, self),
+            Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
-        _ => return None,
-    })
-}
-
-fn refused(error: &TransferError, refusal: Refusal) -> Failure {
-    let exit = match refusal {
-        Refusal::SourceDeleted => Exit::Deleted,
-        _ => Exit::Conflict,
-    };
-    let mut failure = Failure::of(exit, error);
-    if let TransferError::Refused { from, to: Some(to), .. } = error {
-        failure.excerpt =
-            Some(format!("  source:      {}\n  destination: {}", from.display(), to.display()));
     }
-    failure.hint(hint_for_refusal(error, refusal))
 }
 
-fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
-    let TransferError::Refused { name, from, to, giver, .. } = error else { return String::new() };
-    let to = to.as_deref().map_or_else(|| "PATH".to_owned(), root_of);
-    let from = root_of(from);
+/// What to do about `refusal` of the item `name`, between the roots `from` and `to`.
+fn hint_for_refusal(
+    refusal: Refusal,
+    name: &RepositoryName,
+    from: &str,
+    to: &str,
+    giver: Option<&Giver>,
+) -> String {
     match refusal {
         Refusal::SourceDeleted => format!("`urepo -c {from} show {name}` tells when and why"),
         Refusal::TwoOriginals => {
@@ -150,7 +121,7 @@ fn hint_for_refusal(error: &TransferError, refusal: Refusal) -> String {
         Refusal::NotTransferable => {
             "`urepo copy` makes a Copy there; the Original stays".to_owned()
         }
-        Refusal::HandoverPending => match giver.as_deref() {
+        Refusal::HandoverPending => match giver {
             Some(giver) => finished_by(giver),
             None => format!("`urepo -c {from} recover` finishes it"),
         },

@@ -8,12 +8,13 @@ use urepo::transfer::{
 use super::Run;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
+use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
 use crate::cli::records::{self, Counts, Item};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::select::Failures;
-use crate::cli::{Done, explain, human};
+use crate::cli::{Done, human};
 
 /// How many paths that no sidecar lists are named for an item.
 const UNLISTED_NAMED: usize = 5;
@@ -255,7 +256,7 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
                 printer.warning(&format!("{hand_over} is not finished: {reason}"));
                 if let TransferError::Returned { .. } = error
-                    && let Some(hint) = explain::transfer::hint_for(error)
+                    && let Some(hint) = error.explain().hint
                 {
                     printer.hint(&hint);
                 }
