@@ -1,7 +1,12 @@
-//! Who acts: the process and machine that locks, memories and records name.
+//! Who acts: the process and machine that locks, memories and records name, and what it brings along.
+
+use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::disk::Holder;
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::wait::Waiter;
 
 /// The process that uses the library, as its caller describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,5 +36,27 @@ impl Agent {
             command: self.command.clone(),
             since: clock.now().floor(crate::identity::SECOND),
         }
+    }
+}
+
+/// Who calls an engine, and what the engine gets from there.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// Who acts.
+    pub agent: &'a Agent,
+    /// The clock.
+    pub clock: &'a dyn Clock,
+    /// How long to wait for the locks of an item.
+    pub wait: Duration,
+    /// Receives the progress.
+    pub progress: &'a dyn Progress,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+impl<'a> Caller<'a> {
+    /// How it waits for locks.
+    pub(crate) fn waiter(&self) -> Waiter<'a> {
+        Waiter::new(self.clock, self.interrupt, self.wait)
     }
 }

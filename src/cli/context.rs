@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use urepo::agent::Agent;
+use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
     Collection, CollectionError, FindError, Founder, Gap, IssueOptions, IssuePurpose, Register,
@@ -125,6 +125,17 @@ impl Context {
     /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.
     pub(crate) fn waiter(&self) -> Waiter<'static> {
         Waiter::new(&SystemClock, &self.interrupt, self.config.lock_wait.value)
+    }
+
+    /// What the engines get, with `progress`.
+    pub(crate) fn caller<'a>(&'a self, progress: &'a dyn Progress) -> Caller<'a> {
+        Caller {
+            agent: &self.agent,
+            clock: &self.clock,
+            wait: self.config.lock_wait.value,
+            progress,
+            interrupt: &self.interrupt,
+        }
     }
 
     pub(crate) fn patience(&self) -> Patience {

@@ -105,7 +105,7 @@ impl Registrar<'_> {
         };
         copy.origin.remove("through");
         copy.origin.insert("collection".to_owned(), Value::String(original.id().to_owned()));
-        copy.origin.insert("copied".to_owned(), date(self.clock.now()));
+        copy.origin.insert("copied".to_owned(), date(self.caller.clock.now()));
         copy
     }
 }

@@ -101,7 +101,7 @@ impl Registrar<'_> {
         name: &RepositoryName,
         decide: &Decide<'_, 'c>,
     ) -> Result<Option<Proven<'c>>, PromotionError> {
-        if self.interrupt.requested() {
+        if self.caller.interrupt.requested() {
             return Err(PromotionError::Interrupted);
         }
         let Some(mut decision) = decide(name)? else { return Ok(None) };
@@ -171,7 +171,7 @@ impl Registrar<'_> {
             }
         }
         let replaced = writer.replace_sidecars(&texts);
-        match replaced.and_then(|()| self.collection.record(records, self.clock)) {
+        match replaced.and_then(|()| self.collection.record(records, self.caller.clock)) {
             Ok(()) => self.collection.note(&events),
             Err(error) => fail(ready.into_iter(), error.into(), outcomes),
         }
@@ -216,13 +216,13 @@ impl Registrar<'_> {
         let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
         let gone = self
             .collection
-            .record([(name.clone(), left)], self.clock)
+            .record([(name.clone(), left)], self.caller.clock)
             .and_then(|()| self.collection.throw_away_copy(name, &year, &leaf));
         if let Err(error) = gone {
             // Without this line `verify` finds that an item is here which left.
             let is_here = InventoryChange::Entered(State::Original);
             if self.collection.item(name).is_ok() {
-                let _ = self.collection.record([(name.clone(), is_here)], self.clock);
+                let _ = self.collection.record([(name.clone(), is_here)], self.caller.clock);
             }
             return Err(error.into());
         }

@@ -27,21 +27,16 @@ mod group;
 mod promote;
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use toml::Value;
 
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
     lock_items_with,
 };
 use crate::identity::{Instant, RepositoryName, SECOND};
-use crate::interrupt::Interrupt;
-use crate::progress::Progress;
 use crate::verify::{self, Depth, ProofError};
-use crate::wait::Waiter;
 
 pub use demote::DifferenceRule;
 pub use error::PromotionError;
@@ -54,16 +49,8 @@ pub struct Registrar<'a> {
     pub collection: &'a Collection,
     /// The right to change it; without it everything is checked and nothing is done.
     pub writer: Option<&'a Writer>,
-    /// Who does it.
-    pub agent: &'a Agent,
-    /// What time it is.
-    pub clock: &'a dyn Clock,
-    /// How long to wait for the locks of an item.
-    pub wait: Duration,
-    /// Hears of bytes that are read.
-    pub progress: &'a dyn Progress,
-    /// Asks for a stop.
-    pub interrupt: &'a Interrupt,
+    /// Who calls.
+    pub caller: Caller<'a>,
 }
 
 /// What became of an item, or would.
@@ -101,7 +88,8 @@ impl Registrar<'_> {
 
     /// Verifies an item from its disk.
     fn prove(&self, collection: &Collection, item: &StoredItem) -> Result<(), PromotionError> {
-        let proof = verify::prove(item, Depth::FromDisk, self.progress, self.interrupt);
+        let proof =
+            verify::prove(item, Depth::FromDisk, self.caller.progress, self.caller.interrupt);
         proof.map_err(|error| match error {
             ProofError::Damaged { summary, .. } => PromotionError::Damaged {
                 name: item.name().clone(),
@@ -119,13 +107,13 @@ impl Registrar<'_> {
         names: impl Iterator<Item = &'n RepositoryName>,
         held: impl Iterator<Item = (&'n Collection, &'n RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
-        let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
+        let waiter = self.caller.waiter();
         let ours = names.map(|name| (self.collection, name));
-        lock_items_with(ours, held, self.agent, &waiter)
+        lock_items_with(ours, held, self.caller.agent, &waiter)
     }
 
     fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {
-        Event::new(kind, name, self.clock.now(), self.agent)
+        Event::new(kind, name, self.caller.clock.now(), self.caller.agent)
     }
 }
 

@@ -183,7 +183,7 @@ impl Registrar<'_> {
     /// The sidecar of the Original that `copy` becomes. Its later timestamp makes the other Copies
     /// follow it, and its history says where they come from.
     fn promoted(&self, copy: &Sidecar, lost: &str, reason: &str) -> Sidecar {
-        let now = self.clock.now();
+        let now = self.caller.clock.now();
         let later = copy.timestamp.checked_add(SECOND).unwrap_or(copy.timestamp);
         let timestamp = now.floor(SECOND).max(later);
         let mut original =

@@ -6,6 +6,7 @@ use super::intent::{Intent, bury_payload, record_burial};
 use super::plan::Planned;
 use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
+use crate::agent::Caller;
 use crate::collection::{
     CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks, ReadSidecar,
     StoredItem, lock_items_with,
@@ -52,7 +53,8 @@ impl<'o> Deletion<'_, 'o> {
     }
 
     fn try_to_delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
-        let Remover { collection, progress, interrupt, .. } = *self.remover;
+        let Remover { collection, caller, .. } = *self.remover;
+        let Caller { progress, interrupt, .. } = caller;
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
@@ -66,11 +68,11 @@ impl<'o> Deletion<'_, 'o> {
         let changing = self.remover.writer.changing(collection, vec![name.clone()]);
         let done = match planned.plan.step {
             Step::Bury => self.bury(&item, &planned.record),
-            Step::FinishBurial => record_burial(collection, item.name(), self.remover.clock)
+            Step::FinishBurial => record_burial(collection, item.name(), self.remover.caller.clock)
                 .and_then(|()| bury_payload(collection, &item)),
             Step::TakeAway => {
                 let left = InventoryChange::Left(Departure::Deleted);
-                collection.record([(item.name().clone(), left)], self.remover.clock)?;
+                collection.record([(item.name().clone(), left)], self.remover.caller.clock)?;
                 let (year, leaf) = collection.year_of(item.name())?;
                 collection.throw_away_copy(item.name(), &year, &leaf)?;
                 Ok(())
@@ -85,7 +87,8 @@ impl<'o> Deletion<'_, 'o> {
     }
 
     fn note(&self, planned: &Planned<'_>) {
-        let Remover { collection, agent, clock, .. } = *self.remover;
+        let Remover { collection, caller, .. } = *self.remover;
+        let Caller { agent, clock, .. } = caller;
         let before = planned.record.sidecar.payload.digest;
         let event = Event::new(EventKind::Deletion, &planned.plan.name, clock.now(), agent);
         let note = self.order.reason.clone();
@@ -132,16 +135,16 @@ impl<'o> Deletion<'_, 'o> {
         name: &RepositoryName,
         proof: Option<&Proof<'_>>,
     ) -> Result<ItemLocks, CollectionError> {
-        let Remover { collection, agent, .. } = *self.remover;
+        let Remover { collection, caller: Caller { agent, .. }, .. } = *self.remover;
         let theirs = proof.map(|proof| (proof.holding.collection, name));
-        lock_items_with([(collection, name)], theirs, agent, &self.remover.waiter())
+        lock_items_with([(collection, name)], theirs, agent, &self.remover.caller.waiter())
     }
 
     fn bury(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {
         let before = &record.sidecar;
         let mut after = before.clone();
         after.state = State::Deleted;
-        after.timestamp = self.remover.clock.now().floor(SECOND).max(before.timestamp);
+        after.timestamp = self.remover.caller.clock.now().floor(SECOND).max(before.timestamp);
         after.removal = Some(Removal {
             by: self.order.by.clone(),
             reason: reason(self.order.reason.as_deref(), record.seal),
@@ -151,7 +154,7 @@ impl<'o> Deletion<'_, 'o> {
         let text = after
             .rewritten(&record.text, before)
             .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
-        let Remover { collection, writer, clock, .. } = self.remover;
+        let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
         writer.replace_sidecar(item, &text)?;
         record_burial(collection, item.name(), *clock)?;
         bury_payload(collection, item)

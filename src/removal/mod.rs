@@ -49,14 +49,8 @@ mod proof;
 mod purge;
 mod restore;
 
-use std::time::Duration;
-
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
-use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::wait::Waiter;
 
 pub use delete::{Deleted, Deletion};
 pub use error::{Lack, LookedAt, RemovalError};
@@ -72,20 +66,6 @@ pub struct Remover<'a> {
     pub collection: &'a Collection,
     /// The right to change it.
     pub writer: Writer,
-    /// Who removes.
-    pub agent: &'a Agent,
-    /// What time it is.
-    pub clock: &'a dyn Clock,
-    /// How long to wait for the lock of an item.
-    pub wait: Duration,
-    /// Hears of bytes that are read.
-    pub progress: &'a dyn Progress,
-    /// Asks for a stop before the next item.
-    pub interrupt: &'a Interrupt,
-}
-
-impl<'a> Remover<'a> {
-    fn waiter(&self) -> Waiter<'a> {
-        Waiter::new(self.clock, self.interrupt, self.wait)
-    }
+    /// Who calls.
+    pub caller: Caller<'a>,
 }

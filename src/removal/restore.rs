@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::grave::{Grave, Search, state_before};
 use super::{RemovalError, Remover, Restoration};
+use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem,
     Trashed, lock_items,
@@ -74,7 +75,7 @@ impl Remover<'_> {
         name: &RepositoryName,
         restoration: &Restoration<'_>,
     ) -> Result<Restored, RemovalError> {
-        let Remover { collection, progress, interrupt, .. } = *self;
+        let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self;
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
@@ -88,8 +89,10 @@ impl Remover<'_> {
                 return Ok(Restored::of(&grave));
             }
             let locks = match Restored::of(&grave).state {
-                State::Original => search.claim().lock(name, self.agent, &self.waiter())?,
-                _ => lock_items([(collection, name)], self.agent, &self.waiter())?,
+                State::Original => {
+                    search.claim().lock(name, self.caller.agent, &self.caller.waiter())?
+                }
+                _ => lock_items([(collection, name)], self.caller.agent, &self.caller.waiter())?,
             };
             if let Some(grave) = search.unchanged(name, grave)? {
                 break (grave, locks);
@@ -104,7 +107,8 @@ impl Remover<'_> {
             Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
             Grave::Empty { .. } => {}
         }
-        let event = Event::new(EventKind::Recovery, name, self.clock.now(), self.agent);
+        let event =
+            Event::new(EventKind::Recovery, name, self.caller.clock.now(), self.caller.agent);
         collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
         Ok(restored)
     }
@@ -121,7 +125,7 @@ impl Remover<'_> {
         // Nothing about it has changed, so its Copies are as current as they were.
         let updated = before.removal.as_ref().and_then(|removal| removal.updated);
         after.timestamp =
-            updated.unwrap_or_else(|| self.clock.now().floor(SECOND).max(before.timestamp));
+            updated.unwrap_or_else(|| self.caller.clock.now().floor(SECOND).max(before.timestamp));
         after.removal = None;
         let text = after
             .rewritten(&record.text, before)
@@ -153,7 +157,7 @@ impl Remover<'_> {
     }
 
     fn record(&self, name: &RepositoryName, change: InventoryChange) -> Result<(), RemovalError> {
-        Ok(self.collection.record([(name.clone(), change)], self.clock)?)
+        Ok(self.collection.record([(name.clone(), change)], self.caller.clock)?)
     }
 
     /// Removes the entry of the trash that is empty now.

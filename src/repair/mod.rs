@@ -38,15 +38,9 @@ mod recorded;
 mod run;
 mod scan;
 
-use std::time::Duration;
-
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::Collection;
-use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::progress::Progress;
-use crate::wait::Waiter;
 
 pub use error::RepairError;
 pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
@@ -59,22 +53,8 @@ pub struct Repairer<'a> {
     pub donors: &'a [Collection],
     /// How far it may go.
     pub options: Options,
-    /// Who repairs.
-    pub agent: &'a Agent,
-    /// The clock for waiting.
-    pub clock: &'a dyn Clock,
-    /// How long to wait for the lock of an item.
-    pub wait: Duration,
-    /// Receives the progress.
-    pub progress: &'a dyn Progress,
-    /// The request to stop.
-    pub interrupt: &'a Interrupt,
-}
-
-impl<'a> Repairer<'a> {
-    fn waiter(&self) -> Waiter<'a> {
-        Waiter::new(self.clock, self.interrupt, self.wait)
-    }
+    /// Who calls.
+    pub caller: Caller<'a>,
 }
 
 /// How far a repair may go.

@@ -78,8 +78,9 @@ impl Repairer<'_> {
             Damage::Vanished => "brought back",
         };
         self.check_in_place(&examined.plan)?;
-        self.progress.finish_item(name.as_str());
-        let event = Event::new(EventKind::Recovery, &name, self.clock.now(), self.agent);
+        self.caller.progress.finish_item(name.as_str());
+        let event =
+            Event::new(EventKind::Recovery, &name, self.caller.clock.now(), self.caller.agent);
         self.collection.note(&[Event { note: Some(note.to_owned()), ..event }]);
         Ok(Outcome::Repaired(Box::new(examined.plan)))
     }
@@ -114,8 +115,8 @@ impl Repairer<'_> {
             wanted(&decision.sidecar),
             &facts.inventory,
             &donors,
-            self.progress,
-            self.interrupt,
+            self.caller.progress,
+            self.caller.interrupt,
         )?;
         let plan = Plan::new(&facts, damage, decision, roots, &sources);
         let is_complete = plan.changes_nothing() && plan.lost().next().is_none();
@@ -203,7 +204,7 @@ impl Repairer<'_> {
         };
         let mut known = KnownPaths::default();
         if let Some(own) = record.written() {
-            self.progress.expect(0, own.sidecar.payload.bytes);
+            self.caller.progress.expect(0, own.sidecar.payload.bytes);
             known.add(&own.sidecar.files);
         }
         // A sealed sidecar is the only one that counts.
@@ -211,12 +212,12 @@ impl Repairer<'_> {
             let records = donors.iter().filter_map(|donor| donor.record.as_ref());
             records.for_each(|record| known.add(&record.sidecar.files));
         }
-        Ok(PayloadScan::take(&doc, &known, self.progress, self.interrupt)?)
+        Ok(PayloadScan::take(&doc, &known, self.caller.progress, self.caller.interrupt)?)
     }
 
     /// Whether verification finds nothing wrong either; every byte was read just now.
     fn is_sound(&self, item: &StoredItem) -> Result<bool, RepairError> {
-        let report = verify_item(item, Depth::Quick, &NoProgress, self.interrupt);
+        let report = verify_item(item, Depth::Quick, &NoProgress, self.caller.interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         findings.check_shortage()?;
         Ok(findings.count(Severity::Damage) + findings.count(Severity::Warning) == 0)
@@ -229,7 +230,7 @@ impl Repairer<'_> {
         staged: &std::path::Path,
     ) -> Result<(), RepairError> {
         let Examined { item, donors, plan, .. } = examined;
-        let (progress, interrupt) = (self.progress, self.interrupt);
+        let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
         Build { item: item.as_ref(), plan, donors, writer, progress, interrupt, staged }.run()?;
         let repaired = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
@@ -250,7 +251,7 @@ impl Repairer<'_> {
             writer.place_item(self.collection, staged, &plan.name)?;
             InventoryChange::Entered(state)
         };
-        Ok(self.collection.record([(plan.name.clone(), change)], self.clock)?)
+        Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)
     }
 
     /// Locks the item, here and in the donors that have a say.
@@ -263,7 +264,7 @@ impl Repairer<'_> {
         });
         let theirs = theirs.map(|(donor, _)| (donor, name));
         let ours = [(self.collection, name)];
-        Ok(lock_items_with(ours, theirs, self.agent, &self.waiter())?)
+        Ok(lock_items_with(ours, theirs, self.caller.agent, &self.caller.waiter())?)
     }
 
     /// Makes sure that all sidecars that the plan goes by are as they were.

@@ -35,7 +35,7 @@ impl Shared<'_> {
         name: RepositoryName,
         scope: &rayon::Scope<'scope>,
     ) {
-        if self.interrupt.requested() || self.flow.stopped() {
+        if self.caller.interrupt.requested() || self.flow.stopped() {
             self.deliver(number, Prepared::Failed(name, TransferError::Interrupted));
             return;
         }
@@ -75,7 +75,7 @@ impl Shared<'_> {
         let entries = source.sidecar.files.len();
         let reserved = self.reserve(&staged, entries)?;
         if self.ahead == ProgressTotals::Unknown {
-            self.progress.expect(1, staged.bytes);
+            self.caller.progress.expect(1, staged.bytes);
         }
         let partial = match staged.bytes {
             bytes if bytes >= self.options.resume_bytes => {
@@ -185,8 +185,8 @@ impl Draft {
             item,
             resumes: self.staged.partial.is_some(),
             wake: &shared.wake,
-            progress: shared.progress,
-            interrupt: shared.interrupt,
+            progress: shared.caller.progress,
+            interrupt: shared.caller.interrupt,
         }
     }
 
@@ -204,7 +204,7 @@ impl Draft {
     /// Gives the staged item its directories' attributes and its sidecar.
     fn finish(&self, shared: &Shared<'_>) -> Result<Staged, TransferError> {
         self.route(shared).finish_directories(&self.source.sidecar.files)?;
-        let now = shared.clock.now();
+        let now = shared.caller.clock.now();
         let mut copy = sidecars::copy(&self.source.sidecar, shared.from, now);
         if let Some((_, read)) = &self.to {
             sidecars::remember_removal(&mut copy, &read.sidecar);

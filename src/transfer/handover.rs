@@ -108,7 +108,7 @@ impl Shared<'_> {
             to: self.to,
             giver,
             receiver: self.writer(),
-            clock: self.clock,
+            clock: self.caller.clock,
         };
         let settled = settle(&sides, &record);
         let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
@@ -183,7 +183,7 @@ impl Shared<'_> {
     /// The point of no return: the giver's sidecars say Copy.
     fn give(&self, giver: &Writer, items: &Items, group: &mut Group) -> Result<(), PathError> {
         let mut texts = Vec::new();
-        let now = self.clock.now();
+        let now = self.caller.clock.now();
         for (at, staged) in items {
             let text = self.at_source(staged).and_then(|item| {
                 let before = item.read_sidecar()?;

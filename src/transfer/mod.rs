@@ -69,16 +69,12 @@ mod staged;
 mod unlisted;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 use crate::holdings::Peers;
 use crate::identity::{Instant, RepositoryName};
-use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::progress::Progress;
 
 pub use crate::flow::OnError;
 pub use decide::{Replaces, Step};
@@ -169,18 +165,10 @@ pub struct Transfer<'a> {
     pub options: Options,
     /// Asked, as the source is, before a deleted Original comes back ([`Rules::revive`]).
     pub peers: Peers<'a>,
-    /// Who does it.
-    pub agent: &'a Agent,
-    /// How long to wait for the lock of an item.
-    pub wait: Duration,
-    /// The clock.
-    pub clock: &'a dyn Clock,
-    /// Receives the progress.
-    pub progress: &'a dyn Progress,
+    /// Who calls.
+    pub caller: Caller<'a>,
     /// Whether the totals have been announced.
     pub ahead: ProgressTotals,
-    /// The request to stop.
-    pub interrupt: &'a Interrupt,
 }
 
 /// Whether the totals of a run are known to its progress.

@@ -16,7 +16,6 @@ use crate::disk::{Dir, PathError};
 use crate::holdings::Remains;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::wait::Waiter;
 
 /// The outcomes of a group, in its order, and what went wrong for all.
 pub(super) struct Group {
@@ -183,7 +182,7 @@ impl Shared<'_> {
 
     /// Notes what was done in the event logs of both sides.
     fn note(&self, done: &[Staged]) {
-        let now = self.clock.now();
+        let now = self.caller.clock.now();
         let event = |kind, staged: &Staged| {
             let event = Event::new(kind, &staged.name, now, self.writer().agent());
             let event = event.with_source(self.from);
@@ -284,7 +283,7 @@ impl Shared<'_> {
         }
         let staged = placed.iter().map(|(_, staged)| staged.item.as_path());
         let arrivals = placed.iter().filter_map(arrival);
-        let recorded = self.writer().confirm(self.to, year, staged, arrivals, self.clock);
+        let recorded = self.writer().confirm(self.to, year, staged, arrivals, self.caller.clock);
         match recorded {
             Ok(()) => placed,
             Err(error) => {
@@ -306,7 +305,8 @@ impl Shared<'_> {
         let _locks = match locks {
             Locks::Held => None,
             Locks::Free if staged.step == Step::Revive => {
-                let locks = self.claim().lock(&staged.name, self.agent, &self.waiter())?;
+                let locks =
+                    self.claim().lock(&staged.name, self.caller.agent, &self.caller.waiter())?;
                 self.claim().check(&staged.name, Remains::Tombstone)?;
                 Some(locks)
             }
@@ -348,11 +348,7 @@ impl Shared<'_> {
         &self,
         items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
-        lock_items(items, self.agent, &self.waiter())
-    }
-
-    fn waiter(&self) -> Waiter<'_> {
-        Waiter::new(self.clock, self.interrupt, self.wait)
+        lock_items(items, self.caller.agent, &self.caller.waiter())
     }
 }
 

@@ -57,9 +57,11 @@ impl Shared<'_> {
         let items: Vec<_> = items.iter().filter(there).collect();
         let left = InventoryChange::Left(Departure::Migrated(self.to.as_destination()));
         let leaving = items.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
-        if let Err(error) = self.from.record(leaving, self.clock) {
+        if let Err(error) = self.from.record(leaving, self.caller.clock) {
             // The lines may be there all the same.
-            let _ = self.from.record(items.iter().map(|(_, staged)| entered(staged)), self.clock);
+            let _ = self
+                .from
+                .record(items.iter().map(|(_, staged)| entered(staged)), self.caller.clock);
             let items: Vec<_> = items.into_iter().cloned().collect();
             return group.all_failed(&items, error.into());
         }
@@ -75,9 +77,9 @@ impl Shared<'_> {
             }
         }
         // Without this line `verify` finds that an item is here which left.
-        let _ = self.from.record(stayed.into_iter().map(entered), self.clock);
+        let _ = self.from.record(stayed.into_iter().map(entered), self.caller.clock);
         let arrived = moved.iter().map(|(_, staged)| entered(staged));
-        match years.sync().and_then(|()| self.to.record(arrived, self.clock)) {
+        match years.sync().and_then(|()| self.to.record(arrived, self.caller.clock)) {
             Ok(()) => moved.iter().for_each(|(at, staged)| group.done(*at, staged, self.to.path())),
             Err(error) => {
                 for (at, staged) in moved {
@@ -144,7 +146,7 @@ impl Shared<'_> {
             Step::MoveCopy => Departure::Migrated(to),
             _ => Departure::Dropped(to),
         };
-        retire(self.from, writer, &[leaving], departure, self.clock)
+        retire(self.from, writer, &[leaving], departure, self.caller.clock)
     }
 }
 

@@ -119,12 +119,8 @@ impl Transfer<'_> {
             source_writer: self.source_writer.as_ref(),
             options: self.options,
             peers: &self.peers,
-            agent: self.agent,
-            wait: self.wait,
-            clock: self.clock,
-            progress: self.progress,
+            caller: self.caller,
             ahead: self.ahead,
-            interrupt: self.interrupt,
             buckets: Buckets::new(self.options.jobs),
             wake: Wake::new(),
             flow: Flow::new(UNDER_WAY),
@@ -144,7 +140,7 @@ impl Shared<'_> {
     ) -> Result<(), PathError> {
         let mut number = 0;
         feed(&mut |name| {
-            if self.interrupt.requested() || !self.flow.enter() {
+            if self.caller.interrupt.requested() || !self.flow.enter() {
                 return ControlFlow::Break(());
             }
             let current = number;
@@ -175,7 +171,7 @@ impl Reporter<'_> {
         let halted = match &self.summary.fatal {
             Some(_) => Some(TransferError::GroupFailed),
             // Staged Copies are finished: only they would have to be made again.
-            None if self.shared.interrupt.requested()
+            None if self.shared.caller.interrupt.requested()
                 && self.shared.options.verb == Verb::Migrate =>
             {
                 Some(TransferError::Interrupted)
@@ -217,7 +213,7 @@ impl Reporter<'_> {
             }
         }
         if self.shared.options.depth == RunMode::Act {
-            self.shared.progress.finish_item(name.as_str());
+            self.shared.caller.progress.finish_item(name.as_str());
         }
     }
 

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use super::staged::Staged;
 use super::{Options, ProgressTotals, TransferError};
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
 use crate::disk::Wake;
 use crate::flow::{Flow, Reservations, Size};
 use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
-use crate::interrupt::Interrupt;
-use crate::progress::{NoProgress, Progress};
+use crate::progress::NoProgress;
 use crate::verify::{self, ProofError};
 
 /// What has become of an item before its group is published.
@@ -44,12 +42,9 @@ pub(super) struct Shared<'a> {
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
     pub peers: &'a Peers<'a>,
-    pub agent: &'a Agent,
-    pub wait: std::time::Duration,
-    pub clock: &'a dyn Clock,
-    pub progress: &'a dyn Progress,
+    /// Who calls.
+    pub caller: Caller<'a>,
     pub ahead: ProgressTotals,
-    pub interrupt: &'a Interrupt,
     pub buckets: Buckets,
     pub wake: Wake,
     pub flow: Flow<Prepared>,
@@ -78,7 +73,7 @@ impl Shared<'_> {
             Prepared::Planned(staged) | Prepared::Move(staged) | Prepared::Drop(staged),
         ) = (self.ahead, &ready)
         {
-            self.progress.advance(staged.bytes);
+            self.caller.progress.advance(staged.bytes);
         }
         let bytes = size(&ready).bytes;
         self.flow.deliver((number, ready), bytes);
@@ -86,7 +81,8 @@ impl Shared<'_> {
 
     /// Reads an item back.
     pub(super) fn prove(&self, item: &StoredItem) -> Result<(), TransferError> {
-        let proof = verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.interrupt);
+        let proof =
+            verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.caller.interrupt);
         proof.map_err(|error| match error {
             ProofError::Damaged { path, .. } => {
                 TransferError::NotProven { path, collection: self.to.path().to_path_buf() }

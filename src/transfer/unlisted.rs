@@ -26,11 +26,11 @@ impl Shared<'_> {
         if leaves && self.renames(step) {
             paths.extend(from.strays()?.iter().map(|path| from.dir().path_of(path)));
         } else if leaves && !self.options.rules.leave_copy {
-            let found = from.unlisted(&source.sidecar.files, self.interrupt)?;
+            let found = from.unlisted(&source.sidecar.files, self.caller.interrupt)?;
             paths.extend(found.iter().map(|path| from.dir().path_of(path)));
         }
         if let (true, Some((item, read))) = (step.over() != Replaces::Nothing, to) {
-            let found = item.unlisted(read.listed(), self.interrupt)?;
+            let found = item.unlisted(read.listed(), self.caller.interrupt)?;
             paths.extend(found.iter().map(|path| item.dir().path_of(path)));
         }
         Ok(paths)

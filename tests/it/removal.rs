@@ -12,6 +12,7 @@ mod what_is_not_in_order;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use urepo::agent::Caller;
 use urepo::collection::{Collection, CollectionError, Held, recover};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::{OriginalError, Peers};
@@ -134,11 +135,13 @@ fn remover<T>(
     let remover = Remover {
         collection,
         writer: collection.writer(&agent, &waiter(clock))?,
-        agent: &agent,
-        clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
+        caller: Caller {
+            agent: &agent,
+            clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        },
     };
     let outcome = act(&remover)?;
     remover.writer.finish()?;

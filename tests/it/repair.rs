@@ -11,6 +11,7 @@ mod vanished;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use urepo::agent::Caller;
 use urepo::collection::Collection;
 use urepo::digest::Digest;
 use urepo::disk::Watcher;
@@ -122,7 +123,7 @@ impl Pair {
         watcher: &Watcher,
     ) -> Result<Outcome, RepairError> {
         self.with_repairer(donors, options, watcher, |repairer| {
-            let writer = repairer.collection.writer(&agent(), &waiter(repairer.clock))?;
+            let writer = repairer.collection.writer(&agent(), &waiter(repairer.caller.clock))?;
             repairer.repair(&self.name, &writer)
         })
     }
@@ -151,11 +152,13 @@ impl Pair {
             collection: &collection,
             donors: &donors,
             options,
-            agent: &agent(),
-            clock: &TestClock::at("2026-11-22T00:00:00Z"),
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &Interrupt::default(),
+            caller: Caller {
+                agent: &agent(),
+                clock: &TestClock::at("2026-11-22T00:00:00Z"),
+                wait: PATIENCE,
+                progress: &NoProgress,
+                interrupt: &Interrupt::default(),
+            },
         })
     }
 

@@ -160,14 +160,6 @@ impl Run<'_> {
         writer: Option<&'r Writer>,
         progress: &'r dyn Progress,
     ) -> Registrar<'r> {
-        Registrar {
-            collection: self.collection,
-            writer,
-            agent: &self.context.agent,
-            clock: &self.context.clock,
-            wait: self.context.config.lock_wait.value,
-            progress,
-            interrupt: &self.context.interrupt,
-        }
+        Registrar { collection: self.collection, writer, caller: self.context.caller(progress) }
     }
 }

@@ -85,15 +85,10 @@ pub(super) fn remover<'a>(
     collection: &'a Collection,
     progress: &'a dyn Progress,
 ) -> Result<Remover<'a>, Failure> {
-    let wait = context.config.lock_wait.value;
     finish_removals(context, collection)?;
     Ok(Remover {
         collection,
         writer: collection.writer_to_delete(&context.agent, &context.waiter())?,
-        agent: &context.agent,
-        clock: &context.clock,
-        wait,
-        progress,
-        interrupt: &context.interrupt,
+        caller: context.caller(progress),
     })
 }

@@ -89,11 +89,7 @@ impl Repair {
             collection: &collection,
             donors: &donors,
             options: self.options(),
-            agent: &context.agent,
-            clock: &context.clock,
-            wait: context.config.lock_wait.value,
-            progress: &*progress,
-            interrupt: &context.interrupt,
+            caller: context.caller(&*progress),
         };
         let mut run = Run::new(context, self.items.len() == 1);
         let names = self.names(&repairer, context, &mut run)?;
@@ -212,8 +208,8 @@ impl Repair {
             repairer.collection,
             Scope::All(&names),
             options,
-            repairer.progress,
-            repairer.interrupt,
+            repairer.caller.progress,
+            repairer.caller.interrupt,
             |report| {
                 match report {
                     Report::Item(item) => {

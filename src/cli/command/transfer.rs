@@ -101,16 +101,12 @@ impl<'a> Run<'a> {
                 resume_bytes: RESUME_BYTES,
             },
             peers: self.peers,
-            agent: &context.agent,
-            wait: context.config.lock_wait.value,
-            clock: &context.clock,
-            progress: &*progress,
             ahead: if listing.is_some() {
                 ProgressTotals::Announced
             } else {
                 ProgressTotals::Unknown
             },
-            interrupt: &context.interrupt,
+            caller: context.caller(&*progress),
         };
         let mut reporter = tell::Reporter::new(self, depth);
         let is_over = AtomicBool::new(false);

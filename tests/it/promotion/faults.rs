@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
+use urepo::agent::Caller;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::{OriginalError, UnseenRule};
@@ -75,11 +76,13 @@ impl Mirrors {
         act(&Registrar {
             collection,
             writer: Some(&writer),
-            agent: &agent,
-            clock: &clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &Interrupt::default(),
+            caller: Caller {
+                agent: &agent,
+                clock: &clock,
+                wait: PATIENCE,
+                progress: &NoProgress,
+                interrupt: &Interrupt::default(),
+            },
         })
     }
 
@@ -237,11 +240,13 @@ fn what_was_discarded_is_logged_though_others_fail() {
     let registrar = Registrar {
         collection: &archive,
         writer: Some(&writer),
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
+        caller: Caller {
+            agent: &agent,
+            clock: &clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        },
     };
     let names: Vec<RepositoryName> = names.iter().map(|name| name.parse().unwrap()).collect();
     let mut done = Vec::new();
@@ -280,11 +285,13 @@ fn many_items_take_few_syncs() {
     let registrar = Registrar {
         collection: &collection,
         writer: Some(&writer),
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &Interrupt::default(),
+        caller: Caller {
+            agent: &agent,
+            clock: &clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &Interrupt::default(),
+        },
     };
     let lost = [archive.id().to_owned()];
     let loss =

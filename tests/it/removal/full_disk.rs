@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use snapbox::str;
+use urepo::agent::Caller;
 use urepo::collection::{Departure, InventoryChange, Unlogged, lock_items};
 use urepo::disk::{Operation, Watch};
 
@@ -203,11 +204,13 @@ fn delete_while(full: &Arc<Full>, world: &World, collection: &str) -> bool {
     let remover = Remover {
         collection: &collection,
         writer,
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
+        caller: Caller {
+            agent: &agent,
+            clock: &clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        },
     };
     let order = forced();
     let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
+use urepo::agent::Caller;
 use urepo::collection::{Collection, CollectionError, Names, lock_items};
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watch, Watcher};
@@ -298,8 +299,9 @@ fn an_item_that_is_locked() {
         let locks = lock_items([(&other, &pair.name)], &agent(), &waiter(&clock)).unwrap();
         let (options, watcher) = (Options::default(), Watcher::default());
         let outcome = pair.with_repairer(&["b"], options, &watcher, |repairer| {
-            let writer = repairer.collection.writer(&agent(), &waiter(repairer.clock))?;
-            Repairer { wait: Duration::ZERO, ..*repairer }.repair(&pair.name, &writer)
+            let writer = repairer.collection.writer(&agent(), &waiter(repairer.caller.clock))?;
+            Repairer { caller: Caller { wait: Duration::ZERO, ..repairer.caller }, ..*repairer }
+                .repair(&pair.name, &writer)
         });
         let locked =
             matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use urepo::agent::Caller;
 use urepo::collection::{Collection, recover};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
@@ -32,11 +33,13 @@ fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
     let remover = Remover {
         collection,
         writer: collection.writer(&agent, &waiter(&pair.clock)).unwrap(),
-        agent: &agent,
-        clock: &pair.clock,
-        wait: Duration::ZERO,
-        progress: &NoProgress,
-        interrupt: &interrupt,
+        caller: Caller {
+            agent: &agent,
+            clock: &pair.clock,
+            wait: Duration::ZERO,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        },
     };
     let order = Order {
         by: "somebody".to_owned(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use urepo::agent::Caller;
 use urepo::collection::{Collection, Names, Subsystem};
 use urepo::disk::{Watch, Watcher};
 use urepo::holdings::Peers;
@@ -271,12 +272,14 @@ impl Pair {
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             peers,
-            agent: &agent,
-            wait: PATIENCE,
-            clock: &self.clock,
-            progress: &NoProgress,
             ahead: ProgressTotals::Unknown,
-            interrupt: &interrupt,
+            caller: Caller {
+                agent: &agent,
+                clock: &self.clock,
+                wait: PATIENCE,
+                progress: &NoProgress,
+                interrupt: &interrupt,
+            },
         };
         Ok(transfer.run(feed, |outcomes| {
             outcomes.into_iter().for_each(&mut *each);
