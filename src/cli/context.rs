@@ -9,8 +9,8 @@ use std::time::Duration;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, FindError, Founder, Gap, IssueOptions, IssuePurpose, Register,
-    StoredItem, Takeover, Unlogged, discover,
+    Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, Register, StoredItem,
+    Takeover, Unlogged, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, Patience, Setting};
@@ -299,12 +299,10 @@ fn agent(command: &str, machine_id: Option<String>) -> Agent {
 pub(crate) fn name_of_item(
     collection: &Collection,
     text: &str,
-) -> Result<RepositoryName, FindError> {
+) -> Result<RepositoryName, CollectionError> {
     match collection.find(text) {
         Ok(item) => Ok(item.name().clone()),
-        Err(FindError::Collection(CollectionError::Vanished { recorded, .. })) => {
-            Ok(recorded.line.name)
-        }
+        Err(CollectionError::Vanished { recorded, .. }) => Ok(recorded.line.name),
         Err(error) => Err(error),
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use urepo::collection::{Collection, CollectionError, FindError, discover};
+use urepo::collection::{Collection, CollectionError, discover};
 use urepo::identity::{Identifier, RepositoryName};
 
 use super::config::Origin;
@@ -116,8 +116,8 @@ impl Known {
         for collection in &self.collections {
             let names = match collection.find(text) {
                 Ok(item) => vec![item.name().clone()],
-                Err(FindError::Ambiguous { names, .. }) => names,
-                Err(FindError::Collection(error)) if error.is_absence() => continue,
+                Err(CollectionError::Ambiguous { names, .. }) => names,
+                Err(error) if error.is_absence() => continue,
                 Err(error) => {
                     failed = failed.or(Some(error));
                     continue;
@@ -131,7 +131,7 @@ impl Known {
             (Some(name), _) if found.is_empty() => Ok(name),
             (Some(name), _) => {
                 found.push(name);
-                Err(FindError::Ambiguous { text: text.to_owned(), names: found }.into())
+                Err(CollectionError::Ambiguous { text: text.to_owned(), names: found }.into())
             }
             (None, Some(error)) => Err(error.into()),
             (None, None) => Err(self.no_item(text)),
@@ -146,9 +146,9 @@ impl Known {
         let failure = self.collections.iter().fold(failure, |failure, collection| match collection
             .find(text)
         {
-            Err(FindError::Collection(
-                error @ (CollectionError::Left { .. } | CollectionError::Vanished { .. }),
-            )) => failure.caused_by(error.to_string()),
+            Err(error @ (CollectionError::Left { .. } | CollectionError::Vanished { .. })) => {
+                failure.caused_by(error.to_string())
+            }
             _ => failure,
         });
         self.missing.iter().fold(failure, |failure, missing| {

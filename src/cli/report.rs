@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
 use serde::Serialize;
-use urepo::disk::PathError;
 
 use super::context::Context;
 use super::exit::Exit;
@@ -301,26 +300,6 @@ pub(crate) fn for_each(
     report.finish(End::default())
 }
 
-/// Why a visit to many items ends early.
-pub(crate) enum VisitError {
-    Failure(Failure),
-    Disk(PathError),
-}
-
-impl From<PathError> for VisitError {
-    fn from(error: PathError) -> VisitError {
-        VisitError::Disk(error)
-    }
-}
-
-impl From<VisitError> for Failure {
-    fn from(error: VisitError) -> Failure {
-        match error {
-            VisitError::Failure(failure) => failure,
-            VisitError::Disk(error) => error.into(),
-        }
-    }
-}
 /// Says why a run failed, if it did, and gives its exit code.
 pub(crate) fn conclude(done: Done, printer: &Printer) -> Exit {
     let failure = match (done, printer.lost()) {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use urepo::collection::{Collection, FindError, Names};
+use urepo::collection::{Collection, CollectionError, Names};
 use urepo::digest::Digest;
 use urepo::disk::PathError;
 use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
@@ -207,13 +207,13 @@ impl Selected<'_> {
         }
     }
 
-    fn find(&self, text: &str) -> Result<RepositoryName, FindError> {
+    fn find(&self, text: &str) -> Result<RepositoryName, CollectionError> {
         let missing = match self.collection.find(text) {
             Ok(item) => return Ok(item.name().clone()),
             Err(error) => error,
         };
-        match (self.elsewhere, &missing) {
-            (Some(other), FindError::Collection(error)) if error.is_absence() => {
+        match self.elsewhere {
+            Some(other) if missing.is_absence() => {
                 other.find(text).map(|item| item.name().clone()).map_err(|_| missing)
             }
             _ => Err(missing),

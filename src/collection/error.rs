@@ -109,6 +109,14 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
+    /// Several items have identifiers with this end.
+    #[error("`{text}` is the end of {} names", names.len())]
+    Ambiguous {
+        /// What was asked for.
+        text: String,
+        /// The identifiers.
+        names: Vec<RepositoryName>,
+    },
     /// The item was here and left, as the inventory has it.
     #[error("no item `{}` in `{}`: {line}", line.name, path.display())]
     Left {

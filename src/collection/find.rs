@@ -27,10 +27,10 @@ impl Collection {
 
     /// The item that `text` means: any spelling of its identifier, a link or a path with one in it,
     /// or the end of its name where only one item has that.
-    pub fn find(&self, text: &str) -> Result<StoredItem, FindError> {
+    pub fn find(&self, text: &str) -> Result<StoredItem, CollectionError> {
         let read = match Identifier::read(text) {
             Ok(Identifier::Repository(name)) => {
-                return Ok(self.named_item(&name)?);
+                return self.named_item(&name);
             }
             Ok(Identifier::Ibip(ibip)) => Ok((ibip.instant().ok(), ibip.to_string())),
             Ok(Identifier::Legacy(label)) => Ok((label.instant().ok(), label.to_string())),
@@ -44,29 +44,27 @@ impl Collection {
         }
         if found.len() > 1 {
             let names = found.into_iter().map(|item| item.name().clone()).collect();
-            return Err(FindError::Ambiguous { text: text.to_owned(), names });
+            return Err(CollectionError::Ambiguous { text: text.to_owned(), names });
         }
         match (found.pop(), read) {
             (Some(item), _) => Ok(item),
-            (None, Err(error)) if !may_end_a_name(text) => Err(CollectionError::from(error).into()),
+            (None, Err(error)) if !may_end_a_name(text) => Err(error.into()),
             (None, _) => {
                 let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
-                let displaced =
-                    self.displaced(&super::Names::default()).map_err(CollectionError::from)?;
+                let displaced = self.displaced(&super::Names::default())?;
                 let meant = displaced.into_iter().find(|name| name.folded().ends_with(&end));
                 if let Some(name) = meant {
-                    return Err(self.displaced_error(name).into());
+                    return Err(self.displaced_error(name));
                 }
-                let mut recorded =
-                    self.recorded_names_ending_in(&end).map_err(CollectionError::from)?;
+                let mut recorded = self.recorded_names_ending_in(&end)?;
                 let meant = recorded.pop_first().filter(|_| recorded.is_empty());
-                Err(FindError::Collection(match meant {
+                Err(match meant {
                     Some(name) => self.absent(&name),
                     None => CollectionError::NoSuchItem {
                         name: text.to_owned(),
                         path: self.path().to_path_buf(),
                     },
-                }))
+                })
             }
         }
     }
@@ -144,20 +142,4 @@ fn may_end_a_name(text: &str) -> bool {
         && text.chars().all(belongs)
         && !text.contains("..")
         && text.split('/').count() < 4
-}
-
-/// Why a text means no item.
-#[derive(Debug, thiserror::Error)]
-pub enum FindError {
-    /// Several items have it.
-    #[error("`{text}` is the end of {} names", names.len())]
-    Ambiguous {
-        /// What was asked for.
-        text: String,
-        /// The names.
-        names: Vec<RepositoryName>,
-    },
-    /// There is none, or it cannot be read.
-    #[error(transparent)]
-    Collection(#[from] CollectionError),
 }

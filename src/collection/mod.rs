@@ -44,7 +44,6 @@ use crate::wait::Waiter;
 pub(crate) use bucket::Buckets;
 pub(crate) use change::items_at_a_time;
 pub use error::{CollectionError, SettingsError};
-pub use find::FindError;
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};

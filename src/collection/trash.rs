@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{Collection, CollectionError, FindError, StoredItem};
+use super::{Collection, CollectionError, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, TreeSize, random_hex};
 use crate::identity::{Identifier, Instant, RepositoryName};
@@ -147,18 +147,18 @@ impl Collection {
     }
 
     /// The item that `text` means, in place or in the trash only.
-    pub fn find_with_trash(&self, text: &str) -> Result<RepositoryName, FindError> {
+    pub fn find_with_trash(&self, text: &str) -> Result<RepositoryName, CollectionError> {
         let error = match self.find(text) {
             Ok(item) => return Ok(item.name().clone()),
-            Err(error @ FindError::Ambiguous { .. }) => return Err(error),
+            Err(error @ CollectionError::Ambiguous { .. }) => return Err(error),
             Err(error) => error,
         };
         let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
         let read = Identifier::read(text);
         if let Ok(Identifier::Repository(name)) = &read {
             for recall in [Recall::Listed, Recall::Fresh] {
-                for trashed in self.trashed_of(name, recall).map_err(CollectionError::from)? {
-                    if self.held_if_there(&trashed).map_err(CollectionError::from)?.is_some() {
+                for trashed in self.trashed_of(name, recall)? {
+                    if self.held_if_there(&trashed)?.is_some() {
                         return Ok(trashed.name);
                     }
                 }
@@ -184,9 +184,9 @@ impl Collection {
             Ok::<_, CollectionError>(())
         })?;
         match names.len() {
-            0 => Err(unreadable.map_or(error, FindError::from)),
+            0 => Err(unreadable.unwrap_or(error)),
             1 => Ok(names.swap_remove(0)),
-            _ => Err(FindError::Ambiguous { text: text.to_owned(), names }),
+            _ => Err(CollectionError::Ambiguous { text: text.to_owned(), names }),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_time;
 use crate::cli::records::LogEvent;
-use crate::cli::report::{End, Report, VisitError};
+use crate::cli::report::{End, Report};
 use crate::cli::{Done, escape, human};
 
 /// Show what happened to items, when, and by whom
@@ -43,7 +43,7 @@ impl Log {
         let mut told = 0_u64;
         let visited = collection.visit_events(self.since, |event| {
             if context.interrupt.requested() {
-                return Err(VisitError::Failure(Failure::told(Exit::Interrupted)));
+                return Err(Failure::told(Exit::Interrupted));
             }
             // Each is asked: one that is not here is known to be in the log once it is seen there.
             let asked = meant.iter_mut().filter_map(|it| it.is(&event.id).then_some(())).count();
@@ -51,7 +51,7 @@ impl Log {
                 return Ok(());
             }
             told += 1;
-            tell(context, &event).map_err(VisitError::Failure)
+            tell(context, &event)
         });
         let resolved = meant.iter().filter(|it| it.absent.is_none()).count() as u64;
         let _ = meant
@@ -65,7 +65,7 @@ impl Log {
                 let told = format!("passed over {lines} of the log, longer than any event");
                 context.printer.warning(&told);
             }
-            Err(stop) => report.fatal(stop.into()),
+            Err(stop) => report.fatal(stop),
         }
         report.count("events", told);
         report.summary.counts.items = resolved;

@@ -11,7 +11,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::Entry;
-use crate::cli::report::{End, Report, VisitError, for_each};
+use crate::cli::report::{End, Report, for_each};
 
 /// Print digests in the form that `sha256sum -c` checks
 ///
@@ -49,7 +49,7 @@ impl Manifest {
         let mut report = Report::reading(context, "read", false);
         let visited = collection.visit_names(&Names::default(), |name| {
             if context.interrupt.requested() {
-                return Err(VisitError::Failure(Failure::told(Exit::Interrupted)));
+                return Err(Failure::told(Exit::Interrupted));
             }
             let told = collection.item(&name).map_err(Failure::from);
             Ok(match told.and_then(|item| self.tell(context, &item)) {
@@ -58,7 +58,7 @@ impl Manifest {
             })
         });
         if let Err(stop) = visited {
-            report.fatal(stop.into());
+            report.fatal(stop);
         }
         report.finish(End::default())
     }

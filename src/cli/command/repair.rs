@@ -5,7 +5,7 @@ mod tell;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, CollectionError, FindError, Names, Writer};
+use urepo::collection::{Collection, CollectionError, Names, Writer};
 use urepo::identity::{Prefix, RepositoryName};
 use urepo::item::State;
 use urepo::repair::{
@@ -16,6 +16,7 @@ use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 use super::transfer::finish_first;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
+use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, shell};
 use tell::Run;
@@ -188,7 +189,7 @@ impl Repair {
         for text in &self.items {
             match name_of_item(repairer.collection, text) {
                 Ok(name) => names.push(name),
-                Err(error) => run.missing(text, absent(error, repairer))?,
+                Err(error) => run.missing(text, absent(&error, repairer))?,
             }
         }
         Ok(names)
@@ -240,25 +241,18 @@ fn open_writer(context: &Context, collection: &Collection) -> Result<Writer, Fai
 fn explained(error: RepairError, repairer: &Repairer<'_>) -> (Failure, bool) {
     let is_damage = error.is_damage();
     let failure = match error {
-        RepairError::Collection(error) => absent(FindError::Collection(error), repairer),
+        RepairError::Collection(error) => absent(&error, repairer),
         error => error.into(),
     };
     (failure, is_damage)
 }
 
 /// An item that never was there is copied, not repaired.
-fn absent(error: FindError, repairer: &Repairer<'_>) -> Failure {
-    let FindError::Collection(CollectionError::NoSuchItem { name, .. }) = &error else {
-        return error.into();
-    };
+fn absent(error: &CollectionError, repairer: &Repairer<'_>) -> Failure {
+    let failure = error.explain();
+    let CollectionError::NoSuchItem { name, .. } = error else { return failure };
     let holder = repairer.donors.iter().find_map(|donor| Some((donor, donor.find(name).ok()?)));
-    let hint = holder.map(|(donor, item)| {
-        let (from, to) = (shell::word(donor.path()), shell::word(repairer.collection.path()));
-        format!("`urepo -c {from} copy {} --to {to}` brings it here", item.name())
-    });
-    let failure = Failure::from(error);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    let Some((donor, item)) = holder else { return failure };
+    let (from, to) = (shell::word(donor.path()), shell::word(repairer.collection.path()));
+    failure.hint(format!("`urepo -c {from} copy {} --to {to}` brings it here", item.name()))
 }

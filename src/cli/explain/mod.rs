@@ -13,7 +13,7 @@ mod transfer;
 use std::error::Error;
 use std::path::Path;
 
-use urepo::collection::{CollectionError, FindError};
+use urepo::collection::CollectionError;
 use urepo::deposit::DepositError;
 use urepo::disk::{LockError, PathError};
 use urepo::distributor::{DistributorError, Verdict};
@@ -112,21 +112,6 @@ impl Explain for MetadataError {
     }
 }
 
-impl Explain for FindError {
-    fn explain(&self) -> Failure {
-        match self {
-            Self::Collection(error) => error.explain(),
-            Self::Ambiguous { names, .. } => {
-                let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
-                let mut failure =
-                    Failure::of(Exit::NoItem, self).hint("give more of the name you mean");
-                failure.excerpt = Some(names.join("\n"));
-                failure
-            }
-        }
-    }
-}
-
 impl Explain for CollectionError {
     fn explain(&self) -> Failure {
         match self {
@@ -172,6 +157,13 @@ impl Explain for CollectionError {
             }
             Self::NoSuchItem { .. } => {
                 Failure::of(Exit::NoItem, self).hint("`urepo list` shows the names there are")
+            }
+            Self::Ambiguous { names, .. } => {
+                let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
+                let mut failure =
+                    Failure::of(Exit::NoItem, self).hint("give more of the name you mean");
+                failure.excerpt = Some(names.join("\n"));
+                failure
             }
             Self::Left { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
                 "`urepo whereis {}` looks for it in all known collections",

@@ -1,7 +1,7 @@
 //! A process that runs short of descriptors or memory has found nothing out: that is no item's damage.
 
 use rustix::io::Errno;
-use urepo::collection::{CollectionError, FindError};
+use urepo::collection::CollectionError;
 
 use super::*;
 
@@ -103,5 +103,5 @@ fn an_item_that_cannot_be_read_is_not_an_item_without_the_label() {
     let fails = || Err(Errno::IO.into());
     let watcher = on(Operation::Read, &world.path(NAME).join("item.toml"), fails);
     let error = world.open(&watcher).find(LABEL).unwrap_err();
-    assert!(matches!(error, FindError::Collection(CollectionError::Disk(_))), "{error}");
+    assert!(matches!(error, CollectionError::Disk(_)), "{error}");
 }
