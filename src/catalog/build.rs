@@ -25,9 +25,9 @@ impl Catalog<'_> {
     ) -> Result<(), CatalogError> {
         let own = self.collection.ensure_own()?;
         let new = format!("{}.new", layout::INDEX);
-        let holder = context.agent.holder(context.clock);
+        let holder = context.caller.agent.holder(context.caller.clock);
         let mode = LockMode::Exclusive;
-        let lock = Lock::take(own, layout::INDEX_MAKING, mode, &holder, &context.waiter());
+        let lock = Lock::take(own, layout::INDEX_MAKING, mode, &holder, &context.caller.waiter());
         let _lock = lock.map_err(|error| match error {
             LockError::Disk(error) => CatalogError::Disk(error),
             LockError::Interrupted { .. } => CatalogError::Interrupted,
@@ -87,8 +87,9 @@ impl Catalog<'_> {
         context: &RefreshContext<'_>,
     ) -> Result<(), CatalogError> {
         let own = self.collection.ensure_own()?;
-        let (mode, holder) = (LockMode::Exclusive, context.agent.holder(context.clock));
-        let _lock = Lock::take(own, layout::INDEX_LOCK, mode, &holder, &context.waiter())
+        let (mode, holder) =
+            (LockMode::Exclusive, context.caller.agent.holder(context.caller.clock));
+        let _lock = Lock::take(own, layout::INDEX_LOCK, mode, &holder, &context.caller.waiter())
             .map_err(IndexError::from)?;
         let intents = self.collection.logged_intents();
         if !intents.is_empty() {

@@ -16,16 +16,12 @@ mod refresh;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::Collection;
 use crate::disk::PathError;
 use crate::index::{Counts, Index};
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::wait::Waiter;
 
 pub use cached_lookup::CachedLookup;
 pub use error::CatalogError;
@@ -46,24 +42,10 @@ pub enum RefreshDepth {
 /// Context of the synchronisation of an index.
 #[derive(Clone, Copy)]
 pub struct RefreshContext<'a> {
-    /// The agent, for lock holder notes.
-    pub agent: &'a Agent,
-    /// The clock.
-    pub clock: &'a dyn Clock,
-    /// Time limit for waiting for another process that builds the index.
-    pub wait: Duration,
+    /// Who calls.
+    pub caller: Caller<'a>,
     /// Number of sidecars read in parallel.
     pub jobs: usize,
-    /// Reports each item that is read.
-    pub progress: &'a dyn Progress,
-    /// Stops the work.
-    pub interrupt: &'a Interrupt,
-}
-
-impl<'a> RefreshContext<'a> {
-    fn waiter(&self) -> Waiter<'a> {
-        Waiter::new(self.clock, self.interrupt, self.wait)
-    }
 }
 
 /// Result of the synchronisation of an index.
@@ -109,7 +91,7 @@ impl<'a> Catalog<'a> {
         depth: RefreshDepth,
         context: &RefreshContext<'_>,
     ) -> Result<Catalog<'a>, CatalogError> {
-        let interrupt = context.interrupt.clone();
+        let interrupt = context.caller.interrupt.clone();
         let mut catalog =
             Catalog { collection, interrupt, temporary: None, report: RefreshReport::default() };
         // Only a change rebuilds a lost `.urepo`, not a query.

@@ -139,7 +139,7 @@ impl Refresh<'_> {
             }
             return Ok(());
         }
-        let version = stat.settled_version(self.context.clock.now());
+        let version = stat.settled_version(self.context.caller.clock.now());
         let listed = if level == LEVELS {
             let known_items = if is_current { KnownItems::Keep } else { KnownItems::Compare };
             self.year(index, path, known_items)
@@ -208,8 +208,8 @@ impl Refresh<'_> {
         let id = index.write::<_, IndexError>(|tables| Ok(tables.directory(path)?.0))?;
         let year = Year { path, dir: &dir, id };
         let (mut changed, mut current) = (Vec::new(), 0);
-        if self.context.progress.is_shown() {
-            self.context.progress.expect(dir.entries()?.count() as u64, 0);
+        if self.context.caller.progress.is_shown() {
+            self.context.caller.progress.expect(dir.entries()?.count() as u64, 0);
         }
         for entry in dir.entries()? {
             let entry = entry?;
@@ -219,7 +219,7 @@ impl Refresh<'_> {
                     if known_items == KnownItems::Keep || has_version(&dir, leaf, recorded) =>
                 {
                     current += 1;
-                    self.context.progress.finish_item(leaf);
+                    self.context.caller.progress.finish_item(leaf);
                 }
                 Some(_) => changed.push(leaf.to_owned()),
                 None if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() => {
@@ -271,7 +271,7 @@ impl Refresh<'_> {
         if leaves.is_empty() {
             return Ok(0);
         }
-        let (collection, progress) = (self.collection, self.context.progress);
+        let (collection, progress) = (self.collection, self.context.caller.progress);
         if self.pool.is_none() && leaves.len() > FEW && self.context.jobs > 1 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(self.context.jobs).build();
             // Without more threads it only takes longer.
@@ -338,7 +338,11 @@ impl Refresh<'_> {
     }
 
     fn check_interrupt(&self) -> Result<(), CatalogError> {
-        if self.context.interrupt.requested() { Err(CatalogError::Interrupted) } else { Ok(()) }
+        if self.context.caller.interrupt.requested() {
+            Err(CatalogError::Interrupted)
+        } else {
+            Ok(())
+        }
     }
 }
 

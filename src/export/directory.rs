@@ -79,7 +79,7 @@ impl IntoDirectory<'_, '_> {
         }
         let mut failure = None;
         feed(&mut |name| {
-            if self.exporter.interrupt.requested() {
+            if self.exporter.caller.interrupt.requested() {
                 failure = Some(ExportError::Interrupted);
                 return ControlFlow::Break(());
             }
@@ -106,7 +106,7 @@ impl IntoDirectory<'_, '_> {
             Err(error) => (Err(error), None),
         };
         self.begun += 1;
-        self.exporter.progress.finish_item(name.as_str());
+        self.exporter.caller.progress.finish_item(name.as_str());
         let ready = Ready { outcome: Outcome { name: name.clone(), result }, staged };
         self.gathered.add((number, ready), |ready| match &ready.outcome.result {
             Ok(Exported { files, bytes, .. }) => {
@@ -143,7 +143,7 @@ impl IntoDirectory<'_, '_> {
             place
         } else {
             let Destination { path, watcher, .. } = *self.destination;
-            Place::new(path, watcher, exporter.agent)?
+            Place::new(path, watcher, exporter.caller.agent)?
         };
         let place = self.place.insert(place);
         let inodes = exporter.inodes(&parts, format);

@@ -44,14 +44,11 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::Agent;
-use crate::clock::Clock;
+use crate::agent::Caller;
 use crate::collection::Collection;
 use crate::disk::Watcher;
 use crate::identity::RepositoryName;
-use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::progress::Progress;
 
 pub use error::ExportError;
 pub use metadata::MetadataFormat;
@@ -137,14 +134,8 @@ pub struct Exporter<'a> {
     pub collection: &'a Collection,
     /// What is exported.
     pub options: Options,
-    /// Who does it.
-    pub agent: &'a Agent,
-    /// The clock, for the date of a bag.
-    pub clock: &'a dyn Clock,
-    /// Hears how far it has come.
-    pub progress: &'a dyn Progress,
-    /// Asks for a stop.
-    pub interrupt: &'a Interrupt,
+    /// Who calls.
+    pub caller: Caller<'a>,
 }
 
 /// A directory that gets exports.

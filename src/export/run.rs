@@ -65,12 +65,12 @@ impl Exporter<'_> {
         top: &Path,
         sink: &mut dyn Sink,
     ) -> Result<(), ExportError> {
-        let (progress, interrupt) = (self.progress, self.interrupt);
+        let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
         progress.expect(1, parts.size().1);
         let mut outline = Outline { source, top, sink, progress, interrupt };
         match format {
             Format::Plain | Format::Tar => outline.plain(parts, &self.options),
-            Format::Bag => outline.bag(parts, &self.options, self.clock.now()),
+            Format::Bag => outline.bag(parts, &self.options, self.caller.clock.now()),
         }
     }
 }

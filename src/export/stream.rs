@@ -40,7 +40,7 @@ impl Exporter<'_> {
         let mut tar = Tar::new(&mut stream);
         let mut failure = None;
         let fed = feed(&mut |name| {
-            if self.interrupt.requested() {
+            if self.caller.interrupt.requested() {
                 failure = Some(ExportError::Interrupted);
                 return ControlFlow::Break(());
             }
@@ -89,7 +89,7 @@ impl Exporter<'_> {
             Ok(exported(place, &parts))
         };
         let written = write().map_err(|error| source.explain(error, items));
-        self.progress.finish_item(name.as_str());
+        self.caller.progress.finish_item(name.as_str());
         written.map(Some)
     }
 }

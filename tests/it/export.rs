@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use snapbox::str;
+use urepo::agent::Caller;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::export::{
@@ -74,10 +75,13 @@ fn export(
             metadata: vec![MetadataFormat::DublinCore],
             ..Options::default()
         },
-        agent: &agent,
-        clock: &clock,
-        progress: &NoProgress,
-        interrupt: &interrupt,
+        caller: Caller {
+            agent: &agent,
+            clock: &clock,
+            wait: std::time::Duration::ZERO,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        },
     };
     let mut outcomes = Vec::new();
     let destination = Destination { path, format, watcher };
@@ -251,10 +255,13 @@ fn an_interrupted_run_leaves_nothing_and_a_stream_that_says_so() {
         let exporter = Exporter {
             collection: &collection,
             options: Options::default(),
-            agent: &agent,
-            clock: &clock,
-            progress: &NoProgress,
-            interrupt: &interrupt,
+            caller: Caller {
+                agent: &agent,
+                clock: &clock,
+                wait: std::time::Duration::ZERO,
+                progress: &NoProgress,
+                interrupt: &interrupt,
+            },
         };
         act(
             &exporter,

@@ -112,10 +112,7 @@ impl Export {
         let exporter = Exporter {
             collection: &collection,
             options: self.options(context),
-            agent: &context.agent,
-            clock: &context.clock,
-            progress: &*progress,
-            interrupt: &context.interrupt,
+            caller: context.caller(&*progress),
         };
         let mut teller = Teller::new(context, self.selection.is_single(), is_stream);
         let summary = if is_stream {

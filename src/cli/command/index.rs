@@ -76,14 +76,8 @@ impl Context {
             self.printer.note("building the index first");
         }
         let progress = self.progress_in(Unit::Items);
-        let refresh = RefreshContext {
-            agent: &self.agent,
-            clock: &self.clock,
-            wait: self.config.lock_wait.value,
-            jobs: self.config.jobs.value,
-            progress: &*progress,
-            interrupt: &self.interrupt,
-        };
+        let refresh =
+            RefreshContext { jobs: self.config.jobs.value, caller: self.caller(&*progress) };
         let catalog = Catalog::open(collection, depth, &refresh)?;
         drop(progress);
         let report = catalog.report();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use urepo::agent::Caller;
 use urepo::export::{self, Destination, Exporter};
 use urepo::identity::RepositoryName;
 
@@ -142,10 +143,13 @@ fn export_bag(collection: &Collection, name: &RepositoryName, to: &Path) -> Path
     let exporter = Exporter {
         collection,
         options: export::Options::default(),
-        agent: &agent,
-        clock: &clock,
-        progress: &NoProgress,
-        interrupt: &Interrupt::default(),
+        caller: Caller {
+            agent: &agent,
+            clock: &clock,
+            wait: std::time::Duration::ZERO,
+            progress: &NoProgress,
+            interrupt: &Interrupt::default(),
+        },
     };
     let watcher = Watcher::default();
     let destination = Destination { path: to, format: export::Format::Bag, watcher: &watcher };

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use urepo::agent::Caller;
 use urepo::catalog::{Catalog, CatalogError, Hit, RefreshContext, RefreshDepth, RefreshReport};
 use urepo::collection::{Collection, Names};
 use urepo::disk::Watcher;
@@ -32,12 +33,14 @@ pub(crate) fn try_catalog<T>(
 ) -> Result<T, CatalogError> {
     let (agent, clock, interrupt) = (agent(), TestClock::at(LATER), Interrupt::default());
     let context = RefreshContext {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
         jobs: 1,
-        progress: &NoProgress,
-        interrupt: &interrupt,
+        caller: Caller {
+            agent: &agent,
+            clock: &clock,
+            wait: PATIENCE,
+            progress: &NoProgress,
+            interrupt: &interrupt,
+        },
     };
     Ok(act(&mut Catalog::open(collection, depth, &context)?))
 }
