@@ -3,8 +3,8 @@
 use super::Note;
 use super::bibtex::{Field, Library, Reference, names, plain, to_text};
 use super::labels::{Labels, label, words};
-use super::spoken::{language, month_number};
-use crate::identity::{Ibip, Identifier, Instant, RepositoryName, parse_suffix};
+use super::spoken::{language, month_number, state, update};
+use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::item::State;
 use crate::sidecar::Metadata;
 
@@ -22,6 +22,8 @@ pub(super) struct Description {
     /// The last update, as the reference gives it.
     pub updated: Option<Instant>,
     pub relations: toml::Table,
+    /// Whether an entry was taken, and what it says of the state is understood.
+    pub is_clear: bool,
     pub notes: Vec<Note>,
 }
 
@@ -40,11 +42,12 @@ impl Description {
             (None, several) => return Description::noting(Note::Several(several.len())),
         };
         let mut reader = Reader::new(item);
+        reader.found.is_clear = true;
         reader.reference(chosen);
         reader.finish(&library.unread)
     }
 
-    fn noting(note: Note) -> Description {
+    pub(super) fn noting(note: Note) -> Description {
         Description { notes: vec![note], ..Description::default() }
     }
 }
@@ -138,9 +141,18 @@ impl<'a> Reader<'a> {
                 Some(instant) => self.found.updated = Some(instant),
                 None => self.unclear(field),
             },
-            "state" | "originalorcopy" => match state(value) {
-                Some(state) => self.found.state = Some(state),
-                None => self.unclear(field),
+            kind @ ("version" | "originalorcopy" | "state") => match (kind, state(value)) {
+                (_, state @ Some(_)) => self.found.hold_as(state),
+                // Books have versions as well.
+                ("version", None) => {
+                    self.found.is_clear = false;
+                    self.own(field, value);
+                }
+                ("originalorcopy", None) => {
+                    self.found.hold_as(None);
+                    self.unclear(field);
+                }
+                _ => self.unclear(field),
             },
             _ => self.own(field, value),
         }
@@ -284,21 +296,6 @@ fn keepable(raw: &str) -> String {
     }
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     raw[..end].replace(is_control, "\u{fffd}")
-}
-
-/// `2017:05.17.17.45.29 (UTC) user`, as the archives write it.
-fn update(value: &str) -> Option<Instant> {
-    let text = plain(value);
-    let date = text.split_whitespace().next()?;
-    parse_suffix(&date.replacen(':', "/", 1)).ok()
-}
-
-fn state(value: &str) -> Option<State> {
-    match plain(value).to_ascii_lowercase().as_str() {
-        "original" => Some(State::Original),
-        "copy" => Some(State::Copy),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -5,20 +5,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::describe::Description;
-use super::{AdoptError, Note, Plan, Planned, bibtex};
+use super::reference::describe;
+use super::{AdoptError, Note, Plan, Planned};
 use crate::collection::{Collection, CollectionError, StoredItem};
-use crate::disk::{Dir, FileStat, Kind, PathError};
+use crate::disk::{Dir, FileStat, Kind};
 use crate::holdings::refuse_departed;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
 use crate::sidecar::Seal;
-
-/// Where the archives left what describes an item, in the item, the first one first.
-const REFERENCES: [&str; 2] = ["doc/@reference.bib", "@reference.bib"];
-
-/// A larger one is no description.
-const MAX_REFERENCE_BYTES: u64 = 1024 * 1024;
 
 /// What a directory that is called like an item is.
 #[derive(Debug)]
@@ -72,7 +67,7 @@ pub(super) fn look(
         }
     };
     let (reference, description) = describe(&item)?;
-    let Description { metadata, ibip, target, state: told, updated, relations, notes } =
+    let Description { metadata, ibip, target, state: told, updated, relations, notes, .. } =
         description;
     let mut plan = Plan {
         name: item.name().clone(),
@@ -147,46 +142,6 @@ pub(super) fn state_of(item: &StoredItem) -> Result<Option<State>, AdoptError> {
         Err(CollectionError::Sidecar { cause, .. }) => Err(other(Some(cause))),
         Err(error) => Err(error.into()),
     }
-}
-
-/// What the item says of itself, and where.
-fn describe(item: &StoredItem) -> Result<(Option<&'static str>, Description), PathError> {
-    for path in REFERENCES {
-        if item.dir().stat(Path::new(path))?.is_none() {
-            continue;
-        }
-        let bytes = match read_reference(item.dir(), path)? {
-            Ok(bytes) => bytes,
-            Err(reason) => {
-                let notes = vec![Note::Unread { path, reason }];
-                return Ok((None, Description { notes, ..Description::default() }));
-            }
-        };
-        let (text, is_utf8) = bibtex::decode(&bytes);
-        let mut description = Description::of(&bibtex::read(&text), item.name());
-        if !is_utf8 {
-            description.notes.insert(0, Note::Latin1);
-        }
-        return Ok((Some(path), description));
-    }
-    Ok((None, Description::default()))
-}
-
-/// The bytes of a description, or why it is none. One that cannot be read now may be readable in the next
-/// run: the item is not taken without it, as nothing would ever look for it again.
-fn read_reference(dir: &Dir, path: &str) -> Result<Result<Vec<u8>, String>, PathError> {
-    let mut file = match dir.open_file(path) {
-        Err(error) if error.is_link() => return Ok(Err("it is a symbolic link".to_owned())),
-        outcome => outcome?,
-    };
-    match file.stat()? {
-        FileStat { kind: Kind::File, bytes, .. } if bytes <= MAX_REFERENCE_BYTES => {}
-        FileStat { kind: Kind::File, .. } => {
-            return Ok(Err(format!("it is larger than {} MiB", MAX_REFERENCE_BYTES >> 20)));
-        }
-        _ => return Ok(Err("it is no file".to_owned())),
-    }
-    Ok(Ok(file.read_all(MAX_REFERENCE_BYTES)?))
 }
 
 impl Plan {

@@ -1,8 +1,8 @@
 //! Adopting: a tree of four levels that is there already becomes a collection, in place.
 //!
 //! Nothing is moved, renamed or changed: each item gets its sidecar beside what is there. `look` decides
-//! of one directory whether it is an item in order, with what `bibtex` and `describe` find about it, and
-//! writes nothing: a dry run ends there. `read` takes the digests, several files at a time, each byte
+//! of one directory whether it is an item in order, with what `bibtex`, `describe` and `reference` find about
+//! it, and writes nothing: a dry run ends there. `read` takes the digests, several files at a time, each byte
 //! read once. `group` writes the sidecars of many items into the stage, forces them to the disk with
 //! one sync, puts each in place in one step that replaces nothing, and syncs again before any is
 //! reported. Items that have their sidecar are passed over, so a rerun adds what is new, and one that
@@ -10,7 +10,10 @@
 //!
 //! # What is kept of the old archives
 //!
-//! The name as it is spelt, and its opaque twin as `@reference.bib` has it: it cannot be computed. What
+//! The name as it is spelt, and its opaque twin as `@reference.bib` has it: it cannot be computed. The state
+//! is that of `version` in `.reserved/@` or in `@reference.bib`. What may be a Copy is taken in as a Copy: where
+//! two references contradict each other, or the record of the service cannot be read or understood. A Copy
+//! too many is promoted later, while a second Original would contradict the first. What
 //! lies beside `doc` (`.reserved`, `not_sent`) is left alone and is no part of the item.
 
 mod bibtex;
@@ -21,6 +24,7 @@ mod labels;
 mod look;
 mod note;
 mod read;
+mod reference;
 mod run;
 mod spoken;
 
@@ -45,7 +49,8 @@ pub use run::has_items;
 pub struct Adopter<'a> {
     /// What is done, and where.
     pub mode: Mode<'a>,
-    /// What the items are held as; as the tree says unless given, and Original where it says nothing.
+    /// The state of all items; without it, the state that the references of each give, and Original where none
+    /// does.
     pub state: Option<State>,
     /// How many files are read at a time.
     pub jobs: usize,

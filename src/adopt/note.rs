@@ -43,6 +43,11 @@ pub enum Note {
     },
     /// The opaque twin has another date than the name; it is kept as it is.
     OtherDate(Ibip),
+    /// One reference says Original, another one Copy.
+    TwoStates,
+    /// A reference gives a state that is neither Original nor Copy, or the record of the service is not
+    /// understood.
+    UnclearState,
     /// What the bare identifier should open is not there.
     NoTarget(String),
 }
@@ -80,6 +85,12 @@ impl fmt::Display for Note {
             Note::OtherDate(ibip) => {
                 write!(f, "`{ibip}` has another date than the name, and is kept")
             }
+            Note::TwoStates => f.write_str(
+                "its BibTeX calls it both original and copy: it counts as a Copy unless `--state` decides",
+            ),
+            Note::UnclearState => f.write_str(
+                "its BibTeX leaves open whether it is original or copy: it counts as a Copy unless `--state` decides",
+            ),
             Note::NoTarget(target) => write!(f, "its target `{target}` is not in the payload"),
         }
     }

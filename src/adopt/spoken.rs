@@ -1,4 +1,8 @@
-//! Words that descriptions have where a sidecar has numbers and tags: months and languages.
+//! Words that descriptions have where a sidecar has numbers, tags and states.
+
+use super::bibtex::plain;
+use crate::identity::{Instant, parse_suffix};
+use crate::item::State;
 
 /// The number of a month that is called by its number or by its name, in English or Portuguese.
 pub(super) fn month_number(text: &str) -> Option<u32> {
@@ -36,4 +40,20 @@ pub(super) fn language(name: &str) -> Option<&'static str> {
         "italian" | "italiano" => "it",
         _ => return None,
     })
+}
+
+/// `2017:05.17.17.45.29 (UTC) user`, as the archives write it.
+pub(super) fn update(value: &str) -> Option<Instant> {
+    let text = plain(value);
+    let date = text.split_whitespace().next()?;
+    parse_suffix(&date.replacen(':', "/", 1)).ok()
+}
+
+/// The state of an item, as the archives write it.
+pub(super) fn state(value: &str) -> Option<State> {
+    match plain(value).to_ascii_lowercase().as_str() {
+        "original" => Some(State::Original),
+        "copy" => Some(State::Copy),
+        _ => None,
+    }
 }

@@ -4,6 +4,7 @@ mod faults;
 mod meanwhile;
 mod program;
 mod refusals;
+mod states;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -305,23 +306,4 @@ fn several_files_at_a_time_give_the_same() {
     adopt(&many.collection(&Watcher::default()), None, 4);
     assert_eq!(one.sidecar(REPORT).payload, many.sidecar(REPORT).payload);
     assert_eq!(whole_items(&many.collection(&Watcher::default())), [REPORT]);
-}
-
-#[test]
-fn the_state_is_as_said_or_as_the_tree_says() {
-    for (said, told, expected) in [
-        (None, None, State::Original),
-        (None, Some("Copy"), State::Copy),
-        (Some(State::Copy), None, State::Copy),
-        (Some(State::Original), Some("copy"), State::Original),
-    ] {
-        let world = World::new();
-        world.write(&format!("{REPORT}/doc/a"), "a");
-        if let Some(told) = told {
-            let bib = format!("@misc{{k, original-or-copy = {{{told}}}}}");
-            world.write(&format!("{REPORT}/doc/@reference.bib"), bib);
-        }
-        adopt(&world.collection(&Watcher::default()), said, 1);
-        assert_eq!(world.sidecar(REPORT).state, expected, "{said:?} {told:?}");
-    }
 }

@@ -26,8 +26,10 @@ mod tell;
 /// settings of a collection, unless they are there. Everything else is reported and left alone. A tree that
 /// was taken in before gets what is new since; nothing is ever overwritten.
 ///
-/// Title, authors and other terms are read from BibTeX, `doc/@reference.bib` or `@reference.bib`; the
-/// opaque twin of the name (IBIp) as well, as it stands. Without --host the collection keeps names and
+/// Title, authors and other terms are read from BibTeX, `doc/@reference.bib`, `@reference.bib` and
+/// `.reserved/@`; the opaque twin of the name (IBIp) as well, as it stands. `version = {copy}` in any of them
+/// makes the item a Copy; a warning names items whose references contradict each other, and they become
+/// Copies. Without --host the collection keeps names and
 /// gives none. Look first with --dry-run: it tells the same lines and writes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -39,7 +41,7 @@ Examples:
 pub(crate) struct Adopt {
     /// The directory that holds the subdomains
     root: PathBuf,
-    /// What the items are held as; as their BibTeX says unless given, else as Originals
+    /// The state of all items; without it, as their BibTeX says, else Original
     #[arg(long, value_name = "STATE")]
     state: Option<Held>,
     /// The name of the collection for people; the directory's name unless given

@@ -1,0 +1,149 @@
+//! Whether an item is taken in as the Original or as a Copy.
+
+use super::*;
+
+#[test]
+fn the_state_is_as_said_or_as_the_tree_says() {
+    for (said, told, expected) in [
+        (None, None, State::Original),
+        (None, Some("Copy"), State::Copy),
+        (Some(State::Copy), None, State::Copy),
+        (Some(State::Original), Some("copy"), State::Original),
+    ] {
+        let world = World::new();
+        world.write(&format!("{REPORT}/doc/a"), "a");
+        if let Some(told) = told {
+            let bib = format!("@misc{{k, original-or-copy = {{{told}}}}}");
+            world.write(&format!("{REPORT}/doc/@reference.bib"), bib);
+        }
+        adopt(&world.collection(&Watcher::default()), said, 1);
+        assert_eq!(world.sidecar(REPORT).state, expected, "{said:?} {told:?}");
+    }
+}
+
+/// What may be a Copy is not made a second Original.
+#[test]
+fn every_place_of_an_archive_is_asked_for_the_state() {
+    use State::{Copy, Original};
+    const PLACES: [&str; 3] = [".reserved/@", "doc/@reference.bib", "@reference.bib"];
+    let says = |version: &str| Some(format!("@misc{{k, title = {{T}}, version = {{{version}}}}}"));
+    let (copy, original) = (says("copy"), says("Original"));
+    let edition = says("2.1");
+    let silent = Some("@misc{k, title = {T}}".to_owned());
+    let twice = Some("@misc{k, version = {original}, originalorcopy = {Copy}}".to_owned());
+    let other = Some("@misc{k, originalorcopy = {lent}}".to_owned());
+    let torn = Some("@misc{k, repos".to_owned());
+    let none = None;
+    let (two, unclear) = ([Note::TwoStates], [Note::UnclearState]);
+    type Case<'a> = ([&'a Option<String>; 3], State, &'a [Note]);
+    let cases: [Case<'_>; 19] = [
+        ([&copy, &none, &none], Copy, &[]),
+        ([&none, &copy, &none], Copy, &[]),
+        ([&none, &none, &copy], Copy, &[]),
+        ([&original, &none, &none], Original, &[]),
+        ([&none, &original, &none], Original, &[]),
+        ([&original, &original, &original], Original, &[]),
+        ([&copy, &copy, &none], Copy, &[]),
+        ([&copy, &original, &none], Copy, &two),
+        ([&original, &copy, &none], Copy, &two),
+        ([&original, &original, &copy], Copy, &two),
+        ([&copy, &silent, &none], Copy, &[]),
+        ([&silent, &copy, &none], Copy, &[]),
+        ([&silent, &silent, &none], Original, &[]),
+        ([&none, &edition, &none], Original, &[]),
+        ([&copy, &edition, &none], Copy, &[]),
+        ([&edition, &original, &none], Copy, &unclear),
+        ([&torn, &original, &none], Copy, &unclear),
+        ([&none, &twice, &none], Copy, &two),
+        ([&none, &other, &none], Copy, &unclear),
+    ];
+    for (texts, state, notes) in cases {
+        let world = World::new();
+        world.write(&format!("{REPORT}/doc/a"), "a");
+        for (place, text) in PLACES.iter().zip(texts) {
+            if let Some(text) = text {
+                world.write(&format!("{REPORT}/{place}"), text);
+            }
+        }
+        let mut told = world.adopt();
+        let plan = told.taken.remove(REPORT).unwrap_or_else(|| panic!("{texts:?}"));
+        assert_eq!((plan.state, world.sidecar(REPORT).state), (state, state), "{texts:?}");
+        let is_of_state = |note: &Note| matches!(note, Note::TwoStates | Note::UnclearState);
+        let found: Vec<_> = plan.notes.into_iter().filter(is_of_state).collect();
+        assert_eq!(found, notes, "{texts:?}");
+        let own = world.sidecar(REPORT).metadata.table().get("x").cloned();
+        let version = own.as_ref().and_then(|own| own.get("version")).and_then(|it| it.as_str());
+        let is_edition = texts.contains(&&edition);
+        assert_eq!(version, is_edition.then_some("2.1"), "{texts:?}");
+    }
+}
+
+/// The record of the service names the target; the reference in the payload describes the work.
+#[test]
+fn references_complete_each_other() {
+    let world = World::new();
+    world.write(&format!("{PAPER}/doc/paper.pdf"), "%PDF");
+    world.write(&format!("{PAPER}/doc/old.ps"), "%!PS");
+    world.write(
+        &format!("{PAPER}/doc/@reference.bib"),
+        "@TechReport{k, title = {Work}, targetfile = {old.ps}, alias = {83LX3pFwXQZeBBx/65ij}}",
+    );
+    world.write(
+        &format!("{PAPER}/.reserved/@"),
+        format!(
+            "@misc{{s, repository = {{{PAPER}}}, targetfile = {{paper.pdf}}, version = {{copy}},\n\
+             ibi = {{8JMKD3MGP8W/34PGRBS, 83LX3pFwXQZeBBx/65ik}}, title = {{paper.pdf}}}}"
+        ),
+    );
+    let told = world.adopt();
+    assert_eq!(told.taken[PAPER].reference, Some("doc/@reference.bib"));
+    assert_eq!(told.taken[PAPER].notes, []);
+    let sidecar = world.sidecar(PAPER);
+    assert_eq!(sidecar.state, State::Copy);
+    assert_eq!(sidecar.target.unwrap().to_text(), "paper.pdf");
+    assert_eq!(sidecar.ibip, Some("8JMKD3MGP8W/34PGRBS".parse().unwrap()));
+    let table = sidecar.metadata.table();
+    assert_eq!(table["type"].as_str(), Some("TechReport"));
+    assert_eq!(table["title"].as_str(), Some("Work"));
+    let aliases: Vec<_> =
+        table["identifier"].as_array().unwrap().iter().filter_map(|it| it.as_str()).collect();
+    assert_eq!(aliases, ["83LX3pFwXQZeBBx/65ij", "83LX3pFwXQZeBBx/65ik"]);
+}
+
+/// A record that nobody can read may say copy.
+#[test]
+fn a_record_of_the_service_that_is_not_read_leaves_the_state_open() {
+    type Plant = fn(&World);
+    let cases: [Plant; 4] = [
+        |world| drop(world.write(&format!("{REPORT}/.reserved/@"), vec![b' '; (1 << 20) + 1])),
+        |world| drop(world.write(&format!("{REPORT}/.reserved/@/file"), "")),
+        |world| {
+            let path =
+                world.write(&format!("{REPORT}/.reserved/record"), "@misc{k, version={original}}");
+            symlink("record", path.with_file_name("@")).unwrap();
+        },
+        |world| {
+            world.write("elsewhere/@", "@misc{k, version={original}}");
+            symlink(world.root().join("elsewhere"), world.root().join(REPORT).join(".reserved"))
+                .unwrap();
+        },
+    ];
+    for (at, plant) in cases.into_iter().enumerate() {
+        let world = World::new();
+        world.write(&format!("{REPORT}/doc/a"), "a");
+        plant(&world);
+        let told = world.adopt();
+        let plan = &told.taken[REPORT];
+        assert_eq!(plan.state, State::Copy, "{at}");
+        assert!(
+            matches!(plan.notes[..], [Note::Unread { .. }, Note::UnclearState]),
+            "{at}: {:?}",
+            plan.notes
+        );
+    }
+    // `.reserved` may be anything else.
+    let world = World::new();
+    world.write(&format!("{REPORT}/doc/a"), "a");
+    world.write(&format!("{REPORT}/.reserved"), "a file");
+    assert_eq!(world.adopt().taken[REPORT].state, State::Original);
+}
