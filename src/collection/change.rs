@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::trash::{ITEM, REPLACED};
 use super::{Collection, CollectionError, InventoryChange, StoredItem, Writer};
 use crate::clock::Clock;
-use crate::disk::{Dir, Kind, PathError, descriptor_limit};
+use crate::disk::{Dir, Kind, PathError, open_at_most};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::sidecar::NewText;
@@ -21,12 +21,9 @@ const RETIRED: &str = "retired";
 /// Numbers the files and directories that are staged to change something.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Items that are changed at a time: each takes descriptors for its directories and its locks.
+/// Items that are changed at a time: each takes two directories and two locks.
 pub(crate) fn items_at_a_time() -> usize {
-    const MOST: usize = 32;
-    // Two directories and two locks; the rest belongs to threads that stage.
-    const DESCRIPTORS_OF_AN_ITEM: usize = 4 * 4;
-    (descriptor_limit() / DESCRIPTORS_OF_AN_ITEM).clamp(1, MOST)
+    open_at_most(32)
 }
 
 impl Writer {

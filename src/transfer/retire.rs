@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Departure, InventoryChange, StoredItem, Writer,
 };
-use crate::disk::{Dir, PathError};
+use crate::disk::{Dir, PathError, open_at_most};
 use crate::identity::RepositoryName;
 use crate::item::State;
 
@@ -24,8 +24,8 @@ const MOVED_AT_A_TIME: usize = 128;
 impl Shared<'_> {
     /// Moves items as they are: each by one rename. Nothing of them is read.
     pub(super) fn move_all(&self, items: &Items, group: &mut Group) {
-        // Each takes a descriptor for its lock.
-        for items in items.chunks(MOVED_AT_A_TIME) {
+        // Each takes a descriptor for its lock, and those of two years unless others share them.
+        for items in items.chunks(open_at_most(MOVED_AT_A_TIME)) {
             self.move_some(items, group);
         }
     }

@@ -4,6 +4,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::{State, Totals};
 use urepo::sidecar::{Metadata, Sidecar};
 
+use crate::errors::with_mounts;
 use crate::support::World;
 
 #[test]
@@ -87,4 +88,24 @@ fn few_are_enough_for_an_item_of_many_directories() {
     let line = format!("-c archive new {}", sources.join(" "));
     let ran = world.run_with_descriptors(48, &line);
     assert_eq!(ran.succeeded().lines().count(), 1);
+}
+
+/// Each item is locked while it leaves, but not all of them at once.
+#[test]
+fn few_are_enough_to_migrate_many_items() {
+    let world = World::with_collection();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let files: Vec<_> = (0..150).map(|number| format!("in/{number}")).collect();
+    for file in &files {
+        world.write(file, file);
+    }
+    world.run(&format!("-c archive -q new --each {}", files.join(" "))).succeeded();
+    let script = "
+        ulimit -n 64
+        count() { echo $($UREPO -c $1 list | wc -l) $($UREPO -c $1 -q verify && echo whole); }
+        $UREPO -c archive -q migrate --all --to mirror; count archive; count mirror
+        mount -t tmpfs tmpfs mount; $UREPO -q init mount/far --host far.example.org
+        $UREPO -c mirror -q migrate --all --to mount/far; count mirror; count mount/far";
+    let Some(told) = with_mounts(&world, script) else { return };
+    assert_eq!(told, "0 whole\n150 whole\n0 whole\n150 whole\n");
 }
