@@ -55,16 +55,26 @@ pub(crate) fn main() -> ExitCode {
 /// Prints what clap says of arguments that it cannot read, or the help that was asked for.
 fn refuse(error: &clap::Error) -> Exit {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-    let is_json = std::env::args_os().any(|word| word == "--json");
-    if !is_json || exit == Exit::Success {
+    if exit == Exit::Success {
         return error.print().map_or(Exit::Failure, |()| exit);
     }
+    let is_json = std::env::args_os().any(|word| word == "--json");
+    let printer =
+        Printer::new(Verbosity::Normal, is_json, anstream::ColorChoice::Auto, Purpose::Answer);
+    // Without styles: the arguments in it may contain escape sequences, too.
     let text = error.render().to_string();
-    let lines: Vec<_> = text.lines().take_while(|it| !it.is_empty()).map(str::trim).collect();
-    let message = lines.join(" ");
-    let message = message.strip_prefix("error: ").unwrap_or(&message);
-    let (verbosity, color) = (Verbosity::Normal, anstream::ColorChoice::Never);
-    Printer::new(verbosity, true, color, Purpose::Answer).failure(&Failure::usage(message));
+    let text = text.trim_end();
+    let message = text.strip_prefix("error: ");
+    match (is_json, message) {
+        (true, _) => {
+            let lines = message.unwrap_or(text).lines().take_while(|line| !line.is_empty());
+            let lines: Vec<_> = lines.map(str::trim).collect();
+            printer.failure(&Failure::usage(lines.join(" ")));
+        }
+        (false, Some(message)) => printer.usage(message),
+        // The help, where the command is missing.
+        (false, None) => printer.excerpt(text),
+    }
     exit
 }
 

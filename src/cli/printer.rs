@@ -229,6 +229,11 @@ impl Printer {
         self.say(&format!("{ERROR}error:{ERROR:#} {}", escape::one_line(text)));
     }
 
+    /// Reports arguments that are not understood, over several lines.
+    pub(crate) fn usage(&self, text: &str) {
+        self.say(&format!("{ERROR}error:{ERROR:#} {}", escape::lines(text)));
+    }
+
     /// Reports a failure on stderr: lines for people, one record with `--json`.
     pub(crate) fn failure(&self, failure: &Failure) {
         if failure.silent {
@@ -238,7 +243,8 @@ impl Printer {
             let Failure { exit, message, causes, hint, .. } = failure;
             let (code, hint) = (exit.code(), hint.as_deref());
             let error = FullError { code, message, causes, hint };
-            self.say(&records::to_json(&Error { error, exit_code: code }).to_string());
+            let record = records::to_json(&Error { error, exit_code: code });
+            self.say(&escape::json(&record.to_string()));
             return;
         }
         self.error(&failure.message);

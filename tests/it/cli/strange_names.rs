@@ -51,6 +51,32 @@ fn names_of_files_do_nothing_to_a_terminal() {
 }
 
 #[test]
+fn names_in_errors_do_nothing_to_a_terminal() {
+    let world = World::with_collection();
+    let evil = format!("{EVIL}\u{7f}");
+    let flag = format!("--{evil}");
+    let lines: [(&[&str], i32); 7] = [
+        (&["-c", "archive", "new", &evil], 1),
+        (&["-c", &evil, "list"], 10),
+        (&["-c", "archive", "show", &evil], 1),
+        (&[&evil], 2),
+        (&["list", &flag], 2),
+        (&["list", "--jobs", &evil], 2),
+        (&["help", &evil], 2),
+    ];
+    for (line, code) in lines {
+        let ran = world.run_args(line);
+        assert_eq!(ran.code, code, "{line:?}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: ") && is_harmless(&ran.stderr), "{:?}", ran.stderr);
+        let ran = world.run_args(line.iter().copied().chain(["--json"]));
+        assert_eq!(ran.code, code, "{line:?}: {}", ran.stderr);
+        assert!(is_harmless(&ran.stderr), "{:?}", ran.stderr);
+        let record: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
+        assert_eq!(record["exit_code"], code, "{record}");
+    }
+}
+
+#[test]
 fn what_is_no_text_is_not_passed_over() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
