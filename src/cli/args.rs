@@ -8,7 +8,6 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use super::command;
 use super::config::parse_jobs;
 use super::human::parse_duration;
-use super::printer::Purpose;
 
 /// Keeps files in uniform repositories: every item gets a permanent name (IBI) that is also its
 /// path, needs no registry and no server, and is never given twice.
@@ -116,47 +115,4 @@ pub(crate) enum Command {
     Config(command::config::Config),
     Completions(command::completions::Completions),
     Man(command::man::Man),
-}
-
-impl Command {
-    /// What stdout is to the command. A dry run is an answer, and so is a stream; what has been verified
-    /// is worth its exit code, even if nobody reads the rest.
-    pub(crate) fn purpose(&self, dry_run: bool) -> Purpose {
-        match self {
-            Command::Export(export) if export.is_stream() => Purpose::Answer,
-            Command::Verify(_) | Command::Status(_) => Purpose::Work,
-            _ if dry_run => Purpose::Answer,
-            Command::Init(_)
-            | Command::Adopt(_)
-            | Command::New(_)
-            | Command::Import(_)
-            | Command::Copy(_)
-            | Command::Migrate(_)
-            | Command::Refresh(_)
-            | Command::Promote(_)
-            | Command::Demote(_)
-            | Command::Export(_)
-            | Command::Delete(_)
-            | Command::Restore(_)
-            | Command::Purge(_)
-            | Command::Repair(_)
-            | Command::Index(_)
-            | Command::Mint(_)
-            | Command::Recover(_)
-            | Command::Doctor(_) => Purpose::Work,
-            Command::List(_)
-            | Command::Show(_)
-            | Command::Find(_)
-            | Command::Path(_)
-            | Command::Cat(_)
-            | Command::Manifest(_)
-            | Command::Whereis(_)
-            | Command::Stats(_)
-            | Command::Log(_)
-            | Command::Id(_)
-            | Command::Config(_)
-            | Command::Completions(_)
-            | Command::Man(_) => Purpose::Answer,
-        }
-    }
 }

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::{Args, Command, Global};
 use context::Context;
 use exit::Exit;
 use failure::Failure;
@@ -34,6 +34,9 @@ use printer::{Printer, Purpose, Verbosity};
 
 /// How a command ends: all done, or not.
 type Done = Result<(), Failure>;
+
+/// What a command does.
+type Act<'a> = Box<dyn Fn(&Context) -> Done + 'a>;
 
 pub(crate) fn main() -> ExitCode {
     let tell = std::panic::take_hook();
@@ -48,8 +51,13 @@ pub(crate) fn main() -> ExitCode {
             return refuse(&error).code().into();
         }
     };
-    let printer = context::printer(&args.global, args.command.purpose(args.global.dry_run));
-    report::conclude(run(args, &printer), &printer).code().into()
+    let Args { global, command } = args;
+    let (name, purpose, act) = row(&command);
+    let is_check = matches!(command, Command::Verify(_) | Command::Status(_));
+    // Also a dry run is an answer.
+    let purpose = if global.dry_run && !is_check { Purpose::Answer } else { purpose };
+    let printer = context::printer(&global, purpose);
+    report::conclude(run(&command, name, &act, global, &printer), &printer).code().into()
 }
 
 /// Prints what clap says of arguments that it cannot read, or the help that was asked for.
@@ -78,81 +86,67 @@ fn refuse(error: &clap::Error) -> Exit {
     exit
 }
 
-fn run(args: Args, printer: &Printer) -> Done {
-    let Args { global, command } = args;
-    let (name, max_wait) = match &command {
-        Command::Init(_) => ("init", None),
-        Command::Adopt(_) => ("adopt", None),
-        Command::New(new) => ("new", new.max_wait),
-        Command::Import(import) => ("import", import.max_wait),
-        Command::List(_) => ("list", None),
-        Command::Show(_) => ("show", None),
-        Command::Find(_) => ("find", None),
-        Command::Path(_) => ("path", None),
-        Command::Cat(_) => ("cat", None),
-        Command::Manifest(_) => ("manifest", None),
-        Command::Verify(_) => ("verify", None),
-        Command::Status(_) => ("status", None),
-        Command::Whereis(_) => ("whereis", None),
-        Command::Copy(_) => ("copy", None),
-        Command::Migrate(_) => ("migrate", None),
-        Command::Refresh(_) => ("refresh", None),
-        Command::Promote(_) => ("promote", None),
-        Command::Demote(_) => ("demote", None),
-        Command::Export(_) => ("export", None),
-        Command::Delete(_) => ("delete", None),
-        Command::Restore(_) => ("restore", None),
-        Command::Purge(_) => ("purge", None),
-        Command::Repair(_) => ("repair", None),
-        Command::Stats(_) => ("stats", None),
-        Command::Log(_) => ("log", None),
-        Command::Index(_) => ("index", None),
-        Command::Id(_) => ("id", None),
-        Command::Mint(mint) => ("mint", mint.max_wait),
-        Command::Recover(_) => ("recover", None),
-        Command::Doctor(_) => ("doctor", None),
-        Command::Config(_) => ("config", None),
+fn run(command: &Command, name: &str, act: &Act<'_>, global: Global, printer: &Printer) -> Done {
+    let max_wait = match command {
+        Command::New(new) => new.max_wait,
+        Command::Import(import) => import.max_wait,
+        Command::Mint(mint) => mint.max_wait,
         // These two need nothing of the machine.
         Command::Completions(completions) => return completions.run(printer),
         Command::Man(man) => return man.run(printer),
+        _ => None,
     };
     let context = Context::new(global, printer.clone(), name, max_wait)?;
-    let done = match command {
-        Command::Init(init) => init.run(&context),
-        Command::Adopt(adopt) => adopt.run(&context),
-        Command::New(new) => new.run(&context),
-        Command::Import(import) => import.run(&context),
-        Command::List(list) => list.run(&context),
-        Command::Show(show) => show.run(&context),
-        Command::Find(find) => find.run(&context),
-        Command::Path(path) => path.run(&context),
-        Command::Cat(cat) => cat.run(&context),
-        Command::Manifest(manifest) => manifest.run(&context),
-        Command::Verify(verify) => verify.run(&context),
-        Command::Status(status) => status.run(&context),
-        Command::Whereis(whereis) => whereis.run(&context),
-        Command::Copy(copy) => copy.run(&context),
-        Command::Migrate(migrate) => migrate.run(&context),
-        Command::Refresh(refresh) => refresh.run(&context),
-        Command::Promote(promote) => promote.run(&context),
-        Command::Demote(demote) => demote.run(&context),
-        Command::Export(export) => export.run(&context),
-        Command::Delete(delete) => delete.run(&context),
-        Command::Restore(restore) => restore.run(&context),
-        Command::Purge(purge) => purge.run(&context),
-        Command::Repair(repair) => repair.run(&context),
-        Command::Stats(stats) => stats.run(&context),
-        Command::Log(log) => log.run(&context),
-        Command::Index(index) => index.run(&context),
-        Command::Id(id) => id.run(&context),
-        Command::Mint(mint) => mint.run(&context),
-        Command::Recover(recover) => recover.run(&context),
-        Command::Doctor(doctor) => doctor.run(&context),
-        Command::Config(config) => config.run(&context),
-        Command::Completions(_) | Command::Man(_) => Ok(()),
-    };
+    let done = act(&context);
     context.tell_unlogged();
     done
+}
+
+/// The name of a command, what stdout is to it, and what it does. What has been verified is worth its exit
+/// code, even if nobody reads the rest.
+fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
+    use Purpose::{Answer, Work};
+    match command {
+        Command::Init(it) => ("init", Work, Box::new(|context| it.run(context))),
+        Command::Adopt(it) => ("adopt", Work, Box::new(|context| it.run(context))),
+        Command::New(it) => ("new", Work, Box::new(|context| it.run(context))),
+        Command::Import(it) => ("import", Work, Box::new(|context| it.run(context))),
+        Command::List(it) => ("list", Answer, Box::new(|context| it.run(context))),
+        Command::Show(it) => ("show", Answer, Box::new(|context| it.run(context))),
+        Command::Find(it) => ("find", Answer, Box::new(|context| it.run(context))),
+        Command::Path(it) => ("path", Answer, Box::new(|context| it.run(context))),
+        Command::Cat(it) => ("cat", Answer, Box::new(|context| it.run(context))),
+        Command::Manifest(it) => ("manifest", Answer, Box::new(|context| it.run(context))),
+        Command::Verify(it) => ("verify", Work, Box::new(|context| it.run(context))),
+        Command::Status(it) => ("status", Work, Box::new(|context| it.run(context))),
+        Command::Whereis(it) => ("whereis", Answer, Box::new(|context| it.run(context))),
+        Command::Copy(it) => ("copy", Work, Box::new(|context| it.run(context))),
+        Command::Migrate(it) => ("migrate", Work, Box::new(|context| it.run(context))),
+        Command::Refresh(it) => ("refresh", Work, Box::new(|context| it.run(context))),
+        Command::Promote(it) => ("promote", Work, Box::new(|context| it.run(context))),
+        Command::Demote(it) => ("demote", Work, Box::new(|context| it.run(context))),
+        Command::Export(it) => (
+            "export",
+            if it.is_stream() { Answer } else { Work },
+            Box::new(|context| it.run(context)),
+        ),
+        Command::Delete(it) => ("delete", Work, Box::new(|context| it.run(context))),
+        Command::Restore(it) => ("restore", Work, Box::new(|context| it.run(context))),
+        Command::Purge(it) => ("purge", Work, Box::new(|context| it.run(context))),
+        Command::Repair(it) => ("repair", Work, Box::new(|context| it.run(context))),
+        Command::Stats(it) => ("stats", Answer, Box::new(|context| it.run(context))),
+        Command::Log(it) => ("log", Answer, Box::new(|context| it.run(context))),
+        Command::Index(it) => ("index", Work, Box::new(|context| it.run(context))),
+        Command::Id(it) => ("id", Answer, Box::new(|context| it.run(context))),
+        Command::Mint(it) => ("mint", Work, Box::new(|context| it.run(context))),
+        Command::Recover(it) => ("recover", Work, Box::new(|context| it.run(context))),
+        Command::Doctor(it) => ("doctor", Work, Box::new(|context| it.run(context))),
+        Command::Config(it) => ("config", Answer, Box::new(|context| it.run(context))),
+        Command::Completions(it) => {
+            ("completions", Answer, Box::new(|context| it.run(&context.printer)))
+        }
+        Command::Man(it) => ("man", Answer, Box::new(|context| it.run(&context.printer))),
+    }
 }
 
 /// The command line as clap knows it, for completions and man pages.

@@ -166,8 +166,8 @@ enum FormatName {
 }
 
 impl Import {
-    pub(crate) fn run(self: Box<Self>, context: &Context) -> Done {
-        let sources = sources::Sources::new(&self, context)?;
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let sources = sources::Sources::new(self, context)?;
         let collection = context.collection()?;
         if context.global.dry_run {
             return self.rehearse(context, &collection, &sources);

@@ -156,12 +156,12 @@ enum OnErrorRule {
 }
 
 impl New {
-    pub(crate) fn run(self: Box<Self>, context: &Context) -> Done {
+    pub(crate) fn run(&self, context: &Context) -> Done {
         let metadata = self.description.metadata(context)?;
         let target = self.target.as_deref().map(payload_path).transpose()?;
         let options = self.options(context);
         let is_single = !self.each;
-        let requests = sources::Requests::new(&self, metadata, target, context)?;
+        let requests = sources::Requests::new(self, metadata, target, context)?;
         let collection = self.collection(context)?;
         let Some(collection) = collection else {
             return dry::without_collection(context);
@@ -169,7 +169,7 @@ impl New {
         if context.global.dry_run {
             return dry::run(context, &collection, &options, requests, is_single);
         }
-        deposit(context, &collection, &self, options, requests, is_single)
+        deposit(context, &collection, self, options, requests, is_single)
     }
 
     fn options(&self, context: &Context) -> Options {
