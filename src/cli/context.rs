@@ -13,7 +13,7 @@ use urepo::collection::{
     Takeover, Unlogged, discover,
 };
 use urepo::disk::{Watcher, resolved};
-use urepo::distributor::{ClockTrust, Patience, Setting};
+use urepo::distributor::{ClockTrust, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
@@ -145,15 +145,11 @@ impl Context {
         }
     }
 
-    pub(crate) fn issue_options(
-        &self,
-        subsystem: Option<&str>,
-        granularity: Option<Setting>,
-        trust: ClockTrust,
-    ) -> IssueOptions {
+    /// How identifiers of any subsystem are issued.
+    pub(crate) fn issue_options(&self, trust: ClockTrust) -> IssueOptions {
         IssueOptions {
-            subsystem: subsystem.map(str::to_owned),
-            granularity,
+            subsystem: None,
+            granularity: None,
             patience: self.patience(),
             trust,
             interrupt: self.interrupt.clone(),
@@ -165,7 +161,7 @@ impl Context {
 
     /// The same for the care of memories.
     pub(crate) fn care_options(&self, trust: ClockTrust) -> IssueOptions {
-        IssueOptions { purpose: IssuePurpose::Care, ..self.issue_options(None, None, trust) }
+        IssueOptions { purpose: IssuePurpose::Care, ..self.issue_options(trust) }
     }
 
     /// The prefixes that this machine issues, and what the settings know besides.

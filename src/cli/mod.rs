@@ -88,9 +88,9 @@ fn refuse(error: &clap::Error) -> Exit {
 
 fn run(command: &Command, name: &str, act: &Act<'_>, global: Global, printer: &Printer) -> Done {
     let max_wait = match command {
-        Command::New(new) => new.max_wait,
-        Command::Import(import) => import.max_wait,
-        Command::Mint(mint) => mint.max_wait,
+        Command::New(new) => new.issue.max_wait,
+        Command::Import(import) => import.issue.max_wait,
+        Command::Mint(mint) => mint.issue.max_wait,
         // These two need nothing of the machine.
         Command::Completions(completions) => return completions.run(printer),
         Command::Man(man) => return man.run(printer),

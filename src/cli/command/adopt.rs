@@ -1,11 +1,10 @@
 //! `urepo adopt`: a tree that is there already becomes a collection, in place.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use urepo::adopt::{Adopter, Mode, has_items};
-use urepo::collection::{Collection, CollectionError, check_place, init_without_names};
+use urepo::collection::{Collection, CollectionError, Subsystem, check_place, init_without_names};
 use urepo::disk::Dir;
 use urepo::distributor::Setting;
 use urepo::item::State;
@@ -47,31 +46,16 @@ pub(crate) struct Adopt {
     /// The name of the collection for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,
+    /// The fully qualified host name that new identifiers are built from; without it none are given
+    #[arg(long, value_name = "FQDN", help_heading = "New collection")]
+    host: Option<String>,
     #[command(flatten)]
-    made: MadeWith,
+    made: SubsystemArgs,
+    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    #[arg(long, default_value_t = Setting::Auto, requires = "host", help_heading = "New collection")]
+    granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
-}
-
-/// The subsystem of the collection that is made.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Names")]
-struct MadeWith {
-    /// The fully qualified host name that new names are built from; without it none are given
-    #[arg(long, value_name = "FQDN")]
-    host: Option<String>,
-    /// The port that names are built from [default: 80]
-    #[arg(long, requires = "host")]
-    port: Option<u32>,
-    /// The address that opaque names are built from
-    #[arg(long, requires = "host")]
-    ip: Option<IpAddr>,
-    /// The port that opaque names are built from [default: 800]
-    #[arg(long, requires = "host")]
-    ip_port: Option<u32>,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
-    #[arg(long, requires = "host")]
-    granularity: Option<Setting>,
 }
 
 /// What an item can be held as.
@@ -92,9 +76,10 @@ enum Found {
 impl Adopt {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let root = context.absolute(&self.root);
-        let wanted = self.made.subsystem();
+        let host = self.host.as_deref();
+        let wanted = host.map(|host| self.made.subsystem(host, self.granularity)).transpose()?;
         if let Some(wanted) = &wanted {
-            wanted.subsystem()?.prefix()?;
+            wanted.prefix()?;
         }
         let dir = Dir::open(&root, context.watcher())?;
         let found = match context.open(&root) {
@@ -108,7 +93,7 @@ impl Adopt {
         if !matches!(found, Found::Collection(_)) {
             match (&found, &wanted) {
                 (Found::Tree, Some(wanted)) => {
-                    self.past.check(context, &root, wanted.subsystem()?)?;
+                    self.past.check(context, &root, wanted.clone())?;
                 }
                 (Found::Tree, None) => check_place(&root)?,
                 _ => {}
@@ -129,7 +114,7 @@ impl Adopt {
             };
             return self.carry_out(context, Mode::Plan { root: &dir, collection });
         }
-        let collection = self.open(context, found, wanted.as_ref(), &root)?;
+        let collection = self.open(context, found, wanted, &root)?;
         let wait = context.config.lock_wait.value;
         let mode = Mode::Act { collection: &collection, agent: &context.agent, wait };
         self.carry_out(context, mode)
@@ -140,16 +125,17 @@ impl Adopt {
         &self,
         context: &Context,
         found: Found,
-        wanted: Option<&SubsystemArgs>,
+        wanted: Option<Subsystem>,
         root: &std::path::Path,
     ) -> Result<Collection, Failure> {
+        let gives_names = wanted.is_some();
         let collection = match (found, wanted) {
             (Found::Collection(collection), _) => {
                 collection.rebuild(&context.agent, &context.waiter())?;
                 return Ok(*collection);
             }
             (Found::Tree, Some(wanted)) => {
-                self.past.make(context, self.name.clone(), root, wanted.subsystem()?)?
+                self.past.make(context, self.name.clone(), root, wanted)?
             }
             (Found::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
@@ -157,10 +143,8 @@ impl Adopt {
             }
         };
         let path = collection.path().display();
-        context.printer.note(&match wanted {
-            Some(_) => format!("made the collection `{path}`"),
-            None => format!("made the collection `{path}`, which gives no names"),
-        });
+        let lack = if gives_names { "" } else { ", which gives no names" };
+        context.printer.note(&format!("made the collection `{path}`{lack}"));
         Ok(collection)
     }
 
@@ -185,18 +169,6 @@ impl Adopt {
         let summary = adopter.run(|outcomes| teller.tell_all(outcomes));
         drop(progress);
         teller.finish(summary)
-    }
-}
-
-impl MadeWith {
-    fn subsystem(&self) -> Option<SubsystemArgs> {
-        Some(SubsystemArgs {
-            host: Some(self.host.clone()?),
-            port: self.port.unwrap_or(80),
-            ip: self.ip,
-            ip_port: self.ip_port.unwrap_or(800),
-            granularity: self.granularity.unwrap_or_default(),
-        })
     }
 }
 

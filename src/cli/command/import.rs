@@ -6,12 +6,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
-use urepo::distributor::{ClockTrust, Setting};
 use urepo::import::{
     After, ArchiveDirectory, Bags, Dedupe, FailedFile, Importer, Ledger, Options, Summary, plan,
     relate, waiting,
 };
 
+use super::mint::IssueArgs;
 use super::new::{Description, LinkRule, Rule};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -49,7 +49,6 @@ mod tell;
 /// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and a bag
 /// that is exported has them again.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
 #[command(after_long_help = "\
 Examples:
   urepo import incoming
@@ -93,18 +92,8 @@ pub(crate) struct Import {
     drop: DropArgs,
     #[command(flatten)]
     description: Description,
-    /// The subsystem that gives the names, by name or prefix
-    #[arg(long, value_name = "NAME", help_heading = "Names")]
-    subsystem: Option<String>,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
-    #[arg(long, help_heading = "Names")]
-    granularity: Option<Setting>,
-    /// How long to wait for a name, such as 5s or 2m [env: UREPO_MAX_WAIT]
-    #[arg(long, value_name = "TIME", value_parser = human::parse_duration, help_heading = "Names")]
-    pub(crate) max_wait: Option<Duration>,
-    /// The clock is right, though it is far ahead of the last name
-    #[arg(long, help_heading = "Names")]
-    accept_clock: bool,
+    #[command(flatten)]
+    pub(crate) issue: IssueArgs,
 }
 
 /// A table of what is imported.
@@ -174,8 +163,7 @@ impl Import {
         }
         let failed = self.rejects_file(context, &sources)?;
         let names = self.count(context, &collection, &sources)?;
-        let issue =
-            context.issue_options(self.subsystem.as_deref(), self.granularity, self.trust());
+        let issue = self.issue.options(context);
         // First: another import holds it until its end.
         let ledger = Ledger::open(&collection, &context.agent, &context.waiter())?;
         if let Some(names) = names {
@@ -243,7 +231,8 @@ impl Import {
     }
 
     fn waiting(&self, collection: &Collection, names: u64) -> Result<Duration, Failure> {
-        Ok(waiting(collection, self.subsystem.as_deref(), self.granularity, names)?)
+        let IssueArgs { subsystem, granularity, .. } = &self.issue;
+        Ok(waiting(collection, subsystem.as_deref(), *granularity, names)?)
     }
 
     fn tell_waiting(&self, context: &Context, collection: &Collection, names: u64) -> Done {
@@ -297,10 +286,6 @@ impl Import {
             }
             outcome => Ok(Some(outcome?)),
         }
-    }
-
-    fn trust(&self) -> ClockTrust {
-        if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge }
     }
 }
 

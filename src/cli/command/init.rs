@@ -38,15 +38,21 @@ pub(crate) struct Init {
     /// Its name for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,
+    /// The fully qualified host name that identifiers are built from
+    #[arg(long, value_name = "FQDN", help_heading = "New collection")]
+    host: String,
     #[command(flatten)]
     subsystem: SubsystemArgs,
+    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    #[arg(long, default_value_t = Setting::Auto, help_heading = "New collection")]
+    granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
 }
 
 /// What a new collection has to do with others of the same host.
 #[derive(Debug, Default, clap::Args)]
-#[command(next_help_heading = "Names")]
+#[command(next_help_heading = "New collection")]
 pub(crate) struct PastArgs {
     /// Keep the memory of the last name here, where collections of one host share it
     #[arg(long, value_name = "DIR", requires = "host")]
@@ -67,36 +73,29 @@ enum NameRule {
     Prefix,
 }
 
-/// The subsystem of a new collection.
+/// The subsystem of a new collection, besides its host.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Names")]
+#[command(next_help_heading = "New collection")]
 pub(crate) struct SubsystemArgs {
-    /// The fully qualified host name that identifiers are built from
-    #[arg(long, value_name = "FQDN", required = true)]
-    pub(crate) host: Option<String>,
-    /// The port that names are built from; 80 is not written
-    #[arg(long, default_value_t = 80)]
-    pub(crate) port: u32,
+    /// The port that identifiers are built from; 80 is not written
+    #[arg(long, default_value_t = 80, requires = "host")]
+    port: u32,
     /// The address that IBIps are built from; without it, items get none
-    #[arg(long)]
-    pub(crate) ip: Option<IpAddr>,
+    #[arg(long, requires = "host")]
+    ip: Option<IpAddr>,
     /// The port that IBIps are built from; 800 is not written
-    #[arg(long, default_value_t = 800)]
-    pub(crate) ip_port: u32,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
-    #[arg(long, default_value_t = Setting::Auto)]
-    pub(crate) granularity: Setting,
+    #[arg(long, default_value_t = 800, requires = "host")]
+    ip_port: u32,
 }
 
 impl SubsystemArgs {
-    pub(crate) fn subsystem(&self) -> Result<Subsystem, Failure> {
-        let host = self.host.as_deref().unwrap_or_default();
+    pub(super) fn subsystem(&self, host: &str, granularity: Setting) -> Result<Subsystem, Failure> {
         let host: Host = host.parse()?;
         Ok(Subsystem {
             port: port(self.port)?,
             ip: self.ip,
             ip_port: port(self.ip_port)?,
-            granularity: self.granularity,
+            granularity,
             ..Subsystem::new(host)
         })
     }
@@ -113,7 +112,7 @@ fn port(number: u32) -> Result<u16, Failure> {
 impl Init {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let root = context.absolute(&self.root);
-        let subsystem = self.subsystem.subsystem()?;
+        let subsystem = self.subsystem.subsystem(&self.host, self.granularity)?;
         let prefix = subsystem.prefix()?;
         if context.global.dry_run {
             self.past.check(context, &root, subsystem)?;
@@ -182,8 +181,8 @@ pub(super) fn name_of(root: &Path) -> String {
 }
 
 /// Makes sure that `collection` has the subsystem that `flag` asks for.
-pub(super) fn check_host(collection: &Collection, wanted: &SubsystemArgs, flag: &str) -> Done {
-    let wanted = wanted.subsystem()?.prefix()?;
+pub(super) fn check_host(collection: &Collection, wanted: &Subsystem, flag: &str) -> Done {
+    let wanted = wanted.prefix()?;
     let subsystems = &collection.settings().subsystems;
     if subsystems.iter().any(|subsystem| subsystem.prefix().is_ok_and(|it| it == wanted)) {
         return Ok(());

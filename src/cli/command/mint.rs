@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use urepo::collection::{Issuer, Label};
+use urepo::collection::{IssueOptions, Issuer, Label};
 use urepo::distributor::{ClockTrust, Setting};
 
 use crate::cli::context::Context;
@@ -24,13 +24,22 @@ pub(crate) struct Mint {
     /// How many identifiers
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
-    /// The subsystem that issues them, by name or prefix
+    #[command(flatten)]
+    pub(crate) issue: IssueArgs,
+}
+
+/// How identifiers are issued.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
+#[command(next_help_heading = "Names")]
+pub(crate) struct IssueArgs {
+    /// The subsystem that issues the identifiers, by name or prefix
     #[arg(long, value_name = "NAME")]
-    subsystem: Option<String>,
+    pub(super) subsystem: Option<String>,
     /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
     #[arg(long)]
-    granularity: Option<Setting>,
-    /// How long to wait for an identifier, such as 5s or 2m [env: `UREPO_MAX_WAIT`]
+    pub(super) granularity: Option<Setting>,
+    /// How long to wait for an identifier, such as 5s or 2m [env: UREPO_MAX_WAIT]
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
     /// The clock is right, though it is far ahead of the last identifier
@@ -47,8 +56,7 @@ impl Mint {
             return Err(Failure::usage("`--count 0` asks for nothing").hint("urepo mint"));
         }
         let collection = context.collection()?;
-        let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
-        let options = context.issue_options(self.subsystem.as_deref(), self.granularity, trust);
+        let options = self.issue.options(context);
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         let mut report = Report::new(context, "minted", false);
         if context.global.dry_run {
@@ -75,6 +83,17 @@ impl Mint {
             tell(context, &collection, &labels)?;
         }
         report.finish(End::default())
+    }
+}
+
+impl IssueArgs {
+    pub(super) fn options(&self, context: &Context) -> IssueOptions {
+        let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
+        IssueOptions {
+            subsystem: self.subsystem.clone(),
+            granularity: self.granularity,
+            ..context.issue_options(trust)
+        }
     }
 }
 

@@ -2,22 +2,21 @@
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use clap::ValueEnum;
-use urepo::collection::{Collection, Issuer};
+use urepo::collection::{Collection, Issuer, Subsystem};
 use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
-use urepo::distributor::{ClockTrust, Setting};
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
 
 use super::init::{PastArgs, SubsystemArgs};
+use super::mint::IssueArgs;
+use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::report::Report;
-use crate::cli::{Done, human};
 
 mod dry;
 mod sources;
@@ -42,7 +41,6 @@ Examples:
   pg_dump library | urepo new - --stdin-filename library.sql
   urepo new --remove-source --each /srv/drop/*
   urepo -c archive new thesis/ --init --host archive.example.org")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct New {
     /// Files and directories; - is standard input
     #[arg(value_name = "PATH")]
@@ -73,20 +71,16 @@ pub(crate) struct New {
     on_error: OnErrorRule,
     #[command(flatten)]
     description: Description,
-    /// The subsystem that gives the names, by name or prefix
-    #[arg(long, value_name = "NAME", help_heading = "Names")]
-    subsystem: Option<String>,
-    /// How long to wait for a name, such as 5s or 2m [env: `UREPO_MAX_WAIT`]
-    #[arg(long, value_name = "TIME", value_parser = human::parse_duration, help_heading = "Names")]
-    pub(crate) max_wait: Option<Duration>,
-    /// The clock is right, though it is far ahead of the last name
-    #[arg(long, help_heading = "Names")]
-    accept_clock: bool,
-    /// Make the collection first if it is missing; needs --host, and -c for another place than here
-    #[arg(long, requires = "host", help_heading = "Names")]
-    init: bool,
     #[command(flatten)]
-    made: MadeWith,
+    pub(crate) issue: IssueArgs,
+    /// Make the collection first if it is missing; needs --host, and -c for another place than here
+    #[arg(long, requires = "host", help_heading = "New collection")]
+    init: bool,
+    /// The fully qualified host name that identifiers are built from
+    #[arg(long, value_name = "FQDN", requires = "init", help_heading = "New collection")]
+    host: Option<String>,
+    #[command(flatten)]
+    made: SubsystemArgs,
 }
 
 /// The description of the items.
@@ -108,27 +102,6 @@ pub(super) struct Description {
     /// A TOML file with terms; flags win over it
     #[arg(long, value_name = "FILE")]
     metadata: Option<PathBuf>,
-}
-
-/// The subsystem of the collection that `--init` makes, or the granularity of this run.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Names")]
-struct MadeWith {
-    /// With --init: the fully qualified host name that identifiers are built from
-    #[arg(long, value_name = "FQDN", requires = "init")]
-    host: Option<String>,
-    /// With --init: the port that identifiers are built from [default: 80]
-    #[arg(long, requires = "init")]
-    port: Option<u32>,
-    /// With --init: the address that IBIps are built from
-    #[arg(long, requires = "init")]
-    ip: Option<std::net::IpAddr>,
-    /// With --init: the port that IBIps are built from [default: 800]
-    #[arg(long, requires = "init")]
-    ip_port: Option<u32>,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
-    #[arg(long)]
-    granularity: Option<Setting>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -189,6 +162,12 @@ impl New {
         }
     }
 
+    /// The subsystem of the collection that `--init` makes.
+    fn subsystem(&self) -> Result<Subsystem, Failure> {
+        let host = self.host.as_deref().unwrap_or_default();
+        self.made.subsystem(host, self.issue.granularity.unwrap_or_default())
+    }
+
     /// The collection, made on the way if that was asked for; none in a dry run that would make it.
     fn collection(&self, context: &Context) -> Result<Option<Collection>, Failure> {
         let found = context.collection();
@@ -199,7 +178,7 @@ impl New {
             }
             Ok(collection) if self.init => {
                 // A repeated `--init` must mean the collection that is there.
-                super::init::check_host(&collection, &self.made.subsystem(), "--init")?;
+                super::init::check_host(&collection, &self.subsystem()?, "--init")?;
                 return Ok(Some(collection));
             }
             found => return found.map(Some),
@@ -208,17 +187,13 @@ impl New {
             Some(named) => context.collection_path(&named.value),
             None => context.current.clone(),
         };
-        let subsystem = self.made.subsystem().subsystem()?;
+        let subsystem = self.subsystem()?;
         if context.global.dry_run {
             return Ok(None);
         }
         let collection = PastArgs::default().make(context, None, &root, subsystem)?;
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
-    }
-
-    fn trust(&self) -> ClockTrust {
-        if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge }
     }
 }
 
@@ -228,18 +203,6 @@ impl LinkRule {
             LinkRule::Keep => Links::Keep,
             LinkRule::Follow => Links::Follow,
             LinkRule::Error => Links::Refuse,
-        }
-    }
-}
-
-impl MadeWith {
-    fn subsystem(&self) -> SubsystemArgs {
-        SubsystemArgs {
-            host: self.host.clone(),
-            port: self.port.unwrap_or(80),
-            ip: self.ip,
-            ip_port: self.ip_port.unwrap_or(800),
-            granularity: self.granularity.unwrap_or_default(),
         }
     }
 }
@@ -284,7 +247,7 @@ fn deposit(
     requests: sources::Requests,
     is_single: bool,
 ) -> Done {
-    let issue = context.issue_options(new.subsystem.as_deref(), new.made.granularity, new.trust());
+    let issue = new.issue.options(context);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
     let writer = collection.writer(&context.agent, &context.waiter())?;
     let progress = context.progress();
