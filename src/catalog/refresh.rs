@@ -42,7 +42,7 @@ pub(super) struct Refresh<'a> {
 }
 
 /// A directory of items.
-struct Year<'a> {
+struct IndexedYear<'a> {
     /// Relative to the root.
     path: &'a str,
     dir: &'a Dir,
@@ -181,7 +181,7 @@ impl Refresh<'_> {
         // Items are in years only; other rows are not of urepo's making.
         let id = index.write::<_, IndexError>(|tables| Ok(tables.directory(path)?.0))?;
         if index.tables().count_in(id)? > 0 {
-            self.remove_gone(index, &Year { path, dir: &dir, id })?;
+            self.remove_gone(index, &IndexedYear { path, dir: &dir, id })?;
         }
         for gone in children(known, path).difference(&found) {
             self.remove_directory(index, gone)?;
@@ -206,7 +206,7 @@ impl Refresh<'_> {
     ) -> Result<(), CatalogError> {
         let dir = self.collection.root().open_dir(path)?;
         let id = index.write::<_, IndexError>(|tables| Ok(tables.directory(path)?.0))?;
-        let year = Year { path, dir: &dir, id };
+        let year = IndexedYear { path, dir: &dir, id };
         let (mut changed, mut current) = (Vec::new(), 0);
         if self.context.caller.progress.is_shown() {
             self.context.caller.progress.expect(dir.entries()?.count() as u64, 0);
@@ -243,7 +243,7 @@ impl Refresh<'_> {
     fn read(
         &mut self,
         index: &mut Index,
-        year: &Year<'_>,
+        year: &IndexedYear<'_>,
         leaves: &[String],
     ) -> Result<u64, CatalogError> {
         let (mut start, mut bytes, mut there) = (0, 0, 0);
@@ -264,7 +264,7 @@ impl Refresh<'_> {
     fn read_group(
         &mut self,
         index: &mut Index,
-        year: &Year<'_>,
+        year: &IndexedYear<'_>,
         leaves: &[String],
     ) -> Result<u64, CatalogError> {
         self.check_interrupt()?;
@@ -315,7 +315,11 @@ impl Refresh<'_> {
     }
 
     /// Removes the rows of items that are gone from the year.
-    fn remove_gone(&mut self, index: &mut Index, year: &Year<'_>) -> Result<(), CatalogError> {
+    fn remove_gone(
+        &mut self,
+        index: &mut Index,
+        year: &IndexedYear<'_>,
+    ) -> Result<(), CatalogError> {
         let mut after = String::new();
         loop {
             let leaves = index.tables().names_in(year.id, &after, AT_A_TIME)?;

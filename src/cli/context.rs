@@ -25,7 +25,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::human;
 use super::printer::{Printer, Purpose, Verbosity};
-use super::progress::{Bar, Lines, Unit};
+use super::progress::{Bar, ProgressLines, Unit};
 use super::stalls::Stalls;
 use super::who;
 
@@ -223,7 +223,7 @@ impl Context {
         } else if terminal && !dumb && !self.printer.json {
             Box::new(Bar::new(unit))
         } else if self.global.progress {
-            Box::new(Lines::new(self.printer.clone()))
+            Box::new(ProgressLines::new(self.printer.clone()))
         } else {
             Box::new(NoProgress)
         }

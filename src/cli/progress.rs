@@ -93,7 +93,7 @@ impl Drop for Bar {
 }
 
 /// Plain lines at intervals, for logs.
-pub(crate) struct Lines {
+pub(crate) struct ProgressLines {
     printer: Printer,
     state: Mutex<LinesState>,
 }
@@ -108,9 +108,9 @@ struct LinesState {
 
 const INTERVAL: Duration = Duration::from_secs(10);
 
-impl Lines {
-    pub(crate) fn new(printer: Printer) -> Lines {
-        Lines {
+impl ProgressLines {
+    pub(crate) fn new(printer: Printer) -> ProgressLines {
+        ProgressLines {
             printer,
             state: Mutex::new(LinesState {
                 last: Instant::now(),
@@ -140,7 +140,7 @@ impl Lines {
     }
 }
 
-impl Progress for Lines {
+impl Progress for ProgressLines {
     fn expect(&self, items: u64, bytes: u64) {
         self.update(|state| {
             state.expected_items += items;

@@ -46,9 +46,9 @@ impl Drop for Place {
 }
 
 /// What each thread reads now.
-pub(crate) struct Stalls([Mutex<Reading>; PLACES]);
+pub(crate) struct Stalls([Mutex<PendingRead>; PLACES]);
 
-struct Reading {
+struct PendingRead {
     operation: Operation,
     path: PathBuf,
     /// While it is under way and has not been named.
@@ -57,7 +57,8 @@ struct Reading {
 
 impl Default for Stalls {
     fn default() -> Stalls {
-        let nothing = || Reading { operation: Operation::Read, path: PathBuf::new(), since: None };
+        let nothing =
+            || PendingRead { operation: Operation::Read, path: PathBuf::new(), since: None };
         Stalls(std::array::from_fn(|_| Mutex::new(nothing())))
     }
 }
@@ -81,7 +82,7 @@ impl Stalls {
     }
 
     /// What this thread reads.
-    fn own(&self) -> MutexGuard<'_, Reading> {
+    fn own(&self) -> MutexGuard<'_, PendingRead> {
         // A thread that is ending has none any more, and reads nothing that it would wait for.
         let place = PLACE.try_with(|place| place.0).unwrap_or_default();
         self.0[place].lock().unwrap_or_else(PoisonError::into_inner)
@@ -89,7 +90,7 @@ impl Stalls {
 
     /// A warning of each read that is overdue, once.
     fn overdue(&self, now: Instant) -> Vec<String> {
-        let warning = |place: &Mutex<Reading>| {
+        let warning = |place: &Mutex<PendingRead>| {
             let mut reading = place.lock().unwrap_or_else(PoisonError::into_inner);
             let is_overdue = |since| now.saturating_duration_since(since) >= PATIENCE;
             reading.since.take_if(|since| is_overdue(*since))?;

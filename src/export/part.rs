@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::source::{File, Source};
+use super::source::{Source, SourceFile};
 use super::{BagLinks, ExportError};
 use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
@@ -131,7 +131,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The files and their paths.
-    pub(super) fn files(&self) -> impl Iterator<Item = (&'a Path, File<'a>)> + Clone {
+    pub(super) fn files(&self) -> impl Iterator<Item = (&'a Path, SourceFile<'a>)> + Clone {
         self.parts.iter().filter_map(|(path, part)| Some((*path, part.file()?)))
     }
 
@@ -146,9 +146,9 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn file(entry: &Entry) -> Option<File<'_>> {
+fn file(entry: &Entry) -> Option<SourceFile<'_>> {
     let Content::File { bytes, digest, modified, mode } = entry.content else { return None };
-    Some(File { from: &entry.path, bytes, digest, modified, mode })
+    Some(SourceFile { from: &entry.path, bytes, digest, modified, mode })
 }
 
 /// The entry that a link leads to, through other links and never out of the payload. What is on the
@@ -186,7 +186,7 @@ fn find<'a>(entries: &'a [Entry], path: &Path) -> Option<&'a Entry> {
 
 impl<'a> Part<'a> {
     /// The file that it is.
-    pub(super) fn file(&self) -> Option<File<'a>> {
+    pub(super) fn file(&self) -> Option<SourceFile<'a>> {
         match self {
             Part::File(entry) => file(entry),
             Part::Directory(_) | Part::Link { .. } => None,

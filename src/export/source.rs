@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar};
 
 /// A file to be written.
-pub(super) struct File<'a> {
+pub(super) struct SourceFile<'a> {
     /// Where its bytes are, in the payload.
     pub from: &'a PayloadPath,
     pub bytes: u64,
@@ -93,11 +93,11 @@ impl<'a> Source<'a> {
     }
 
     /// Whether a file is there with the size it should have.
-    pub(super) fn look_at(&self, file: &File<'_>) -> Result<(), ExportError> {
+    pub(super) fn look_at(&self, file: &SourceFile<'_>) -> Result<(), ExportError> {
         self.open(file).map(|_| ())
     }
 
-    fn open(&self, file: &File<'_>) -> Result<(StoredFile, FileStat), ExportError> {
+    fn open(&self, file: &SourceFile<'_>) -> Result<(StoredFile, FileStat), ExportError> {
         let path = Path::new(layout::PAYLOAD).join(file.from.as_path());
         let opened = self.item.open(file.from);
         let opened = opened.map_err(|error| self.absent(&path, "a file", error))?;
@@ -115,7 +115,7 @@ impl<'a> Source<'a> {
     /// Writes a file to `sink` at `path`, and compares it with its digest on the way.
     pub(super) fn copy(
         &self,
-        file: &File<'_>,
+        file: &SourceFile<'_>,
         path: &Path,
         sink: &mut dyn Sink,
         progress: &dyn Progress,

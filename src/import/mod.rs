@@ -39,7 +39,7 @@ pub use estimate::waiting;
 pub use failed::FailedFile;
 pub use ledger::Ledger;
 pub use list::SourceList;
-pub use manifest::{Columns, Format, Manifest, MapError, Reading, RowError, RowFault};
+pub use manifest::{Columns, Format, Manifest, ManifestReader, MapError, RowError, RowFault};
 pub use relate::relate;
 pub use run::{Importer, plan};
 pub use tally::Summary;

@@ -36,7 +36,7 @@ pub(super) struct Intent {
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct RawIntent {
     items: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ fn names(lock: &mut Lock) -> Result<Vec<RepositoryName>, RemovalError> {
     let malformed =
         |reason: String| RemovalError::Intent { path: file.path().to_path_buf(), reason };
     let text = std::str::from_utf8(&bytes).map_err(|error| malformed(error.to_string()))?;
-    let raw: Raw =
+    let raw: RawIntent =
         toml::from_str(text).map_err(|error| malformed(error.message().replace('\n', ", ")))?;
     raw.items
         .iter()

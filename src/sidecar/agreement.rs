@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use proptest::prelude::*;
 use toml::{Table, Value};
 
-use super::lines::Lines;
+use super::lines::SidecarLines;
 use super::{Handover, Metadata, Party, Removal, Seal, Sidecar, canonical};
 use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
@@ -162,7 +162,7 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
 /// if it leaves it to the other.
 fn in_pieces(text: &[u8], length: usize) -> Option<(Sidecar, Seal)> {
     let mut rest = text;
-    let mut lines = Lines::new(Vec::new().into(), |piece: &mut [u8]| {
+    let mut lines = SidecarLines::new(Vec::new().into(), |piece: &mut [u8]| {
         let (now, later) = rest.split_at(length.min(rest.len()).min(piece.len()));
         piece[..now.len()].copy_from_slice(now);
         rest = later;

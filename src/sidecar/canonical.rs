@@ -9,7 +9,7 @@
 use serde::de::IgnoredAny;
 use toml::{Table, Value};
 
-use super::lines::{LONGEST, Lines, Stop};
+use super::lines::{LONGEST, SidecarLines, Stop};
 use super::plain::{instant, is_bare, number, pair, string};
 use super::raw::{Raw, RawEntry, RawPayload, digest, mode, payload_path};
 use super::{Seal, Sidecar, brought, head};
@@ -24,7 +24,10 @@ const MOST_DIGEST_TABLES: usize = 8;
 const SHORTEST_ENTRY: usize = 128;
 
 /// Reads a sidecar of about `size` bytes.
-pub(super) fn read<R, E>(lines: &mut Lines<'_, R>, size: usize) -> Result<(Sidecar, Seal), Stop<E>>
+pub(super) fn read<R, E>(
+    lines: &mut SidecarLines<'_, R>,
+    size: usize,
+) -> Result<(Sidecar, Seal), Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
@@ -51,7 +54,7 @@ where
 }
 
 /// Reads no further than the totals.
-pub(super) fn totals_only<R, E>(lines: &mut Lines<'_, R>) -> Result<Totals, Stop<E>>
+pub(super) fn totals_only<R, E>(lines: &mut SidecarLines<'_, R>) -> Result<Totals, Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
@@ -62,7 +65,7 @@ where
 }
 
 /// Everything before the payload, and the line that opens that.
-fn head<R, E>(lines: &mut Lines<'_, R>) -> Result<Raw, Stop<E>>
+fn head<R, E>(lines: &mut SidecarLines<'_, R>) -> Result<Raw, Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
@@ -109,7 +112,7 @@ where
 }
 
 /// The pairs up to an empty line, each a text.
-fn checksums<R, E>(lines: &mut Lines<'_, R>) -> Result<Table, Stop<E>>
+fn checksums<R, E>(lines: &mut SidecarLines<'_, R>) -> Result<Table, Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
@@ -132,7 +135,7 @@ where
 }
 
 /// Takes the lines up to the next that may open a table.
-fn next_table<R, E>(lines: &mut Lines<'_, R>, text: &mut String) -> Result<(), Stop<E>>
+fn next_table<R, E>(lines: &mut SidecarLines<'_, R>, text: &mut String) -> Result<(), Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
@@ -152,7 +155,7 @@ where
 }
 
 /// The seal, of which the header is next: nothing but the line of the digest may follow.
-fn seal<R, E>(lines: &mut Lines<'_, R>) -> Result<Seal, Stop<E>>
+fn seal<R, E>(lines: &mut SidecarLines<'_, R>) -> Result<Seal, Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {

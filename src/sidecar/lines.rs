@@ -24,7 +24,7 @@ pub(super) enum Stop<E> {
 }
 
 /// A text, line by line.
-pub(super) struct Lines<'a, R> {
+pub(super) struct SidecarLines<'a, R> {
     /// Gives the bytes behind `buffer`.
     more: R,
     /// There are no more.
@@ -41,21 +41,30 @@ pub(super) struct Lines<'a, R> {
     pub number: usize,
 }
 
-impl<'a> Lines<'a, fn(&mut [u8]) -> Result<usize, Infallible>> {
+impl<'a> SidecarLines<'a, fn(&mut [u8]) -> Result<usize, Infallible>> {
     /// The lines of `text`, which is whole.
     pub(super) fn of(text: &'a [u8]) -> Self {
-        Lines { is_whole: true, ..Lines::new(text.into(), |_| Ok(0)) }
+        SidecarLines { is_whole: true, ..SidecarLines::new(text.into(), |_| Ok(0)) }
     }
 }
 
-impl<'a, R, E> Lines<'a, R>
+impl<'a, R, E> SidecarLines<'a, R>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
     /// The lines of a text that begins with `buffer`; `more` fills in what follows, 0 bytes at the end.
-    pub(super) fn new(buffer: Cow<'a, [u8]>, more: R) -> Lines<'a, R> {
+    pub(super) fn new(buffer: Cow<'a, [u8]>, more: R) -> SidecarLines<'a, R> {
         let hasher = Hasher::default();
-        Lines { more, is_whole: false, buffer, at: 0, peeked: None, digested: 0, hasher, number: 1 }
+        SidecarLines {
+            more,
+            is_whole: false,
+            buffer,
+            at: 0,
+            peeked: None,
+            digested: 0,
+            hasher,
+            number: 1,
+        }
     }
 
     /// The next line, which stays the next one; nothing at the end.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::lines::{Lines, Stop};
+use super::lines::{SidecarLines, Stop};
 use super::raw::{Raw, RawEntry};
 use super::text::{LONGEST_HELD, start};
 use super::{FORMAT, MAX_BYTES, Seal, Sidecar, SidecarError, SidecarText, canonical};
@@ -21,7 +21,7 @@ struct FormatOnly {
 impl Sidecar {
     /// Reads the bytes of a sidecar and judges its seal. Unknown keys are passed over.
     pub fn read(bytes: &[u8]) -> Result<(Sidecar, Seal), SidecarError> {
-        let mut lines = Lines::of(bytes);
+        let mut lines = SidecarLines::of(bytes);
         match canonical::read(&mut lines, bytes.len()) {
             Ok(read) => Ok(read),
             Err(Stop::Unusual) if bytes.len() > LONGEST_HELD => {
@@ -46,7 +46,7 @@ impl Sidecar {
         let mut left = MAX_BYTES.saturating_sub(text.len() as u64);
         let mut whole = Hasher::default();
         whole.update(&text);
-        let mut lines = Lines::new(text.into(), |piece: &mut [u8]| {
+        let mut lines = SidecarLines::new(text.into(), |piece: &mut [u8]| {
             let taken = more(piece).map_err(Some)?;
             whole.update(&piece[..taken]);
             left = left.checked_sub(taken as u64).ok_or(None)?;
@@ -63,7 +63,8 @@ impl Sidecar {
     /// The totals of the payload, of a text of which `more` fills in the next bytes: read no further, and
     /// so not checked against anything.
     pub(crate) fn read_totals(mut more: impl FnMut(&mut [u8]) -> Option<usize>) -> Option<Totals> {
-        let mut lines = Lines::new(Vec::new().into(), |piece: &mut [u8]| more(piece).ok_or(()));
+        let mut lines =
+            SidecarLines::new(Vec::new().into(), |piece: &mut [u8]| more(piece).ok_or(()));
         canonical::totals_only(&mut lines).ok()
     }
 

@@ -36,7 +36,7 @@ pub(super) struct JournalRecord {
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct RawRecord {
     format: u32,
     token: String,
     to: String,
@@ -95,7 +95,7 @@ impl JournalRecord {
 
     fn read(text: &str) -> Result<JournalRecord, String> {
         use std::os::unix::ffi::OsStringExt;
-        let raw: Raw = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let raw: RawRecord = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         if raw.format != 1 {
             return Err(format!("it has format {}; this urepo reads format 1", raw.format));
         }

@@ -25,7 +25,7 @@ fn leaf_of(name: &RepositoryName) -> &str {
 pub(super) struct Dates {
     dir: Option<Dir>,
     file: String,
-    lines: Option<Lines>,
+    lines: Option<DateLines>,
     /// The line that is next.
     ahead: Option<(String, Instant)>,
 }
@@ -41,13 +41,13 @@ impl Dates {
         let dir = self.dir.as_ref()?;
         let file = year_file(name);
         if file != self.file {
-            self.lines = Lines::open(dir, &file);
-            self.ahead = self.lines.as_mut().and_then(Lines::next);
+            self.lines = DateLines::open(dir, &file);
+            self.ahead = self.lines.as_mut().and_then(DateLines::next);
             self.file = file;
         }
         let leaf = leaf_of(name);
         while self.ahead.as_ref().is_some_and(|(ahead, _)| ahead.as_str() < leaf) {
-            self.ahead = self.lines.as_mut().and_then(Lines::next);
+            self.ahead = self.lines.as_mut().and_then(DateLines::next);
         }
         self.ahead.as_ref().filter(|(ahead, _)| ahead == leaf).map(|(_, date)| *date)
     }
@@ -58,16 +58,16 @@ struct Garbage;
 
 /// The lines of a file that is good to its end.
 #[derive(Debug)]
-struct Lines(BufReader<StoredFile>);
+struct DateLines(BufReader<StoredFile>);
 
-impl Lines {
-    fn open(dir: &Dir, name: &str) -> Option<Lines> {
+impl DateLines {
+    fn open(dir: &Dir, name: &str) -> Option<DateLines> {
         let file = dir.open_file_if_there(name).ok()??;
         if file.stat().ok()?.kind != Kind::File {
             return None;
         }
         // Garbage anywhere takes the credit from all of it.
-        let mut lines = Lines(BufReader::new(file));
+        let mut lines = DateLines(BufReader::new(file));
         let mut last = String::new();
         while let Some((leaf, _)) = lines.read().ok()? {
             if leaf <= last {
@@ -77,7 +77,7 @@ impl Lines {
         }
         let mut file = lines.0.into_inner();
         file.rewind().ok()?;
-        Some(Lines(BufReader::new(file)))
+        Some(DateLines(BufReader::new(file)))
     }
 
     fn next(&mut self) -> Option<(String, Instant)> {
@@ -106,14 +106,14 @@ fn parse(line: &[u8]) -> Option<(String, Instant)> {
 #[derive(Debug)]
 pub(super) struct Recorder {
     dir: Dir,
-    year: Option<Year>,
+    year: Option<YearDates>,
     /// Something went wrong: no more is written.
     failed: bool,
 }
 
 /// The file in the making.
 #[derive(Debug)]
-struct Year {
+struct YearDates {
     file: String,
     /// The leaf that was last told, with a date or without.
     last: String,
@@ -171,7 +171,7 @@ impl Recorder {
                 year.finish(&self.dir)?;
             }
             let (last, block) = (String::new(), Vec::new());
-            self.year = Some(Year { file, last, staged: None, block });
+            self.year = Some(YearDates { file, last, staged: None, block });
         }
         match &mut self.year {
             Some(year) => year.note(&self.dir, leaf_of(name), date),
@@ -180,7 +180,7 @@ impl Recorder {
     }
 }
 
-impl Year {
+impl YearDates {
     fn staged_name(&self) -> String {
         format!("{}.new", self.file)
     }
@@ -216,7 +216,7 @@ impl Year {
     }
 
     fn keep_rest(&mut self, dir: &Dir) -> Result<(), PathError> {
-        let Some(mut before) = Lines::open(dir, &self.file) else { return Ok(()) };
+        let Some(mut before) = DateLines::open(dir, &self.file) else { return Ok(()) };
         while let Some((leaf, date)) = before.next() {
             self.note(dir, &leaf, Some(date))?;
         }

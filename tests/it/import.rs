@@ -22,7 +22,8 @@ use urepo::digest::Digest;
 use urepo::disk::{Dir, Links, Watcher, resolved};
 use urepo::import::{
     After, Bags, Became, Candidate, Columns, Dedupe, Event, Format, FoundCandidate, ImportError,
-    Importer, Ledger, Manifest, Options, Reading, SourceList, Summary, Tree, Units, plan, relate,
+    Importer, Ledger, Manifest, ManifestReader, Options, SourceList, Summary, Tree, Units, plan,
+    relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;

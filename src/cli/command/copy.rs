@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use urepo::holdings::{Concern, Peers, UnseenRule, holdings};
 use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
 
-use super::transfer::{OnErrorRule, Run, other};
+use super::transfer::{OnErrorRule, TransferRun, other};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::known::Known;
@@ -94,7 +94,7 @@ impl Copy {
                 None => UnseenRule::Refuse,
             },
         });
-        let run = Run {
+        let run = TransferRun {
             context,
             from: &from,
             to: &to,

@@ -6,7 +6,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::promotion::DifferenceRule;
 
-use super::promotion::Run;
+use super::promotion::RegistrarRun;
 use super::transfer::{finish_first, other};
 use crate::cli::Done;
 use crate::cli::confirm::confirm;
@@ -58,7 +58,7 @@ impl Demote {
         if !context.global.dry_run {
             finish_first(context, &collection, &[&original])?;
         }
-        let run = Run {
+        let run = RegistrarRun {
             context,
             collection: &collection,
             selection: &self.selection,

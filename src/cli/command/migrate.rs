@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use urepo::holdings::Peers;
 use urepo::transfer::{Rules, Verb};
 
-use super::transfer::{OnErrorRule, Run, other};
+use super::transfer::{OnErrorRule, TransferRun, other};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::select::{Failures, Selection};
@@ -50,7 +50,7 @@ impl Migrate {
         let from = context.collection()?;
         let to = other(context, &self.to)?;
         let rules = Rules { leave_copy: self.leave_copy, revive: self.revive, ..Rules::default() };
-        let run = Run {
+        let run = TransferRun {
             context,
             from: &from,
             to: &to,

@@ -13,7 +13,7 @@ use urepo::progress::NoProgress;
 use urepo::promotion::{Loss, PromotionError};
 use urepo::transfer::end_lost;
 
-use super::promotion::{Chosen, Run};
+use super::promotion::{Chosen, RegistrarRun};
 use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::confirm::confirm;
@@ -80,7 +80,7 @@ impl Promote {
         let openable = self.lost.iter().filter(|lost| lost::open(context, lost).is_some());
         let known =
             context.known(&self.with.iter().chain(openable).cloned().collect::<Vec<_>>())?;
-        let run = Run {
+        let run = RegistrarRun {
             context,
             collection: &collection,
             selection: &self.selection,
@@ -135,7 +135,7 @@ impl Promote {
     }
 }
 
-impl Run<'_> {
+impl RegistrarRun<'_> {
     /// The collections that may hold the Original of a Copy.
     fn holders(
         &self,

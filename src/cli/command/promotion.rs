@@ -17,7 +17,7 @@ use crate::cli::select::{Failures, Selection};
 use crate::cli::{Done, human};
 
 /// A run over items of a collection.
-pub(super) struct Run<'a> {
+pub(super) struct RegistrarRun<'a> {
     pub(super) context: &'a Context,
     pub(super) collection: &'a Collection,
     pub(super) selection: &'a Selection,
@@ -34,7 +34,7 @@ pub(super) struct Chosen {
     failures: Failures,
 }
 
-impl Run<'_> {
+impl RegistrarRun<'_> {
     /// The items that are meant; of all there are, those that `fits` says yes to.
     pub(super) fn choose(
         &self,

@@ -7,7 +7,7 @@ use urepo::holdings::{Concern, Peers, holdings};
 use urepo::identity::RepositoryName;
 use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
 
-use super::transfer::{OnErrorRule, Run, finish};
+use super::transfer::{OnErrorRule, TransferRun, finish};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -53,7 +53,7 @@ impl Refresh {
         });
         let mut report: Option<Report<'_>> = None;
         for from in known.collections.iter().filter(|known| known.id() != to.id()) {
-            let run = Run {
+            let run = TransferRun {
                 context,
                 from,
                 to: &to,

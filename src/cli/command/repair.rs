@@ -19,7 +19,7 @@ use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, shell};
-use tell::Run;
+use tell::RepairRun;
 
 /// Repair damaged or missing items from good copies
 ///
@@ -92,7 +92,7 @@ impl Repair {
             options: self.options(),
             caller: context.caller(&*progress),
         };
-        let mut run = Run::new(context, self.items.len() == 1);
+        let mut run = RepairRun::new(context, self.items.len() == 1);
         let names = self.names(&repairer, context, &mut run)?;
         let mut writer = None;
         for name in names {
@@ -180,7 +180,7 @@ impl Repair {
         &self,
         repairer: &Repairer<'_>,
         context: &Context,
-        run: &mut Run<'_>,
+        run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
         if self.items.is_empty() {
             return self.damaged(repairer, context, run);
@@ -199,7 +199,7 @@ impl Repair {
         &self,
         repairer: &Repairer<'_>,
         context: &Context,
-        run: &mut Run<'_>,
+        run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
         let names = Names { prefix: self.prefix.clone() };
         let depth = if self.quick { Depth::Quick } else { Depth::Full };

@@ -41,7 +41,7 @@ impl From<OnErrorRule> for OnError {
 }
 
 /// One run between two collections.
-pub(super) struct Run<'a> {
+pub(super) struct TransferRun<'a> {
     pub(super) context: &'a Context,
     pub(super) from: &'a Collection,
     pub(super) to: &'a Collection,
@@ -58,7 +58,7 @@ pub(super) struct Run<'a> {
     pub(super) is_single: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TransferRun<'a> {
     /// Transfers what `feed` names, telling each outcome, and says how it ended.
     ///
     /// `failures` has what the feed met on its way.

@@ -115,7 +115,7 @@ impl Verify {
         }
         let progress = context.progress();
         let mut ending = Ending::new(context, roots, self.older_than);
-        let run = Run {
+        let run = VerifyRun {
             verify: self,
             context,
             roots,
@@ -138,7 +138,7 @@ impl Verify {
     }
 }
 
-struct Run<'a> {
+struct VerifyRun<'a> {
     verify: &'a Verify,
     context: &'a Context,
     roots: &'a [Collection],
@@ -147,7 +147,7 @@ struct Run<'a> {
     seen: RefCell<BTreeSet<Code>>,
 }
 
-impl Run<'_> {
+impl VerifyRun<'_> {
     fn options(&self) -> Options {
         let depth = if self.verify.quick { Depth::Quick } else { Depth::Full };
         Options { depth, jobs: self.context.config.jobs.value }

@@ -120,7 +120,7 @@ impl Collection {
         for (file, directories) in places {
             let directories = &directories;
             let (collection, dir, file) = (self, &dir, &*file);
-            let year = Year { collection, dir, file, directories, writers, states };
+            let year = ComparedYear { collection, dir, file, directories, writers, states };
             if year.visit(wanted, &mut visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -207,7 +207,7 @@ fn file_of_directory(year: &Path) -> String {
 }
 
 /// A year of a prefix: its file in the inventory, and its directories, one for each spelling.
-struct Year<'a> {
+struct ComparedYear<'a> {
     collection: &'a Collection,
     dir: &'a Dir,
     file: &'a str,
@@ -216,7 +216,7 @@ struct Year<'a> {
     states: States,
 }
 
-impl Year<'_> {
+impl ComparedYear<'_> {
     fn visit(
         &self,
         wanted: &Names,

@@ -19,7 +19,7 @@ use crate::layout;
 /// It keeps a few bytes for each item of the years that it was asked for.
 #[derive(Debug, Default)]
 pub(in crate::collection) struct InventoryReader {
-    years: HashMap<String, Year>,
+    years: HashMap<String, ReadYear>,
     /// What was read last, kept open: items are asked for in the order of their names.
     last: Option<OpenYear>,
 }
@@ -36,7 +36,7 @@ struct OpenYear {
 
 /// A file as far as it has been read.
 #[derive(Debug)]
-struct Year {
+struct ReadYear {
     identity: (u64, u64),
     known: YearInventory,
     /// Where lines begin that were added since, by the last level of the name.
@@ -49,16 +49,17 @@ impl InventoryReader {
         &mut self,
         own: &Dir,
         name: &RepositoryName,
-    ) -> Result<Option<(&StoredFile, &Year)>, PathError> {
+    ) -> Result<Option<(&StoredFile, &ReadYear)>, PathError> {
         let file_name = year_file(name);
         let Some(FileStat { identity, bytes, .. }) = self.open(own, &file_name)? else {
             return Ok(None);
         };
         let Some(OpenYear { dir, file, .. }) = &self.last else { return Ok(None) };
-        let is_same = |year: &Year| year.identity == identity && year.known.end <= bytes;
+        let is_same = |year: &ReadYear| year.identity == identity && year.known.end <= bytes;
         if !self.years.get(&file_name).is_some_and(is_same) {
             let known = YearInventory::read(dir, &file_name)?;
-            self.years.insert(file_name.clone(), Year { identity, known, later: HashMap::new() });
+            self.years
+                .insert(file_name.clone(), ReadYear { identity, known, later: HashMap::new() });
         }
         let Some(year) = self.years.get_mut(&file_name) else { return Ok(None) };
         if year.known.end < bytes {
@@ -129,10 +130,10 @@ impl InventoryReader {
     }
 }
 
-impl Year {
+impl ReadYear {
     /// Reads what was added.
     fn read_on(&mut self, file: &StoredFile, file_name: &str) -> Result<(), PathError> {
-        let Year { known, later, .. } = self;
+        let ReadYear { known, later, .. } = self;
         known.end = visit_lines(file, known.end, |start, text| match InventoryLine::parse(text) {
             Some(line) if year_file(&line.name) == file_name => {
                 later.entry(line.name.components()[3].to_owned()).or_default().push(start);

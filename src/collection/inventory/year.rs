@@ -28,9 +28,9 @@ pub(super) struct YearInventory {
     year: String,
     /// The last levels of names, one after another.
     leaves: Vec<u8>,
-    spans: Vec<Span>,
+    spans: Vec<ItemLines>,
     /// The departures before the last line of each item, since its Original was last here; in order.
-    departures: Vec<Span>,
+    departures: Vec<ItemLines>,
     /// How many lines are not as they were written.
     pub rotten: u64,
     /// Where the last of them begins.
@@ -41,7 +41,7 @@ pub(super) struct YearInventory {
 
 /// Where a leaf is, and what is known of its item.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct ItemLines {
     start: u32,
     length: u16,
     known: Known,
@@ -129,7 +129,7 @@ impl YearInventory {
         };
         self.leaves.extend_from_slice(leaf);
         let may_be_home = !matches!(known, Known::Left | Known::Here(Some(State::Copy)));
-        self.spans.push(Span { start, length, known, may_be_home, line });
+        self.spans.push(ItemLines { start, length, known, may_be_home, line });
     }
 
     /// Puts the items in order; what was recorded last of one stays last.
@@ -155,18 +155,18 @@ impl YearInventory {
             kept.push(leaf, last.known, last.line);
             let Some(span) = kept.spans.last_mut() else { continue };
             span.may_be_home = lines.iter().any(|line| line.may_be_home);
-            let is_original = |line: &Span| line.known == Known::Here(Some(State::Original));
+            let is_original = |line: &ItemLines| line.known == Known::Here(Some(State::Original));
             let original = lines.iter().rposition(is_original);
             let earlier = if original.is_none() { self.departures_of(leaf) } else { &[] };
             let later = before.iter().skip(original.map_or(0, |at| at + 1));
             let departures = earlier.iter().chain(later.filter(|line| line.known == Known::Left));
-            kept.departures.extend(departures.map(|line| Span { line: line.line, ..*span }));
+            kept.departures.extend(departures.map(|line| ItemLines { line: line.line, ..*span }));
         }
         (self.leaves, self.spans, self.departures) = (kept.leaves, kept.spans, kept.departures);
     }
 
-    fn departures_of(&self, wanted: &[u8]) -> &[Span] {
-        let name = |span: &Span| leaf(&self.leaves, span);
+    fn departures_of(&self, wanted: &[u8]) -> &[ItemLines] {
+        let name = |span: &ItemLines| leaf(&self.leaves, span);
         let start = self.departures.partition_point(|span| name(span) < wanted);
         let end = self.departures.partition_point(|span| name(span) <= wanted);
         &self.departures[start..end]
@@ -222,7 +222,7 @@ impl YearInventory {
     }
 }
 
-fn leaf<'a>(leaves: &'a [u8], span: &Span) -> &'a [u8] {
+fn leaf<'a>(leaves: &'a [u8], span: &ItemLines) -> &'a [u8] {
     let start = span.start as usize;
     &leaves[start..start + usize::from(span.length)]
 }

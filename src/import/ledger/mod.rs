@@ -23,7 +23,7 @@ use crate::disk::{self, Lock, LockError, LockMode, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::layout;
 use crate::wait::Waiter;
-use table::Table;
+use table::LedgerTable;
 
 pub(crate) use line::{Entry, Kind};
 
@@ -44,8 +44,8 @@ pub struct Ledger<'a> {
     end: u64,
     /// The last line has no end.
     torn: bool,
-    sources: Table,
-    contents: Table,
+    sources: LedgerTable,
+    contents: LedgerTable,
     absent: HashMap<Digest, Absent>,
     /// The newest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
@@ -139,8 +139,8 @@ impl<'a> Ledger<'a> {
             file,
             end: 0,
             torn: false,
-            sources: Table::default(),
-            contents: Table::default(),
+            sources: LedgerTable::default(),
+            contents: LedgerTable::default(),
             absent: HashMap::new(),
             newest: BTreeMap::new(),
             unwritten: Vec::new(),

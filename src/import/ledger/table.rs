@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Offsets of lines by a fingerprint of what is looked for in them. Different things may share a
 /// fingerprint: who looks reads the line.
 #[derive(Debug, Default)]
-pub(super) struct Table(BTreeSet<(u64, u64)>);
+pub(super) struct LedgerTable(BTreeSet<(u64, u64)>);
 
-impl Table {
+impl LedgerTable {
     pub(super) fn add(&mut self, of: &[u8], offset: u64) {
         self.0.insert((fingerprint(of), offset));
     }

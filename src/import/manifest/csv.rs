@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::columns::Columns;
-use super::lines::{Line, Lines, MAX_ROW_BYTES};
+use super::lines::{Line, MAX_ROW_BYTES, ManifestLines};
 use super::{ManifestRecord, NextRecord, RowError, RowFault};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
@@ -13,7 +13,7 @@ const MAX_LINES: usize = 1000;
 
 /// Reads records. The first one names the columns.
 pub(super) struct Csv {
-    lines: Lines,
+    lines: ManifestLines,
     delimiter: u8,
     names: Vec<String>,
 }
@@ -25,7 +25,7 @@ impl Csv {
         columns: &Columns,
         broken: impl Fn(std::io::Error) -> ImportError,
     ) -> Result<Csv, ImportError> {
-        let mut csv = Csv { lines: Lines::new(reader), delimiter, names: Vec::new() };
+        let mut csv = Csv { lines: ManifestLines::new(reader), delimiter, names: Vec::new() };
         let refused = |line, fault| Err(RowError { line, fault }.into());
         let (text, fields) = match csv.fields() {
             Ok(Some((text, Ok(fields)))) => (text, fields),
@@ -86,7 +86,7 @@ pub(super) fn header(
     delimiter: u8,
 ) -> std::io::Result<Option<Vec<u8>>> {
     let reader = std::mem::replace(reader, Box::new(std::io::empty()));
-    let mut lines = Lines::new(reader);
+    let mut lines = ManifestLines::new(reader);
     while let Some((text, _)) = next_text(&mut lines, delimiter)? {
         if !text.bytes.trim_ascii().is_empty() {
             return Ok(Some(text.bytes));
@@ -98,7 +98,7 @@ pub(super) fn header(
 /// The lines up to the one on which no quoted value is open. If there is none, only the first is given,
 /// as a faulty one, and the others come again.
 fn next_text(
-    lines: &mut Lines,
+    lines: &mut ManifestLines,
     delimiter: u8,
 ) -> std::io::Result<Option<(RowText, Result<(), RowFault>)>> {
     let Some(first) = lines.next()? else { return Ok(None) };
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn texts(input: &'static str) -> Vec<(u64, String, bool)> {
-        let mut lines = Lines::new(Box::new(input.as_bytes()));
+        let mut lines = ManifestLines::new(Box::new(input.as_bytes()));
         let mut found = Vec::new();
         while let Some((text, whole)) = next_text(&mut lines, b',').unwrap() {
             let bytes = String::from_utf8(text.bytes).unwrap();

@@ -4,16 +4,16 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::lines::Lines;
+use super::lines::ManifestLines;
 use super::{ManifestRecord, NextRecord, RowFault};
 use crate::import::candidate::RowText;
 
 /// Reads records.
-pub(super) struct Jsonl(Lines);
+pub(super) struct Jsonl(ManifestLines);
 
 impl Jsonl {
     pub(super) fn new(reader: Box<dyn BufRead + Send>) -> Jsonl {
-        Jsonl(Lines::new(reader))
+        Jsonl(ManifestLines::new(reader))
     }
 }
 

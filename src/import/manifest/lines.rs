@@ -16,15 +16,15 @@ pub(super) struct Line {
 }
 
 /// Reads lines; of one that is too long the rest is passed over.
-pub(super) struct Lines {
+pub(super) struct ManifestLines {
     reader: Box<dyn BufRead + Send>,
     number: u64,
     put_back: VecDeque<Line>,
 }
 
-impl Lines {
-    pub(super) fn new(reader: Box<dyn BufRead + Send>) -> Lines {
-        Lines { reader, number: 0, put_back: VecDeque::new() }
+impl ManifestLines {
+    pub(super) fn new(reader: Box<dyn BufRead + Send>) -> ManifestLines {
+        ManifestLines { reader, number: 0, put_back: VecDeque::new() }
     }
 
     pub(super) fn next(&mut self) -> std::io::Result<Option<Line>> {

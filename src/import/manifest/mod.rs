@@ -68,7 +68,7 @@ pub(super) enum NextRecord {
 
 /// How the rows of a manifest are read.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ManifestReader {
     /// The directory that the paths are beneath.
     pub root: Arc<Dir>,
     /// Whether a path may also be absolute, beneath that directory.
@@ -83,7 +83,7 @@ pub struct Reading {
 pub struct Manifest {
     records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
     name: String,
-    reading: Reading,
+    reading: ManifestReader,
     seen: seen::SeenKeys,
 }
 
@@ -95,7 +95,7 @@ impl Manifest {
         reader: Box<dyn BufRead + Send>,
         name: String,
         format: Format,
-        reading: Reading,
+        reading: ManifestReader,
     ) -> Result<Manifest, ImportError> {
         let called = name.clone();
         let broken = move |source| ImportError::Read { name: called.clone(), source };

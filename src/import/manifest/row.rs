@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::columns::Column;
 use super::seen::SeenKeys;
-use super::{ManifestRecord, Reading, RowFault};
+use super::{ManifestReader, ManifestRecord, RowFault};
 use crate::collection::Label;
 use crate::deposit::Beneath;
 use crate::identity::{Ibip, Identifier, RepositoryName};
@@ -33,7 +33,7 @@ struct RowFields<'a> {
 /// The candidate that a record stands for.
 pub(super) fn candidate(
     record: &ManifestRecord,
-    reading: &Reading,
+    reading: &ManifestReader,
     seen: &mut SeenKeys,
 ) -> Result<Candidate, RowFault> {
     let mut given = RowFields::default();
@@ -74,7 +74,7 @@ impl<'a> RowFields<'a> {
         name: &str,
         column: &Column,
         values: &'a [String],
-        reading: &Reading,
+        reading: &ManifestReader,
     ) -> Result<(), RowFault> {
         let single = match column {
             Column::Ignored => return Ok(()),
@@ -106,7 +106,12 @@ impl<'a> RowFields<'a> {
         }
     }
 
-    fn relate(&mut self, keys: &[String], text: &str, reading: &Reading) -> Result<(), RowFault> {
+    fn relate(
+        &mut self,
+        keys: &[String],
+        text: &str,
+        reading: &ManifestReader,
+    ) -> Result<(), RowFault> {
         if let Some(path) = text.strip_prefix(ROW) {
             let path = reading.root.path_of(beneath(path, reading)?);
             self.references.push((keys.join("."), path));
@@ -163,7 +168,7 @@ pub(in crate::import) fn set_relation(
 }
 
 /// Where `path` is below the root: it climbs nowhere.
-fn beneath(path: &str, reading: &Reading) -> Result<PathBuf, RowFault> {
+fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
     let outside = || RowFault::Outside(path.to_owned());
     let mut relative = Path::new(path);
     if relative.is_absolute() {

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct TableFile {
     #[serde(default)]
     item: Vec<Spanned<Table>>,
 }
@@ -41,7 +41,7 @@ pub(super) fn read(
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         ImportError::from(RowError { line: line_of(error.valid_up_to()), fault: RowFault::NotUtf8 })
     })?;
-    let file: File = toml::from_str(text).map_err(|error| {
+    let file: TableFile = toml::from_str(text).map_err(|error| {
         let line = line_of(error.span().map_or(0, |span| span.start));
         let fault = RowFault::Syntax(error.message().trim().replace('\n', ", "));
         ImportError::from(RowError { line, fault })

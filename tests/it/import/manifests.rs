@@ -12,7 +12,7 @@ pub(super) fn read(
 ) -> Result<Candidates, ImportError> {
     let bytes = std::fs::read(root.join(name)).unwrap();
     let root = Arc::new(Dir::open(&resolved(root).unwrap(), Watcher::default()).unwrap());
-    let reading = Reading { root, absolute: false, columns, links: Links::Keep };
+    let reading = ManifestReader { root, absolute: false, columns, links: Links::Keep };
     let reader = Box::new(std::io::Cursor::new(bytes));
     Ok(Box::new(Manifest::new(reader, name.to_owned(), format, reading)?))
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::disk::{Dir, Links, resolved};
-use urepo::import::{Columns, Format, FoundCandidate, Manifest, Reading, SourceList, Tree, Units};
+use urepo::import::{
+    Columns, Format, FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units,
+};
 
 use super::{FormatName, Import};
 use crate::cli::context::Context;
@@ -27,7 +29,7 @@ pub(super) struct Sources<'a> {
 struct Table {
     path: PathBuf,
     format: Format,
-    reading: Reading,
+    reading: ManifestReader,
 }
 
 impl<'a> Sources<'a> {
@@ -116,7 +118,7 @@ impl Table {
         };
         let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
         let absolute = args.root.is_some();
-        let reading = Reading { root, absolute, columns, links: import.links.links() };
+        let reading = ManifestReader { root, absolute, columns, links: import.links.links() };
         Ok(Some(Table { path, format, reading }))
     }
 }

@@ -8,7 +8,7 @@ use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
-use super::super::promotion::Run;
+use super::super::promotion::RegistrarRun;
 use super::{Promote, Rule};
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -22,7 +22,7 @@ impl Promote {
     /// items that are named.
     pub(super) fn ids_of_given_up(
         &self,
-        run: &Run<'_>,
+        run: &RegistrarRun<'_>,
         known: &Known,
     ) -> Result<Vec<String>, Failure> {
         let mut ids = Vec::new();
@@ -41,7 +41,7 @@ impl Promote {
     /// What to do with a collection that can be opened, unless it has given up all items that are named.
     fn reason_to_keep(
         &self,
-        run: &Run<'_>,
+        run: &RegistrarRun<'_>,
         reachable: &Collection,
         known: &Known,
     ) -> Result<Option<String>, Failure> {
@@ -112,7 +112,7 @@ impl Promote {
     /// name or path, the one that may hold the Originals and is neither known nor given.
     pub(super) fn ids_of_gone(
         &self,
-        run: &Run<'_>,
+        run: &RegistrarRun<'_>,
         others: &[Collection],
     ) -> Result<Vec<String>, Failure> {
         let is_id =

@@ -15,7 +15,7 @@ use crate::cli::report::{End, Report};
 use crate::cli::{Done, escape, human};
 
 /// A run over items: how they ended.
-pub(super) struct Run<'a> {
+pub(super) struct RepairRun<'a> {
     context: &'a Context,
     /// Items with nothing to repair.
     pub sound: u64,
@@ -26,10 +26,10 @@ pub(super) struct Run<'a> {
     report: Report<'a>,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(context: &'a Context, is_single: bool) -> Run<'a> {
+impl<'a> RepairRun<'a> {
+    pub(super) fn new(context: &'a Context, is_single: bool) -> RepairRun<'a> {
         let report = Report::new(context, "repaired", is_single);
-        Run { context, sound: 0, left: 0, places: 0, report }
+        RepairRun { context, sound: 0, left: 0, places: 0, report }
     }
 
     /// Tells how an item ended; of an error, whether it means damage.
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
 
     /// How the run ended.
     pub(super) fn finish(self) -> Done {
-        let Run { sound, left, places, mut report, .. } = self;
+        let RepairRun { sound, left, places, mut report, .. } = self;
         let counts = &mut report.summary.counts;
         counts.skipped = Some(sound);
         let (repaired, failed) = (counts.items, counts.failed);

@@ -5,7 +5,7 @@ use urepo::transfer::{
     Verb,
 };
 
-use super::Run;
+use super::TransferRun;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
@@ -21,13 +21,13 @@ const UNLISTED_NAMED: usize = 5;
 
 /// Reports each outcome as it comes.
 pub(in crate::cli::command) struct Reporter<'r, 'a> {
-    run: &'r Run<'a>,
+    run: &'r TransferRun<'a>,
     depth: RunMode,
     report: Report<'a>,
 }
 
 impl<'r, 'a> Reporter<'r, 'a> {
-    pub(super) fn new(run: &'r Run<'a>, depth: RunMode) -> Reporter<'r, 'a> {
+    pub(super) fn new(run: &'r TransferRun<'a>, depth: RunMode) -> Reporter<'r, 'a> {
         Reporter { run, depth, report: Report::new(run.context, past(run.verb), run.is_single) }
     }
 
