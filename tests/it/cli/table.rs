@@ -234,48 +234,64 @@ fn without_a_reader() {
     for row in ROWS {
         for suffix in ["", " --json"] {
             for is_full in [false, true] {
-                let line = format!("{}{suffix}", row.well);
-                let stdout = if is_full {
-                    File::options().write(true).open("/dev/full").unwrap().into()
-                } else {
-                    let (reader, writer) = std::io::pipe().unwrap();
-                    drop(reader);
-                    Stdio::from(OwnedFd::from(writer))
-                };
-                unread(row, &line, stdout, is_full);
+                unread(row, &format!("{}{suffix}", row.well), false, is_full);
             }
         }
     }
 }
 
-fn unread(row: &Row, line: &str, stdout: Stdio, is_full: bool) {
-    let prepared = row.prepared();
-    let output = prepared.run(line, stdout);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    // A run that had nothing to say has said it.
-    let silent = prepared_says_nothing(row, line);
-    let expected = match row.purpose {
-        _ if silent => 0,
-        Purpose::Answer if !is_full => 0,
-        _ => 1,
-    };
-    assert_eq!(code, expected, "{line} {is_full}: {told}");
-    if code == 1 {
-        assert!(told.contains("cannot write to stdout"), "{line}: {told}");
-        assert!(told.lines().count() <= 12, "{line}: {told}");
-    }
-    if let Purpose::Work(is_done) = row.purpose {
-        assert!(is_done(&prepared.world), "{line} {is_full}: not done");
-    }
-    if matches!(row.purpose, Purpose::Answer) && !is_full {
-        assert_eq!(told, "", "{line}");
+/// The reader of a plan may leave; a verdict, and the failure of work, is the exit code whether anybody reads
+/// its lines or not.
+#[test]
+fn without_a_reader_dry_or_failing() {
+    for row in ROWS {
+        for suffix in ["", " --json"] {
+            for (line, _) in row.bad {
+                unread(row, &format!("{line}{suffix}"), false, false);
+                unread(row, &format!("{line}{suffix} -n"), true, false);
+            }
+            unread(row, &format!("{}{suffix} -n", row.well), true, false);
+        }
     }
 }
 
-/// Whether a run writes nothing to stdout anyway.
-fn prepared_says_nothing(row: &Row, line: &str) -> bool {
-    row.prepared().run(line, Stdio::piped()).stdout.is_empty()
+fn unread(row: &Row, line: &str, is_dry: bool, is_full: bool) {
+    let stdout = if is_full {
+        File::options().write(true).open("/dev/full").unwrap().into()
+    } else {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(OwnedFd::from(writer))
+    };
+    let read = row.prepared().run(line, Stdio::piped());
+    let code_read = read.status.code().unwrap();
+    let prepared = row.prepared();
+    let output = prepared.run(line, stdout);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let is_answer = match row.purpose {
+        Purpose::Answer => true,
+        Purpose::Work(_) => is_dry,
+        Purpose::Judgement => false,
+    };
+    let expected = match code_read {
+        // A run that had nothing to say has said it.
+        code if read.stdout.is_empty() => code,
+        _ if is_answer && !is_full => 0,
+        0 => 1,
+        code => code,
+    };
+    assert_eq!(output.status.code(), Some(expected), "{line} {is_full}: {told}");
+    if code_read == 0 && expected == 1 {
+        assert!(told.contains("cannot write to stdout"), "{line}: {told}");
+        assert!(told.lines().count() <= 12, "{line}: {told}");
+    }
+    match row.purpose {
+        Purpose::Work(is_done) if code_read == 0 && !is_dry => {
+            assert!(is_done(&prepared.world), "{line} {is_full}: not done");
+        }
+        Purpose::Answer if code_read == 0 && !is_full => assert_eq!(told, "", "{line}"),
+        _ => {}
+    }
 }
 
 /// A signal at any moment: the run has ended as it would have, or says that it was interrupted.
