@@ -14,6 +14,11 @@ pub trait Clock: Send + Sync {
 
     /// Lets `duration` pass.
     fn pause(&self, duration: Duration);
+
+    /// The instant at which the machine started, where the system says it.
+    fn booted(&self) -> Option<Instant> {
+        None
+    }
 }
 
 /// The clock of the machine.
@@ -35,6 +40,15 @@ impl Clock for SystemClock {
         } else {
             std::thread::sleep(duration);
         }
+    }
+
+    /// By the present clock: one that was set after the start does not matter.
+    #[cfg(target_os = "linux")]
+    fn booted(&self) -> Option<Instant> {
+        let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let nanoseconds =
+            i128::from(uptime.tv_sec) * crate::identity::SECOND + i128::from(uptime.tv_nsec);
+        self.now().checked_add(-nanoseconds)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::memory::{Found, HeldMemory};
-use super::slot::Token;
+use super::slot::{Record, Token};
 use super::{DEFAULT_MAX_WAIT, Distributor, DistributorError, Notice, Patience};
 use crate::disk::PathError;
 use crate::identity::Instant;
@@ -106,7 +106,8 @@ impl Distributor<'_> {
             if is_known || record.tree.as_str() == tree {
                 let (last, skipped) = (record.last.max(self.given), self.skipped.clone());
                 let tree = if is_unsettled { UNSETTLED.to_owned() } else { tree };
-                return Ok(Basis { last, floor: None, tree, skipped });
+                let floor = self.boot_since(record);
+                return Ok(Basis { last, floor, tree, skipped });
             }
         }
         self.compare_all(memory, names, patience, notices)
@@ -143,9 +144,9 @@ impl Distributor<'_> {
         // Items that went away, by migration or by hand, are no reason for doubt: the memory knows
         // their names. But a crash may have taken more than one sync, and without ctimes to rely on
         // nothing else tells that the memory was restored.
-        let changed_over_a_boot = record.is_some_and(|record| {
-            record.tree.as_str() != tree && record.boot != Token::sanitised(&self.agent.boot_id)
-        });
+        let is_of_other_boot = record.is_some_and(|record| self.is_of_other_boot(record));
+        let changed_over_a_boot =
+            is_of_other_boot && record.is_some_and(|record| record.tree.as_str() != tree);
         let is_doubtful =
             !is_intact || is_behind || changed_over_a_boot || !self.dir.has_lasting_inodes()?;
         // An intact memory may have been taken back behind these by a person; a lost one ended with them
@@ -154,7 +155,18 @@ impl Distributor<'_> {
         let skipped = recorded.future();
         let tree = if skipped.is_empty() { tree } else { UNSETTLED.to_owned() };
         let last = known.max(newest.date).max(unknown).max(self.given);
-        Ok(Basis { last, floor: is_doubtful.then_some(now), tree, skipped })
+        let floor = if is_doubtful { Some(now) } else { record.and_then(|it| self.boot_since(it)) };
+        Ok(Basis { last, floor, tree, skipped })
+    }
+
+    fn is_of_other_boot(&self, record: &Record) -> bool {
+        record.boot != Token::sanitised(&self.agent.boot_id)
+    }
+
+    /// When the machine started, if that was after `record` was written. A file system that was rolled back
+    /// before has forgotten only dates that are earlier.
+    fn boot_since(&self, record: &Record) -> Option<Instant> {
+        if self.is_of_other_boot(record) { self.clock.booted() } else { None }
     }
 
     pub(super) fn future_name(&self, newest: Newest) -> Option<Notice> {

@@ -11,6 +11,8 @@
 //! 3. A memory that may not be the last one (lost, damaged, changed by something else, behind the
 //!    names on disk) is not believed: the dates that were given and forgotten lie in the past, so the
 //!    next one is later than *now*.
+//!    After the start of the machine the next one is later than that: the file system, or the whole virtual
+//!    machine, may have been rolled back before it.
 //! 4. The first time a process issues, the memory is compared with the newest name on disk. The names
 //!    are not read again while the directory that holds them is as it was when they were last compared
 //!    (`tree` in the slot): a year may hold a million of them.
@@ -24,6 +26,12 @@
 //! protects a name that was put there by hand and is not recorded.
 //! Nothing on disk protects a name of the future that left. A memory that is not intact goes on above it, and
 //! so refuses to issue as the intact one would, until a person takes the memory back.
+//!
+//! # Limits
+//!
+//! Nothing tells that a whole file system was rolled back while the machine ran, or a virtual machine together
+//! with its main memory: memory, names and ctimes go back together. Forgotten dates of the present minute can
+//! then be given again, as rounding gives a date that is up to a minute old.
 
 pub mod algorithm;
 mod compare;

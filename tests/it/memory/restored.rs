@@ -116,6 +116,47 @@ fn names_that_changed_over_a_boot_are_reason_for_doubt() {
     assert!(date > "2026-11-21T02:16:07Z".parse().unwrap(), "{date} has passed");
 }
 
+/// The file system, or the machine, is as it was before names that nobody knows any more. The memory below is
+/// the one from before: no names, no inode and no ctime tell.
+#[test]
+fn a_rollback_before_the_machine_started_gives_no_date_again() {
+    for setting in ["auto", "60", "1", "0.001"] {
+        for has_date in [true, false] {
+            let mut place = Place::new();
+            if has_date {
+                place.date(setting);
+            }
+            place.clock.set("2026-11-21T02:14:02Z");
+            let forgotten = Place::new();
+            forgotten.clock.set("2026-11-21T02:14:02Z");
+            let forgotten = forgotten.date(setting);
+            place.clock.boot("2026-11-21T02:14:03Z");
+            place.agent.boot_id = "boot-2".into();
+            let next = place.date(setting);
+            assert!(next > forgotten, "{setting}: {next} after {forgotten}");
+        }
+    }
+}
+
+/// Names are as short, and as soon there, as without the boot.
+#[test]
+fn a_boot_between_two_names_does_not_lengthen_the_second() {
+    let mut place = Place::new();
+    place.date("auto");
+    place.clock.boot("2026-11-21T02:14:50Z");
+    place.agent.boot_id = "boot-2".into();
+    place.clock.set("2026-11-21T02:14:53Z");
+    assert_eq!(place.suffix("1"), "2026/11.21.02.14.53", "within the minute of the boot");
+    for setting in ["auto", "60"] {
+        let mut place = Place::new();
+        place.date(setting);
+        place.clock.boot("2026-11-21T02:14:50Z");
+        place.agent.boot_id = "boot-2".into();
+        place.clock.set("2026-11-21T02:15:07Z");
+        assert_eq!(place.suffix(setting), "2026/11.21.02.15");
+    }
+}
+
 /// A migration takes a name away: no reason for a longer name, nor for a wait.
 #[test]
 fn names_that_come_and_go_do_not_lengthen_the_next_one() {

@@ -37,19 +37,31 @@ pub(crate) use users::{ANNA, BEN, GROUP, become_user, between_users, first_user,
 pub(crate) use watch::{Faults, LockedAt, Mode, Quicker, ReadOnly, System, Trace};
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
-pub(crate) struct TestClock(Mutex<Instant>);
+///
+/// It knows no start of the machine unless it is given one.
+pub(crate) struct TestClock(Mutex<Instant>, Mutex<Option<Instant>>);
 
 impl TestClock {
     pub(crate) fn at(text: &str) -> TestClock {
-        TestClock(Mutex::new(text.parse().unwrap()))
+        TestClock(Mutex::new(text.parse().unwrap()), Mutex::default())
     }
 
     pub(crate) fn set(&self, text: &str) {
         *self.0.lock().unwrap() = text.parse().unwrap();
     }
+
+    /// The machine starts.
+    pub(crate) fn boot(&self, text: &str) {
+        self.set(text);
+        *self.1.lock().unwrap() = Some(text.parse().unwrap());
+    }
 }
 
 impl Clock for TestClock {
+    fn booted(&self) -> Option<Instant> {
+        *self.1.lock().unwrap()
+    }
+
     fn now(&self) -> Instant {
         let mut now = self.0.lock().unwrap();
         *now = now.checked_add(SECOND / 1000).unwrap();
