@@ -32,17 +32,15 @@ where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
     let raw = head(lines)?;
-    let mut text = String::new();
-    next_table(lines, &mut text)?;
-    let payload = totals(&text).ok_or(Stop::Unusual)?;
+    let payload = totals(next_table(lines)?).ok_or(Stop::Unusual)?;
     let expected = usize::try_from(payload.files).unwrap_or(usize::MAX);
     let mut files = Vec::with_capacity(expected.min(size / SHORTEST_ENTRY));
     let seal = loop {
         match lines.peek()? {
             Some("[[file]]") => {
                 lines.next()?;
-                next_table(lines, &mut text)?;
-                files.push(entry(&text).or_else(|| any_entry(&text)).ok_or(Stop::Unusual)?);
+                let text = next_table(lines)?;
+                files.push(entry(text).or_else(|| any_entry(text)).ok_or(Stop::Unusual)?);
             }
             Some("[seal]") => break seal(lines)?,
             Some(_) => return Err(Stop::Unusual),
@@ -59,9 +57,7 @@ where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
     head(lines)?;
-    let mut text = String::new();
-    next_table(lines, &mut text)?;
-    totals(&text).ok_or(Stop::Unusual)
+    totals(next_table(lines)?).ok_or(Stop::Unusual)
 }
 
 /// Everything before the payload, and the line that opens that.
@@ -73,6 +69,9 @@ where
     // A bag brings a checksum for each file: these are read line by line, too.
     let mut brought: Vec<(String, Table)> = Vec::new();
     loop {
+        let is_read_alone =
+            |line: &[u8]| line == b"[payload]" || line.starts_with(brought::HEADER.as_bytes());
+        text.push_str(lines.until(is_read_alone)?);
         let line = lines.next()?.ok_or(Stop::Unusual)?;
         if line == "[payload]" {
             break;
@@ -135,23 +134,11 @@ where
 }
 
 /// Takes the lines up to the next that may open a table.
-fn next_table<R, E>(lines: &mut SidecarLines<'_, R>, text: &mut String) -> Result<(), Stop<E>>
+fn next_table<'t, R, E>(lines: &'t mut SidecarLines<'_, R>) -> Result<&'t str, Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
-    text.clear();
-    while let Some(line) = lines.peek()? {
-        if line.trim_start_matches([' ', '\t']).starts_with('[') {
-            break;
-        }
-        text.push_str(line);
-        text.push('\n');
-        if text.len() > LONGEST {
-            return Err(Stop::Unusual);
-        }
-        lines.next()?;
-    }
-    Ok(())
+    lines.until(|line| line.iter().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'['))
 }
 
 /// The seal, of which the header is next: nothing but the line of the digest may follow.

@@ -32,8 +32,6 @@ pub(super) struct SidecarLines<'a, R> {
     buffer: Cow<'a, [u8]>,
     /// The next line begins here.
     at: usize,
-    /// How long the next line is, if it was looked at.
-    peeked: Option<usize>,
     /// What is before was digested.
     digested: usize,
     hasher: Hasher,
@@ -55,34 +53,43 @@ where
     /// The lines of a text that begins with `buffer`; `more` fills in what follows, 0 bytes at the end.
     pub(super) fn new(buffer: Cow<'a, [u8]>, more: R) -> SidecarLines<'a, R> {
         let hasher = Hasher::default();
-        SidecarLines {
-            more,
-            is_whole: false,
-            buffer,
-            at: 0,
-            peeked: None,
-            digested: 0,
-            hasher,
-            number: 1,
-        }
+        SidecarLines { more, is_whole: false, buffer, at: 0, digested: 0, hasher, number: 1 }
     }
 
     /// The next line, which stays the next one; nothing at the end.
     pub(super) fn peek(&mut self) -> Result<Option<&str>, Stop<E>> {
-        let Some(length) = self.next_length()? else { return Ok(None) };
-        self.peeked = Some(length);
+        let Some(length) = self.length_at(0)? else { return Ok(None) };
         let line = &self.buffer[self.at..self.at + length];
         std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
     }
 
     /// The next line, without its end; nothing at the end.
     pub(super) fn next(&mut self) -> Result<Option<&str>, Stop<E>> {
-        let Some(length) = self.next_length()? else { return Ok(None) };
+        let Some(length) = self.length_at(0)? else { return Ok(None) };
         let start = self.at;
         self.at += length + 1;
         self.number += 1;
         let line = &self.buffer[start..start + length];
         std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
+    }
+
+    /// The lines before the next one that `ends`, which stays the next one, or all that are left.
+    pub(super) fn until(&mut self, ends: impl Fn(&[u8]) -> bool) -> Result<&str, Stop<E>> {
+        let mut length = 0;
+        while let Some(next) = self.length_at(length)? {
+            let start = self.at + length;
+            if ends(&self.buffer[start..start + next]) {
+                break;
+            }
+            length += next + 1;
+            self.number += 1;
+            if length > LONGEST {
+                return Err(Stop::Unusual);
+            }
+        }
+        let start = self.at;
+        self.at += length;
+        std::str::from_utf8(&self.buffer[start..self.at]).map_err(|_| Stop::Unusual)
     }
 
     /// The digest of all lines so far.
@@ -92,14 +99,11 @@ where
         self.hasher.clone().finish()
     }
 
-    /// How long the next line is; it is in the buffer then.
-    fn next_length(&mut self) -> Result<Option<usize>, Stop<E>> {
-        if let Some(length) = self.peeked.take() {
-            return Ok(Some(length));
-        }
+    /// How long the line is that begins `beyond` bytes after the next one; it is in the buffer then.
+    fn length_at(&mut self, beyond: usize) -> Result<Option<usize>, Stop<E>> {
         let mut looked_at = 0;
         loop {
-            let rest = &self.buffer[self.at..];
+            let rest = &self.buffer[self.at + beyond..];
             if let Some(length) = rest[looked_at..].iter().position(|byte| *byte == b'\n') {
                 return Ok(Some(looked_at + length));
             }
