@@ -21,15 +21,17 @@ const PATHS: usize = 4096;
 const SYNCED_AT_ONCE: [i128; 6] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x8584_58f6];
 
-/// Whether the kernel reports from `syncfs` what could not be written back: since Linux 5.8.
-static REPORTS_ERRORS: LazyLock<bool> = LazyLock::new(|| {
-    let system = rustix::system::uname();
-    let release = system.release().to_string_lossy();
+/// Whether this kernel reports from `syncfs` what could not be written back.
+static REPORTS_ERRORS: LazyLock<bool> =
+    LazyLock::new(|| reports_errors(&rustix::system::uname().release().to_string_lossy()));
+
+/// Whether a kernel of this release reports that: since Linux 5.8.
+fn reports_errors(release: &str) -> bool {
     let mut numbers =
         release.split(|c: char| !c.is_ascii_digit()).map(|it| it.parse().unwrap_or(0));
-    let mut next = || numbers.next().unwrap_or(0);
+    let mut next = || numbers.next().unwrap_or(0_u32);
     (next(), next()) >= (5, 8)
-});
+}
 
 impl Dir {
     /// Forces what lies at `paths`, files or whole trees, to the disk, and the names on the way there.
@@ -178,4 +180,21 @@ fn several_at_a_time(
         }
         synced
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reports_errors;
+
+    #[test]
+    fn syncfs_is_believed_since_linux_5_8() {
+        for release in ["5.8.0-63-generic", "5.10", "5.8", "6.1.0-rc1+", "6", "10.0.1"] {
+            assert!(reports_errors(release), "{release}");
+        }
+        let garbage = ["", ".", "linux", "v6.1", "-6.1", "99999999999.1"];
+        for release in ["4.19", "4.19.0-27-amd64", "5.7.19", "5", "5.x8"].into_iter().chain(garbage)
+        {
+            assert!(!reports_errors(release), "{release}");
+        }
+    }
 }
