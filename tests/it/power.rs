@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Subsystem};
 use urepo::disk::{Operation, Watcher};
 
 use crate::support::{
-    System, TestClock, Trace, deposit, make_collection, options, request, scratch,
+    System, TestClock, Trace, deposit, init, make_collection, options, request, scratch,
 };
 
 /// What a disk that only keeps what was synced would have, while a trace is replayed.
@@ -106,6 +106,25 @@ fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
         let root = scratch.path().join("archive");
         make_collection(&root);
         check(&steps(scratch.path(), &root, system), &root, Disk::default());
+    }
+}
+
+/// The kernel hands `syncfs` to no server in user space, and `CephFS` promises nothing of it.
+#[test]
+fn nothing_relies_on_one_sync_of_all_where_that_may_do_nothing() {
+    const FUSE: i128 = 0x6573_5546;
+    const CEPH_FS: i128 = 0x00c3_6400;
+    for system in [FUSE, CEPH_FS].map(System::Mounted) {
+        let scratch = scratch();
+        let root = scratch.path().join("archive");
+        let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+        init(&root, "archive", subsystem, &Watcher::new(Arc::new(Trace::on(system)))).unwrap();
+        let settings = root.join("urepo.toml");
+        let text = std::fs::read_to_string(&settings).unwrap();
+        std::fs::write(settings, format!("network = \"trusted\"\n{text}")).unwrap();
+        let steps = steps(scratch.path(), &root, system);
+        assert!(steps.iter().all(|(done, _)| *done != Operation::SyncFileSystem), "{system:?}");
+        check(&steps, &root, Disk::default());
     }
 }
 
