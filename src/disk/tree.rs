@@ -196,3 +196,81 @@ impl Dir {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test is somebody else, beside the library")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use rustix::fs::{RenameFlags, renameat_with};
+
+    use super::*;
+    use crate::disk::{Operation, Watch, Watcher};
+
+    /// Exchanges two names at the n-th beginning or end of an operation.
+    struct Exchange {
+        at: usize,
+        seen: AtomicUsize,
+        names: [PathBuf; 2],
+    }
+
+    impl Exchange {
+        fn step(&self) {
+            if self.seen.fetch_add(1, Ordering::SeqCst) + 1 == self.at {
+                let [one, other] = &self.names;
+                // One of them may have been moved by then.
+                let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
+            }
+        }
+    }
+
+    impl Watch for Exchange {
+        fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
+            self.step();
+            Ok(())
+        }
+
+        fn after(&self) {
+            self.step();
+        }
+    }
+
+    /// A directory that is exchanged for a link while it is moved: what the link leads to is neither opened up
+    /// nor moved.
+    #[test]
+    fn nothing_outside_is_opened_up_for_a_move() {
+        for closed in [0o577, 0o000] {
+            for at in 1.. {
+                let scratch = tempfile::tempdir().unwrap();
+                let path = |name: &str| scratch.path().join(name);
+                let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode();
+                for name in ["root/to", "root/item", "outside"] {
+                    fs::create_dir_all(path(name)).unwrap();
+                }
+                fs::write(path("outside/file"), "").unwrap();
+                symlink(path("outside"), path("root/link")).unwrap();
+                for (name, mode) in [("root/item", closed), ("outside", 0o577)] {
+                    fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap();
+                }
+                let names = [path("root/item"), path("root/link")];
+                let exchange = Arc::new(Exchange { at, seen: AtomicUsize::new(0), names });
+                let watcher = Watcher::new(Arc::clone(&exchange) as _);
+                let root = Dir::open(&path("root"), watcher).unwrap();
+                let to = root.open_dir("to").unwrap();
+                let moved = root.move_tree(Path::new("item"), &to, Path::new("new"));
+                assert_eq!(mode(path("outside")) & 0o7777, 0o577, "{closed:o}, at {at}");
+                fs::set_permissions(path("outside"), fs::Permissions::from_mode(0o700)).unwrap();
+                assert!(path("outside/file").exists(), "{closed:o}, at {at}");
+                if exchange.seen.load(Ordering::SeqCst) < at {
+                    moved.unwrap();
+                    assert_eq!(mode(path("root/to/new")) & 0o7777, closed);
+                    assert!(at > 4, "{at}");
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -144,9 +144,24 @@ impl<F: Fn() + Send + Sync> Watch for Meddler<F> {
     }
 }
 
-/// Removes a tree while `meddle` is done before the n-th operation, for every n: nothing that lies
-/// outside goes.
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Removes a tree, of open directories and of closed ones, while `meddle` is done before the n-th operation,
+/// for every n: nothing that lies outside goes, or is opened up.
 fn removed_while(meddle: fn(&Path)) {
+    for closed in [0o755, 0o577, 0o000] {
+        removed_with(closed, meddle);
+    }
+}
+
+/// The same with directories of this mode.
+fn removed_with(closed: u32, meddle: fn(&Path)) {
     for at in 1.. {
         let scratch = scratch();
         let base = scratch.path().to_path_buf();
@@ -161,12 +176,30 @@ fn removed_while(meddle: fn(&Path)) {
             fs::write(base.join(file), "").unwrap();
         }
         symlink(base.join("outside"), base.join("link")).unwrap();
+        // Wherever the removal goes astray, it opens up what it finds.
+        let outside =
+            ["outside/b/c", "outside/b", "outside/c", "outside", "beside/a/b", "beside/a"];
+        for dir in outside {
+            set_mode(&base.join(dir), 0o577);
+        }
+        for dir in ["root/tree/a/b/c", "root/tree/a/b", "root/tree/a", "root/tree"] {
+            set_mode(&base.join(dir), closed);
+        }
         let (seen, place) = (AtomicUsize::new(0), base.clone());
         let meddler = Arc::new(Meddler { at, seen, meddle: move || meddle(&place) });
         let root = Dir::open(&base.join("root"), Watcher::new(Arc::clone(&meddler) as _)).unwrap();
         let removed = root.remove_tree(Path::new("tree"));
         for victim in victims {
             assert!(base.join(victim).exists(), "{victim} has gone, meddled with at {at}");
+        }
+        for dir in outside {
+            assert_eq!(mode(&base.join(dir)), 0o577, "{dir}, meddled with at {at}, {closed:o}");
+        }
+        // The scratch directory is to go, whoever runs this.
+        for entry in walkdir::WalkDir::new(&base).into_iter().filter_map(Result::ok) {
+            if entry.file_type().is_dir() {
+                set_mode(entry.path(), 0o700);
+            }
         }
         if meddler.seen.load(Ordering::SeqCst) < at {
             removed.unwrap();
