@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering;
 use urepo::collection::recover;
 use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
+use urepo::interrupt::Interrupt;
 use urepo::transfer::{Replaces, Rules, Step, Verb};
 
 use super::support::{Pair, State, step};
-use crate::support::{Faults, Mode, agent, staged, tree, waiter, whole_items};
+use crate::support::{Faults, Mode, System, Trace, agent, staged, tree, waiter, whole_items};
 
 /// A pair whose item counts as large.
 fn pair() -> (Pair, RepositoryName) {
@@ -147,4 +148,45 @@ fn two_runs_do_not_meddle_with_each_other() {
     assert_eq!(failed, 0, "the name was taken meanwhile: there is nothing left to do");
     assert_eq!(whole_items(&pair.to()), [name.to_string()]);
     assert!(pair.is_clean());
+}
+
+/// Requests a stop when the first byte of a file below a path is read.
+struct StopAt(PathBuf, Interrupt);
+
+impl Watch for StopAt {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::Read && path.starts_with(&self.0) {
+            self.1.request();
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a large item that is whole are worth keeping, also where its group is not published.
+#[test]
+fn an_item_that_was_whole_at_a_stop_is_not_read_again() {
+    for verb in [Verb::Copy, Verb::Migrate] {
+        let pair = if verb == Verb::Copy { Pair::new() } else { Pair::across() };
+        pair.resume_bytes.store(1, Ordering::Relaxed);
+        let names = [pair.deposit_tree(), pair.deposit_tree()];
+        let payload = |name: &RepositoryName| pair.from().item(name).unwrap().payload_path();
+        let [first, second] = [payload(&names[0]), payload(&names[1])];
+        let interrupt = Interrupt::default();
+        *pair.interrupt.lock().unwrap() = interrupt.clone();
+        let (from, to) = pair.watched(Arc::new(StopAt(second.clone(), interrupt.clone()))).unwrap();
+        let mut stopped = false;
+        pair.try_between(&from, &to, verb, Rules::default(), |it| stopped |= it.result.is_err());
+        assert!(interrupt.requested() && stopped, "{verb:?}");
+
+        *pair.interrupt.lock().unwrap() = Interrupt::default();
+        let trace = Arc::new(Trace::on(System::Own));
+        let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
+        pair.run_between(&from, &to, verb, Rules::default());
+        let trace = trace.0.lock().unwrap();
+        let is_read = |payload: &Path| {
+            trace.iter().any(|(done, path)| *done == Operation::Read && path.starts_with(payload))
+        };
+        assert_eq!((is_read(&first), is_read(&second)), (false, true), "{verb:?}");
+        assert_eq!(whole_items(&pair.to()), names.map(|name| name.to_string()));
+    }
 }

@@ -1,9 +1,11 @@
-//! The first failure ends a run that was told so: nothing more is begun.
+//! The first failure ends a run that was told so: nothing more is begun. A long run makes room as it goes.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
+use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
 use urepo::transfer::{NameFeed, Outcome, Rules, Summary, Verb};
 
@@ -79,4 +81,52 @@ fn at_the_first_failure_or_not() {
             }
         }
     }
+}
+
+/// What lies in the stages of the giver when an item comes to the receiver.
+struct AtArrival {
+    place: PathBuf,
+    staging: PathBuf,
+    left: Mutex<Option<Vec<PathBuf>>>,
+}
+
+impl Watch for AtArrival {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::Rename && path == self.place {
+            let walk = walkdir::WalkDir::new(&self.staging).into_iter().map(Result::unwrap);
+            let items = walk.filter(|entry| entry.file_name() == "item.toml");
+            let items = items.map(walkdir::DirEntry::into_path).collect();
+            self.left.lock().unwrap().get_or_insert(items);
+        }
+        Ok(())
+    }
+}
+
+/// Who migrates off a full disk needs the room of each group, and not only at the end.
+#[test]
+fn the_giver_is_cleared_group_by_group() {
+    let pair = Pair::across();
+    let names = [pair.deposit_tree(), pair.deposit_tree()];
+    let place = pair.root(1).join(urepo::layout::item_directory(&names[1]));
+    let staging = pair.root(0).join(".urepo/staging");
+    let arrival = Arc::new(AtArrival { place, staging, left: Mutex::default() });
+    let (from, to) = pair.watched(Arc::clone(&arrival) as _).unwrap();
+    let told = AtomicBool::new(false);
+    // The second is a group of its own: it is named once the first has been reported.
+    let feed: Box<NameFeed<'_>> = Box::new(|take| {
+        let _ = take(names[0].clone());
+        let mut patience = 0..10_000_000;
+        while !told.load(Ordering::SeqCst) && patience.next().is_some() {
+            std::thread::yield_now();
+        }
+        let _ = take(names[1].clone());
+        Ok(())
+    });
+    let mut each = |outcome: Outcome| {
+        assert!(outcome.result.is_ok(), "{outcome:?}");
+        told.store(true, Ordering::SeqCst);
+    };
+    pair.transfer(&from, &to, Verb::Migrate, Rules::default(), feed, &mut each).unwrap();
+    assert_eq!(arrival.left.lock().unwrap().as_deref(), Some(&[][..]));
+    assert_eq!(whole_items(&pair.to()), names.map(|name| name.to_string()));
 }

@@ -41,6 +41,8 @@ pub(super) struct Pair {
     /// Whether runs only plan.
     pub plans: AtomicBool,
     pub clock: TestClock,
+    /// Stops the next run, when it is requested.
+    pub interrupt: Mutex<Interrupt>,
 }
 
 pub(super) fn copy_rules(refresh: bool, revive: bool) -> Rules {
@@ -97,6 +99,7 @@ impl Pair {
             tombstones: Mutex::default(),
             plans: AtomicBool::new(false),
             clock,
+            interrupt: Mutex::default(),
         }
     }
 
@@ -246,7 +249,7 @@ impl Pair {
         feed: Box<NameFeed<'_>>,
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
-        let (agent, interrupt) = (agent(), Interrupt::default());
+        let (agent, interrupt) = (agent(), self.interrupt.lock().unwrap().clone());
         let plans = self.plans.load(Ordering::Relaxed);
         let writer = |collection: &Collection, needed: bool| {
             let writer = || collection.writer(&agent, &waiter(&self.clock));
