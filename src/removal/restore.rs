@@ -127,6 +127,7 @@ impl Remover<'_> {
         after.timestamp =
             updated.unwrap_or_else(|| self.caller.clock.now().floor(SECOND).max(before.timestamp));
         after.removal = None;
+        after.note_restored(self.caller.clock.now());
         let text = after
             .rewritten(&record.text, before)
             .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::{Sidecar, SidecarError, datetime};
-use crate::identity::Instant;
+use crate::identity::{Instant, SECOND};
 use crate::item::State;
 
 /// Keys of `[origin]` that only a Copy has.
@@ -105,6 +105,13 @@ impl Sidecar {
     /// The id of the collection of the Original that a Copy was made of.
     pub fn made_of(&self) -> Option<&str> {
         self.origin.get("collection").and_then(Value::as_str)
+    }
+
+    /// Says in `[origin]` that the item was deleted, and restored `now`.
+    pub(crate) fn note_restored(&mut self, now: Instant) {
+        let text = now.floor(SECOND).to_string();
+        let date = text.parse().map_or(Value::String(text), Value::Datetime);
+        self.origin.insert("restored".to_owned(), date);
     }
 
     /// Removes from `[origin]` the keys that only a Copy has.

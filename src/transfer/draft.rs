@@ -214,7 +214,7 @@ impl Draft {
         }
         let text = match (self.staged.step, &self.to) {
             (Step::Revive, Some((_, tombstone))) => {
-                let revived = sidecars::revived(&tombstone.sidecar, &self.source.sidecar);
+                let revived = sidecars::revived(&tombstone.sidecar, &self.source.sidecar, now);
                 sidecars::text(&self.staged.name, tombstone, &revived)?
             }
             _ => sidecars::text(&self.staged.name, &self.source, &copy)?,

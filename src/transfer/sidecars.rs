@@ -59,9 +59,12 @@ fn as_brought(before: &Sidecar, tombstone: &Sidecar) -> Sidecar {
 
 /// The Original that comes back in place of its tombstone, with the bytes of `copy`. Nothing of it has
 /// changed, so its Copies are as current as they were.
-pub(super) fn revived(tombstone: &Sidecar, copy: &Sidecar) -> Sidecar {
+pub(super) fn revived(tombstone: &Sidecar, copy: &Sidecar, now: Instant) -> Sidecar {
     let (state, timestamp) = (State::Original, copy.timestamp);
-    Sidecar { state, timestamp, handover: None, removal: None, ..tombstone.clone() }
+    let mut revived =
+        Sidecar { state, timestamp, handover: None, removal: None, ..tombstone.clone() };
+    revived.note_restored(now);
+    revived
 }
 
 /// The Copy that stands for an Original while it is handed over.

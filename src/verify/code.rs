@@ -77,6 +77,8 @@ codes! {
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
     // The Original is where it went, so this one may be a second.
     ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it left for another collection";
+    // The Original is elsewhere, or was replaced here by an older state of the item.
+    StateContradicted = 113, Damage, "the sidecar and the inventory contradict each other about which state an item is in";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "something is in the payload that is not in the sidecar";

@@ -39,7 +39,7 @@ impl InventoryCheck<'_> {
             Discrepancy::Missing(name, state, certainty) => {
                 tell(Report::Item(missing(name, state, certainty)))
             }
-            // States are not compared here: the sidecars say them.
+            // The state is compared when the sidecar is read.
             Discrepancy::OtherState(..) => ControlFlow::Continue(()),
             Discrepancy::Returned(name, line) => {
                 let place = Place::Tree(PathBuf::from(name.as_str()));
@@ -100,6 +100,22 @@ fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
 pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
     match collection.returned(name) {
         Ok(line) => line.map(|line| item_returned(Place::Item, &line)),
+        Err(error) => Some(Finding::of_error(Place::Item, &error)),
+    }
+}
+
+/// The finding of an item in `state` of which the inventory says something else, and its sidecar does not say why.
+pub(super) fn contradiction(
+    collection: &Collection,
+    name: &RepositoryName,
+    state: State,
+) -> Option<Finding> {
+    match collection.contradicting_line(name, state) {
+        Ok(line) => line.map(|line| {
+            let recorded = line.state().map(|state| format!("the inventory says {state}"));
+            let detail = format!("it says {state}; {}: {line}", recorded.unwrap_or_default());
+            Finding::new(Code::StateContradicted, Place::Item, detail)
+        }),
         Err(error) => Some(Finding::of_error(Place::Item, &error)),
     }
 }

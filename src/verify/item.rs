@@ -102,6 +102,11 @@ impl Inspection {
         Some(inspection)
     }
 
+    /// The state of the item, unless it is damaged as far as it was looked at.
+    pub(super) fn sound_state(&self) -> Option<State> {
+        self.report.state.filter(|_| !self.report.findings.is_damage())
+    }
+
     /// Adds what was found elsewhere.
     pub(super) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.report.findings.push(finding));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::answer::{JobResult, Unverified};
 use super::finding::{Finding, Place};
-use super::inventory::{absent, returned};
+use super::inventory::{absent, contradiction, returned};
 use super::item::Inspection;
 use super::reading::DigestRun;
 use super::stray::{IN_TRASH, kind_at, stray};
@@ -151,6 +151,9 @@ impl Work<'_> {
         let inspection = Inspection::of(name, dir, self.context);
         let mut inspection = inspection.ok_or(Err(Unverified::Stopped))?;
         inspection.extend(returned);
+        let state = inspection.sound_state();
+        let contradiction = state.and_then(|it| contradiction(self.collection, &ticket.name, it));
+        inspection.extend(contradiction);
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);
         Ok(inspection)

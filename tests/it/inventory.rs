@@ -1,5 +1,6 @@
 //! The collection knows what it should hold, whatever becomes of its files.
 
+mod contradicted;
 mod correcting;
 mod returned;
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use urepo::collection::{CollectionError, Discrepancy, Names};
 use urepo::holdings::{self, Holdings, Survey, Weight};
-use urepo::identity::Prefix;
+use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -26,8 +26,9 @@ use tally::{Contradiction, Tally};
 /// path, how many items it holds in which state, and their bytes. An Original should have as many
 /// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
 /// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
-/// was deleted. So are an item that a collection should hold by its inventory and does not, and an
-/// Original or a tombstone that left for another collection and was put back by hand.
+/// was deleted. So are an item that a collection should hold by its inventory and does not, an
+/// Original or a tombstone that left for another collection and was put back by hand, and an item
+/// put back by hand in another state than recorded.
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory,
 /// and those of --with. Sidecars are compared and no file is read: that is for `urepo verify`. The
@@ -109,7 +110,39 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
             context.printer.line(&tell::line(known, holdings, concern))?;
         }
     }
+    for holding in &holdings.all {
+        let (at, name) = (holding.collection, &holding.name);
+        let Ok(record) = &holding.record else { continue };
+        match known.collections[at].contradicting_line(name, record.state) {
+            Ok(Some(_)) => {
+                report_contradiction(context, known, tally, at, name, Contradiction::State)?;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let reason = Failure::from(error).in_one_line();
+                context.printer.error(&reason);
+                tally.unlisted(known, at, reason);
+            }
+        }
+    }
     Ok(())
+}
+
+/// Counts and reports what the inventory of the collection `at` contradicts.
+fn report_contradiction(
+    context: &Context,
+    known: &Known,
+    tally: &mut Tally,
+    at: usize,
+    name: &RepositoryName,
+    what: Contradiction,
+) -> Done {
+    tally.contradicted(known, at, name, what);
+    if context.printer.json {
+        context.printer.record(&tell::contradiction_record(known, at, name, what))
+    } else {
+        context.printer.line(&tell::contradiction_line(known, at, name, what))
+    }
 }
 
 /// Reports the items that are gone from a collection though they did not leave it by its inventory, and those
@@ -123,12 +156,7 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
                 Discrepancy::Returned(name, _) => (name, Contradiction::Returned),
                 _ => return ControlFlow::Continue(()),
             };
-            tally.contradicted(known, at, &name, what);
-            written = if context.printer.json {
-                context.printer.record(&tell::contradiction_record(known, at, &name, what))
-            } else {
-                context.printer.line(&tell::contradiction_line(known, at, &name, what))
-            };
+            written = report_contradiction(context, known, tally, at, &name, what);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;

@@ -33,6 +33,7 @@ mod mend;
 mod rebuild;
 mod recall;
 mod recorded;
+mod states;
 mod year;
 
 use std::collections::BTreeMap;

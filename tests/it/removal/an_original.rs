@@ -30,14 +30,18 @@ fn leaves_a_tombstone_that_says_all_it_said() {
 #[test]
 fn comes_back_as_it_was() {
     let world = World::new();
-    let (before, files) = (world.sidecar("archive"), tree(&world.item("archive")));
+    let payload = world.item("archive").join("doc");
+    let (before, files) = (world.sidecar("archive"), tree(&payload));
     world.delete("archive", &forced()).unwrap();
     let revived = world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!((revived.state, revived.files), (State::Original, before.payload.files));
     let after = world.sidecar("archive");
     let timestamp = after.timestamp;
-    assert_eq!(after, Sidecar { timestamp, ..before });
-    assert_eq!(tree(&world.item("archive")), files);
+    let mut origin = after.origin.clone();
+    assert!(origin.remove("restored").is_some_and(|date| date.is_datetime()), "{after:?}");
+    assert_eq!(origin, before.origin);
+    assert_eq!(after, Sidecar { timestamp, origin: after.origin.clone(), ..before });
+    assert_eq!(tree(&payload), files);
     assert!(is_whole(&world.open("archive"), &world.name));
     assert_eq!(world.trash(), []);
 }

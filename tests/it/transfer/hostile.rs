@@ -156,7 +156,10 @@ fn what_lies_behind_a_planted_link_is_no_proof_of_a_copy() {
     let pair = Pair::new();
     let name = deposit_odd(&pair);
     pair.run(Verb::Copy, Rules::default());
-    rewrite(&pair.from(), &name, |sidecar| sidecar.state = State::Copy);
+    rewrite(&pair.from(), &name, |sidecar| {
+        sidecar.state = State::Copy;
+        sidecar.origin.insert("copied".to_owned(), "2026-11-22T00:00:00Z".into());
+    });
     move_outside(&pair, 1, &name);
     for (verb, checksum) in [(Verb::Copy, true), (Verb::Migrate, false)] {
         let rules = Rules { checksum, ..Rules::default() };

@@ -37,7 +37,12 @@ fn arrange(from: State, there: There) -> Pair {
         if state == State::Deleted {
             std::fs::remove_dir_all(collection.item(&name).unwrap().payload_path()).unwrap();
         }
-        rewrite(collection, &name, |sidecar| sidecar.state = state);
+        rewrite(collection, &name, |sidecar| {
+            sidecar.state = state;
+            if state == State::Copy {
+                sidecar.origin.entry("copied").or_insert("2026-11-22T00:00:00Z".into());
+            }
+        });
     };
     set(&pair.from(), from);
     if let There::Same(state) | There::Older(state) | There::Other(state) = there {

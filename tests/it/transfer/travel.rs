@@ -184,8 +184,9 @@ fn the_original_comes_back_with_the_bytes_of_its_copy() {
     assert_eq!(step(&pair.plan(Verb::Copy, rules)[0]), Step::Revive);
     assert_eq!(step(&pair.run(Verb::Copy, rules)[0]), Step::Revive);
     pair.turn();
-    let after = held(&pair.from(), &name);
+    let mut after = held(&pair.from(), &name);
     assert_eq!(after.removal, None);
+    assert!(after.origin.remove("restored").is_some_and(|date| date.is_datetime()));
     assert_eq!(after, before, "nothing has changed, and no Copy is stale");
     assert!(pair.is_clean());
     assert_eq!(step(&pair.run(Verb::Copy, Rules::default())[0]), Step::Skip);

@@ -181,6 +181,7 @@ const ITEM: Format = Format {
                     "",
                     "tables, one for each hand-over of the Original: `from`, `to`, `date`; after a promotion also `lost` and `reason`",
                 ),
+                ("restored", "", "when the item was restored after it was deleted"),
                 ("removed", "", "the tombstone that this Copy replaced: `by`, `reason`, `date`"),
             ],
         },

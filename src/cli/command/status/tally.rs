@@ -18,7 +18,7 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and what became of them.
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
-    pub(super) concerns: [(Kind, u64); 10],
+    pub(super) concerns: [(Kind, u64); 11],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -48,7 +48,7 @@ pub(super) struct Kind {
 }
 
 /// In order of urgency.
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind {
         name: "two-originals",
         one: "item with two Originals",
@@ -60,6 +60,12 @@ const KINDS: [Kind; 10] = [
         one: "item that left and is back",
         many: "items that left and are back",
         hint: "`urepo -c PATH verify NAME` tells where it went, and what to do",
+    },
+    Kind {
+        name: "contradicted",
+        one: "item in another state than recorded",
+        many: "items in another state than recorded",
+        hint: "`urepo -c PATH verify NAME` tells what is recorded, and what to do",
     },
     Kind {
         name: "handover",
@@ -115,13 +121,13 @@ const KINDS: [Kind; 10] = [
 fn rank(concern: &Concern) -> Option<usize> {
     Some(match concern {
         Concern::TwoOriginals(_) => CONFLICT,
-        Concern::Handover(_) => 2,
-        Concern::Unreadable(_) => 3,
-        Concern::Unsealed(_) => 4,
-        Concern::FewCopies { .. } => 5,
-        Concern::Stale(_) => 6,
-        Concern::Different(_) => 7,
-        Concern::Orphan(_) => 8,
+        Concern::Handover(_) => 3,
+        Concern::Unreadable(_) => 4,
+        Concern::Unsealed(_) => 5,
+        Concern::FewCopies { .. } => 6,
+        Concern::Stale(_) => 7,
+        Concern::Different(_) => 8,
+        Concern::Orphan(_) => 9,
         Concern::Left { .. } => return None,
     })
 }
@@ -134,6 +140,8 @@ const CONFLICT: usize = 0;
 pub(super) enum Contradiction {
     /// An Original or a tombstone that left for another collection is here.
     Returned,
+    /// The sidecar of an item and the inventory contradict each other about its state.
+    State,
     /// An item that did not leave is gone.
     Vanished,
 }
@@ -143,7 +151,8 @@ impl Contradiction {
     fn rank(self) -> usize {
         match self {
             Contradiction::Returned => 1,
-            Contradiction::Vanished => 9,
+            Contradiction::State => 2,
+            Contradiction::Vanished => 10,
         }
     }
 

@@ -73,6 +73,7 @@ fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> Strin
     let collection = escape::one_line(&known.collections[at].settings().name);
     match what {
         Contradiction::Returned => format!("left `{collection}`, and is back there"),
+        Contradiction::State => format!("in another state than `{collection}` recorded"),
         Contradiction::Vanished => format!("vanished from `{collection}`"),
     }
 }

@@ -117,8 +117,18 @@ impl<'a> Ending<'a> {
         let is_all_damage = |is_it: &dyn Fn(&Code) -> bool| {
             self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
         };
-        let is_second = |code: &Code| [Code::ItemReturned, Code::TwoOriginals].contains(code);
-        if self.seen.contains(&Code::ItemReturned) && is_all_damage(&is_second) {
+        let is_second = |code: &Code| {
+            [Code::ItemReturned, Code::StateContradicted, Code::TwoOriginals].contains(code)
+        };
+        let one_gives_way = "`urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy of the other; \
+             nothing here was changed";
+        let is_put_back = self.seen.contains(&Code::StateContradicted) && is_all_damage(&is_second);
+        if is_put_back && self.seen.contains(&Code::TwoOriginals) {
+            one_gives_way
+        } else if is_put_back {
+            "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again, `urepo delete ITEM` a \
+             tombstone; `urepo recover --inventory` accepts what is there"
+        } else if self.seen.contains(&Code::ItemReturned) && is_all_damage(&is_second) {
             "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again; remove a tombstone by \
              hand; `urepo recover --inventory` accepts either"
         } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
@@ -132,8 +142,7 @@ impl<'a> Ending<'a> {
         } else if self.total.tree_damage > 0 {
             "`urepo man` says what the codes mean; nothing here was changed"
         } else if self.seen.contains(&Code::TwoOriginals) {
-            "`urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy of the other; \
-             nothing here was changed"
+            one_gives_way
         } else {
             // They cannot be both right, and only a person knows which one is.
             "`urepo show -c COLLECTION ITEM` shows what each of them holds; `urepo -c COLLECTION delete ITEM` \

@@ -1,0 +1,72 @@
+//! Items whose sidecar contradicts the inventory about their state.
+//!
+//! Most commands replace the sidecar of an item before they record its state. Each such change leaves its date in
+//! the sidecar, so that one without a date after the record was put back by hand, perhaps from a backup.
+
+use super::{Certainty, Collection, InventoryLine, Recorded};
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::item::State;
+use crate::sidecar::Sidecar;
+
+impl Collection {
+    /// The last line about the item `name`, whose sidecar is in `state`, if that contradicts the line: the
+    /// Original of an item recorded as a Copy or as deleted, or less than a recorded Original, and the sidecar
+    /// has no later change that explains it.
+    ///
+    /// Nothing while others may be changing the collection.
+    pub fn contradicting_line(
+        &self,
+        name: &RepositoryName,
+        state: State,
+    ) -> Result<Option<InventoryLine>, PathError> {
+        // Comparing the names reports an inventory that cannot be read.
+        let Ok(Some(recorded)) = self.last_record(name) else { return Ok(None) };
+        if !differs(recorded.line.state(), state) {
+            return Ok(None);
+        }
+        let read = self.item(name).and_then(|item| Ok((item.read_sidecar()?, item)));
+        let (read, item) = match read {
+            Ok(read) => read,
+            Err(CollectionError::Disk(error)) => return Err(error),
+            // Verification says what is wrong with it.
+            Err(_) => return Ok(None),
+        };
+        // A run that replaced the sidecar and has not recorded that is at work, or was killed.
+        if self.has_writers()? {
+            return Ok(None);
+        }
+        let Some(Recorded { line, certainty: Certainty::Certain }) = self.last_record(name)? else {
+            return Ok(None);
+        };
+        let is_contradiction = differs(line.state(), read.sidecar.state)
+            && last_change(&read.sidecar) < Some(line.date.floor(SECOND))
+            && item.has_sidecar(&read.stamp)?;
+        Ok(is_contradiction.then_some(line))
+    }
+}
+
+/// Whether the recorded state and the one in the sidecar leave open where the Original is.
+fn differs(recorded: Option<State>, found: State) -> bool {
+    recorded.is_some_and(|it| it != found && [it, found].contains(&State::Original))
+}
+
+/// When the item came to be in its state, as far as the sidecar says.
+fn last_change(sidecar: &Sidecar) -> Option<Instant> {
+    let date = |value: &toml::Value| match value {
+        toml::Value::Datetime(date) => date.to_string().parse().ok(),
+        toml::Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    let origin = &sidecar.origin;
+    match sidecar.state {
+        State::Original => {
+            let handovers = origin.get("handovers").and_then(toml::Value::as_array);
+            let handovers = handovers.into_iter().flatten().filter_map(|it| it.get("date"));
+            handovers.chain(origin.get("restored")).filter_map(date).max()
+        }
+        State::Copy => origin.get("copied").and_then(date),
+        State::Deleted => Some(sidecar.timestamp),
+    }
+}
