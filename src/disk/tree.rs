@@ -198,8 +198,9 @@ impl Dir {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the test is somebody else, beside the library")]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test is somebody else, beside the library")]
+
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::sync::Arc;
