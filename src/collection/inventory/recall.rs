@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::line::InventoryLine;
 use super::recorded::{Certainty, Recorded};
-use super::year::{YearInventory, visit_lines, without_end};
+use super::year::{Known, YearInventory, visit_lines, without_end};
 use super::{Collection, Departure, Destination, InventoryChange, MAX_LINE_BYTES, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
@@ -80,6 +80,16 @@ impl InventoryReader {
         let Some(start) = later.or_else(found) else { return Ok(None) };
         let certainty = Certainty::of(start, year.known.last_rotten);
         Ok(line_at(file, start)?.map(|line| Recorded { line, certainty }))
+    }
+
+    /// The state of an item as far as the inventory was read: nothing is looked up on the disk.
+    fn state_read(&self, name: &RepositoryName) -> Option<State> {
+        let year = self.years.get(&year_file(name))?;
+        let leaf = name.components()[3];
+        match year.known.find(leaf.as_bytes()).filter(|_| !year.later.contains_key(leaf))? {
+            (_, Known::Here(state)) => state,
+            (_, Known::Left) => None,
+        }
     }
 
     /// Opens the file of a year, unless it is open: others may have put a new file, or a new inventory, in
@@ -167,6 +177,11 @@ impl Collection {
         let Some(own) = self.own()? else { return Ok(None) };
         let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
         reader.last_record(own, name)
+    }
+
+    /// The state of the item `name` that the inventory last recorded, if that was read before.
+    pub(super) fn state_read(&self, name: &RepositoryName) -> Option<State> {
+        self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner).state_read(name)
     }
 
     /// The last line about the item `name`, if it says that the item left for another collection.
