@@ -66,9 +66,7 @@ impl<'a> Refresh<'a> {
     ) -> Refresh<'a> {
         Refresh { collection, context, report, depth: RefreshDepth::Directories, pool: None }
     }
-}
 
-impl Refresh<'_> {
     /// Takes in logged items and lists changed directories; with [`RefreshDepth::Sidecars`], lists all of them
     /// and compares every sidecar.
     pub(super) fn run(

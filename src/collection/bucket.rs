@@ -41,15 +41,17 @@ impl Buckets {
         let number = filling.begun;
         filling.begun += 1;
         let name = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
-        if filling.bucket.as_ref().is_none_or(|(open, _)| *open != name) {
-            stage.make_dir(&name)?;
-            filling.bucket = Some((name.clone(), stage.open_dir(&name)?));
-        }
+        let bucket = match filling.bucket.take() {
+            Some((open, bucket)) if open == name => bucket,
+            _ => {
+                stage.make_dir(&name)?;
+                stage.open_dir(&name)?
+            }
+        };
         let item = PathBuf::from(number.to_string());
-        if let Some((_, bucket)) = &filling.bucket {
-            bucket.make_dir(&item)?;
-            bucket.make_dir(item.join(layout::PAYLOAD))?;
-        }
+        let (name, bucket) = filling.bucket.insert((name, bucket));
+        bucket.make_dir(&item)?;
+        bucket.make_dir(item.join(layout::PAYLOAD))?;
         Ok(name.join(item))
     }
 

@@ -238,7 +238,7 @@ impl<'a> Issuer<'a> {
 pub struct Memory {
     /// Whose it is.
     pub prefix: crate::identity::Prefix,
-    /// What dates are rounded to.
+    /// The granularity of dates.
     pub granularity: Setting,
     /// What it says; nothing before the first label, or when it is lost.
     pub record: Option<crate::distributor::slot::Record>,

@@ -85,7 +85,7 @@ pub struct Subsystem {
     /// The port that they are built from; 800 is not written.
     #[serde(default = "ibip_port")]
     pub ip_port: u16,
-    /// What dates are rounded to.
+    /// The granularity of dates.
     #[serde(default)]
     pub granularity: Setting,
     /// The directory of the memory, where several collections of one host share the prefix.

@@ -102,7 +102,7 @@ pub enum FutureDate {
 pub struct Distributor<'a> {
     /// The prefix, one identification subsystem.
     pub prefix: Prefix,
-    /// What dates are rounded to.
+    /// The granularity of dates.
     pub setting: Setting,
     /// The directory of memories.
     pub dir: Dir,

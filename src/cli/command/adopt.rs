@@ -51,7 +51,7 @@ pub(crate) struct Adopt {
     host: Option<String>,
     #[command(flatten)]
     made: SubsystemArgs,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
     #[arg(long, default_value_t = Setting::Auto, requires = "host", help_heading = "New collection")]
     granularity: Setting,
     #[command(flatten)]

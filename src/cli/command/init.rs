@@ -43,7 +43,7 @@ pub(crate) struct Init {
     host: String,
     #[command(flatten)]
     subsystem: SubsystemArgs,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
     #[arg(long, default_value_t = Setting::Auto, help_heading = "New collection")]
     granularity: Setting,
     #[command(flatten)]

@@ -36,7 +36,7 @@ pub(crate) struct IssueArgs {
     /// The subsystem that issues the identifiers, by name or prefix
     #[arg(long, value_name = "NAME")]
     pub(super) subsystem: Option<String>,
-    /// What dates are rounded to: auto, or seconds such as 60, 1, 0.1
+    /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
     #[arg(long)]
     pub(super) granularity: Option<Setting>,
     /// How long to wait for an identifier, such as 5s or 2m [env: UREPO_MAX_WAIT]

@@ -1,4 +1,4 @@
-//! What `promote` and `demote` share: the selection of items, the question, and the report.
+//! The common part of `promote` and `demote`: the selection of items, the question, and the report.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

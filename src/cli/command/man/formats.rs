@@ -80,7 +80,7 @@ const COLLECTION: Format = Format {
                 (
                     "granularity",
                     "string",
-                    "what dates are rounded to: `auto`, or seconds such as `1`, `60` or `0.001`",
+                    "granularity of dates: `auto`, or seconds such as `1`, `60` or `0.001`",
                 ),
                 (
                     "distributor",

@@ -75,7 +75,7 @@ impl Reporter<'_> {
     }
 }
 
-/// What a run does with an item.
+/// The outcome of a deposit in records and summaries.
 pub(super) const DEPOSITED: Option<&str> = Some("deposited");
 
 /// The one path of a source.

@@ -38,7 +38,7 @@ impl Promote {
         Ok(ids)
     }
 
-    /// What to do with a collection that can be opened, unless it has given up all items that are named.
+    /// The way out for a collection that can be opened, unless it has given up all the items named.
     fn reason_to_keep(
         &self,
         run: &RegistrarRun<'_>,
@@ -89,7 +89,7 @@ impl Promote {
         }))
     }
 
-    /// What cannot be opened may hold the Originals.
+    /// Refuses while a collection that cannot be opened may hold the Originals.
     pub(super) fn refuse_missing(&self, context: &Context, known: &Known) -> Done {
         let is_lost = |missing: &&Missing| {
             self.lost
