@@ -37,6 +37,7 @@
 //! | `ibip`, `ibip_prefix`, `numeral` | the `IBIp`, and numbers in base 27 |
 //! | `legacy` | labels from before 2009 |
 //! | `identifier`, `pasted`, `scan` | any form, out of any text |
+//! | `language` | language tags, and choosing one by preference |
 //! | `error`, `escape` | what is wrong with a text, and where |
 //! | `folding`, `serial` | comparing without case; serde |
 //!
@@ -59,6 +60,7 @@ mod ibip;
 mod ibip_prefix;
 mod identifier;
 mod instant;
+mod language;
 mod legacy;
 mod name;
 mod numeral;
@@ -76,6 +78,7 @@ pub use ibip::Ibip;
 pub use ibip_prefix::IbipPrefix;
 pub use identifier::Identifier;
 pub use instant::{Instant, SECOND};
+pub use language::{Language, LanguagePreferences};
 pub use legacy::LegacyLabel;
 pub use name::{RepositoryName, is_suffix_leaf, parse_suffix};
 pub use oddity::Oddity;

@@ -2,6 +2,7 @@
 //! hold for all of them.
 
 mod examples;
+mod languages;
 mod properties;
 mod refusals;
 
@@ -16,6 +17,11 @@ fn tables(text: &str, key: &str) -> Vec<Table> {
 
 fn generation(key: &str) -> Vec<Table> {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/generation.toml");
+    tables(&read(text), key)
+}
+
+fn resolution(key: &str) -> Vec<Table> {
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/resolution.toml");
     tables(&read(text), key)
 }
 
