@@ -1,7 +1,7 @@
 //! Synchronising an index with the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -244,18 +244,15 @@ impl<'a> Refresh<'a> {
         year: &IndexedYear<'_>,
         leaves: &[String],
     ) -> Result<u64, CatalogError> {
-        let (mut start, mut bytes, mut there) = (0, 0, 0);
-        for (at, leaf) in leaves.iter().enumerate() {
+        let size = |leaf: &String| {
             // Reading the sidecar reports the error.
             let stat = year.dir.stat(Path::new(leaf).join(layout::SIDECAR)).unwrap_or(None);
-            let size = stat.map_or(0, |stat| stat.bytes);
-            if bytes > 0 && bytes + size > BYTES_AT_A_TIME {
-                there += self.read_group(index, year, &leaves[start..at])?;
-                (start, bytes) = (at, 0);
-            }
-            bytes += size;
-        }
-        Ok(there + self.read_group(index, year, &leaves[start..])?)
+            stat.map_or(0, |stat| stat.bytes)
+        };
+        let groups = groups_by_size(leaves.iter().map(size));
+        groups
+            .into_iter()
+            .try_fold(0, |there, group| Ok(there + self.read_group(index, year, &leaves[group])?))
     }
 
     /// Reads items into the index in one transaction. Returns the number of items that exist.
@@ -348,6 +345,22 @@ impl<'a> Refresh<'a> {
     }
 }
 
+/// Splits sidecars of these sizes, in bytes, into groups for one transaction each.
+fn groups_by_size(sizes: impl IntoIterator<Item = u64>) -> Vec<Range<usize>> {
+    let (mut groups, mut group, mut bytes) = (Vec::new(), 0..0, 0_u64);
+    for size in sizes {
+        bytes = bytes.saturating_add(size);
+        if bytes > BYTES_AT_A_TIME && !group.is_empty() {
+            let end = group.end;
+            groups.push(std::mem::replace(&mut group, end..end));
+            bytes = size;
+        }
+        group.end += 1;
+    }
+    groups.push(group);
+    groups
+}
+
 /// Whether the sidecar of an item has the version `recorded`. A sidecar that cannot be inspected has not:
 /// reading it reports the error.
 fn has_version(year: &Dir, leaf: &str, recorded: RecordedVersion) -> bool {
@@ -395,5 +408,18 @@ mod tests {
             let expected: BTreeSet<String> = directories.keys().filter(is_child).cloned().collect();
             assert_eq!(children(&directories, path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn a_transaction_has_few_large_sidecars_and_many_small_ones() {
+        let large = BYTES_AT_A_TIME;
+        let ends = |sizes: &[u64]| -> Vec<usize> {
+            let groups = groups_by_size(sizes.iter().copied());
+            groups.into_iter().map(|group| group.end).collect()
+        };
+        assert_eq!(ends(&[]), [0]);
+        assert_eq!(ends(&[1; 512]), [512]);
+        assert_eq!(ends(&[large / 2; 5]), [2, 4, 5]);
+        assert_eq!(ends(&[large + 1, 1, 1, large, u64::MAX, u64::MAX]), [1, 3, 4, 5, 6]);
     }
 }

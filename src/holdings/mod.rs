@@ -45,7 +45,7 @@ pub(crate) use reading::{judge_all, read};
 pub use survey::{Report, Survey};
 pub(crate) use whereabouts::{
     Claim, Remains, Trail, follow, is_same, may_be_original, refuse_deleted, refuse_departed,
-    refuse_second,
+    refuse_put_back, refuse_second,
 };
 pub use whereabouts::{Giver, OriginalError, Peers, UnseenRule};
 

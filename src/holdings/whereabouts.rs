@@ -12,7 +12,7 @@ use crate::collection::{
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Handover, Party};
+use crate::sidecar::{Handover, Party, Sidecar};
 use crate::wait::Waiter;
 
 /// Why an item does not become an Original: another collection holds it, or may hold it.
@@ -76,14 +76,15 @@ pub enum OriginalError {
         /// That collection.
         path: PathBuf,
     },
-    /// The sidecar says Original, but the inventory of the same collection says that the item left.
+    /// The sidecar says Original, but the inventory of the same collection says that the item left, or became a
+    /// Copy.
     #[error("`{}` no longer holds the Original of `{name}`: by its inventory, {line}", path.display())]
     Departed {
         /// The item.
         name: RepositoryName,
         /// That collection.
         path: PathBuf,
-        /// When it left, and where it went.
+        /// When it left, and where it went, or when it became a Copy.
         line: Box<InventoryLine>,
     },
     /// A collection cannot be read.
@@ -252,6 +253,24 @@ pub(crate) fn refuse_departed(
         let (name, path) = (name.clone(), collection.path().to_path_buf());
         Err(OriginalError::Departed { name, path, line: Box::new(line) })
     })
+}
+
+/// Makes sure that the inventory of `collection`, where `sidecar` says that it holds the Original of `name`, says
+/// neither that the item left nor that it has become a Copy: then it was put back by hand, and another collection
+/// holds the Original.
+pub(crate) fn refuse_put_back(
+    name: &RepositoryName,
+    collection: &Collection,
+    sidecar: &Sidecar,
+) -> Result<(), OriginalError> {
+    refuse_departed(name, collection)?;
+    match collection.contradicted_by(name, sidecar)? {
+        Some(line) if line.state() == Some(State::Copy) => {
+            let (name, path) = (name.clone(), collection.path().to_path_buf());
+            Err(OriginalError::Departed { name, path, line: Box::new(line) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes sure that none of `others` holds the Original of `name`, or may hold it by what it says itself:

@@ -4,7 +4,7 @@ use super::proof::{self, Holding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::disk::PathError;
-use crate::holdings::{Peers, refuse_departed};
+use crate::holdings::{Peers, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -115,7 +115,7 @@ impl<'a> Planned<'a> {
         let step = step(&record, has_payload(item)?)?;
         if step != Step::TakeAway {
             // Its tombstone would delete the Original that is elsewhere.
-            refuse_departed(item.name(), collection)?;
+            refuse_put_back(item.name(), collection, &record.sidecar)?;
         }
         if step != Step::FinishBurial && order.damage == DamageRule::Refuse {
             prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {

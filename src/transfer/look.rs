@@ -9,7 +9,7 @@ use super::staged::Staged;
 use super::{Options, Refusal, RunMode, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::PathError;
-use crate::holdings::{Giver, OriginalError, Remains, may_be_original, refuse_departed};
+use crate::holdings::{Giver, OriginalError, Remains, may_be_original, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -107,7 +107,7 @@ impl Shared<'_> {
             Step::Revive => self.claim().check(from.name(), Remains::Tombstone)?,
             // A Copy of it does no harm: the Original that it became is later, or the same.
             Step::HandOver(_) | Step::Copy(Replaces::Tombstone) => {
-                refuse_departed(from.name(), self.from)?;
+                refuse_put_back(from.name(), self.from, &source.sidecar)?;
             }
             Step::Bury(_) if !self.is_deletion_recorded(from.name())? => {
                 return Ok(Decision::Prepared(Prepared::Passed));

@@ -41,12 +41,21 @@ impl Collection {
         if self.has_writers()? {
             return Ok(None);
         }
+        let line = self.contradicted_by(name, &read.sidecar)?;
+        Ok(if item.has_sidecar(&read.stamp)? { line } else { None })
+    }
+
+    /// The same for an item whose sidecar was read, whether or not others are at work.
+    pub(crate) fn contradicted_by(
+        &self,
+        name: &RepositoryName,
+        sidecar: &Sidecar,
+    ) -> Result<Option<InventoryLine>, PathError> {
         let Some(Recorded { line, certainty: Certainty::Certain }) = self.last_record(name)? else {
             return Ok(None);
         };
-        let is_contradiction = differs(line.state(), read.sidecar.state)
-            && last_change(&read.sidecar) < Some(line.date.floor(SECOND))
-            && item.has_sidecar(&read.stamp)?;
+        let is_contradiction = differs(line.state(), sidecar.state)
+            && last_change(sidecar) < Some(line.date.floor(SECOND));
         Ok(is_contradiction.then_some(line))
     }
 }

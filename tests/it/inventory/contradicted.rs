@@ -61,6 +61,26 @@ fn an_original_where_there_was_a_copy_or_a_tombstone_is_damage() {
     }
 }
 
+/// It would be handed over as a second Original, or its tombstone would delete the one elsewhere.
+#[test]
+fn an_original_where_there_was_a_copy_neither_migrates_nor_is_deleted() {
+    for (line, code) in [
+        ("-c archive migrate NAME --to third", 23),
+        ("-c archive migrate NAME --to third --dry-run", 23),
+        ("-c archive delete NAME --with third --reason error", 23),
+        ("-c archive copy NAME --to third", 0),
+    ] {
+        let (sites, name) = put_back_after(LEAVE);
+        sites.run("init third --host third.example.org").succeeded();
+        let before = crate::support::tree(&sites.path("archive").join(&name));
+        let ran = sites.run(&line.replace("NAME", &name));
+        assert_eq!(ran.code, code, "{line}: {}{}", ran.stdout, ran.stderr);
+        let refused = "no longer holds the Original";
+        assert_eq!(ran.stderr.contains(refused), code != 0, "{line}: {}", ran.stderr);
+        assert_eq!(crate::support::tree(&sites.path("archive").join(&name)), before);
+    }
+}
+
 #[test]
 fn nothing_is_said_of_it_while_others_are_at_work() {
     let (sites, name) = put_back_after(LEAVE);

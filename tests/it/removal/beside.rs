@@ -1,6 +1,7 @@
 //! What others do to an item while it is brought back.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use urepo::collection::lock_items;
 use urepo::disk::Watcher;
+use urepo::verify::{self, Report, Scope};
 
 use super::*;
 use crate::support::LockedAt;
@@ -87,4 +89,44 @@ fn no_copy_is_promoted_while_the_original_comes_back() {
     let restoration = Restoration { peers, ..alone() };
     remover(&collection, &later(), |remover| remover.restore(&world.name, &restoration)).unwrap();
     assert!(locked_at.locked.load(Ordering::Relaxed));
+}
+
+/// Restores the item when its payload is looked for.
+struct RestoredAtLook {
+    world: World,
+    done: AtomicBool,
+}
+
+impl Watch for RestoredAtLook {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_look =
+            operation == Operation::Inspect && path == self.world.item("archive").join("doc");
+        if is_look && !self.done.swap(true, Ordering::Relaxed) {
+            self.world.restore(&[], DamageRule::Refuse).unwrap();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_item_that_comes_back_while_it_is_verified_is_in_order() {
+    let world = World::new();
+    world.delete("archive", &forced()).unwrap();
+    let (root, name) = (world.root("archive"), world.name.clone());
+    let restored = Arc::new(RestoredAtLook { world, done: AtomicBool::default() });
+    let watcher = Watcher::new(Arc::clone(&restored) as _);
+    let collection = Collection::open(&root, &watcher).unwrap();
+    let scope = Scope::Items(Box::new([name].into_iter()));
+    let options = verify::Options { depth: Depth::Full, jobs: 1 };
+    let mut reports = Vec::new();
+    let interrupt = Interrupt::default();
+    verify::verify(&collection, scope, options, &NoProgress, &interrupt, |report| {
+        reports.push(report);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert!(restored.done.load(Ordering::Relaxed), "nobody looked for the payload");
+    let [Report::Item(report)] = reports.as_slice() else { panic!("{reports:?}") };
+    assert_eq!(report.findings.as_slice(), []);
+    assert_eq!(report.state, Some(State::Original));
 }

@@ -1,6 +1,7 @@
 //! The last good copy.
 
 use super::*;
+use crate::support::Trace;
 
 /// Why the other collection does not count, after `change`.
 fn lack(change: impl FnOnce(&World)) -> Lack {
@@ -126,4 +127,18 @@ fn may_not_go_between_the_proof_and_the_lock() {
         assert_eq!(trash(&collection), []);
         world.rewrite("other", |sidecar| sidecar.state = State::Copy);
     }
+}
+
+/// A large sidecar is read once to decide, once as the proof, and its text is compared under the locks.
+#[test]
+fn its_sidecar_is_read_three_times_at_most() {
+    let world = World::with_copy();
+    let trace = Arc::new(Trace::default());
+    let watcher = Watcher::new(Arc::clone(&trace) as _);
+    let others = [Collection::open(&world.root("other"), &watcher).unwrap()];
+    world.delete("archive", &relying_on(&others)).unwrap();
+    let trace = trace.0.lock().unwrap();
+    let sidecar = world.item("other").join("item.toml");
+    let opened = trace.iter().filter(|it| **it == (Operation::Open, sidecar.clone())).count();
+    assert!((1..=3).contains(&opened), "{opened} times");
 }
