@@ -6,7 +6,7 @@ use super::labels::{Labels, label, words};
 use super::spoken::{language, month_number, state, update};
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::item::State;
-use crate::sidecar::Metadata;
+use crate::sidecar::{Metadata, RelationKind, Relations};
 
 /// The longest piece of BibTeX that is kept as it stands; the file itself stays where it is.
 const MAX_RAW_BYTES: usize = 60 * 1024;
@@ -21,7 +21,7 @@ pub(super) struct Description {
     pub state: Option<State>,
     /// The last update, as the reference gives it.
     pub updated: Option<Instant>,
-    pub relations: toml::Table,
+    pub relations: Relations,
     /// Whether an entry was taken, and what it says of the state is understood.
     pub is_clear: bool,
     pub notes: Vec<Note>,
@@ -132,10 +132,10 @@ impl<'a> Reader<'a> {
             }
             // Whose reference this is has been looked at.
             "repository" | "rep" => {}
-            "metadatarepository" => self.relation(field, "metadata", value),
-            "nextedition" => self.relation(field, "next_edition", value),
-            "previousedition" => self.relation(field, "previous_edition", value),
-            "nexthigherunit" => self.relation(field, "next_higher_unit", value),
+            "metadatarepository" => self.relation(field, &RelationKind::Metadata, value),
+            "nextedition" => self.relation(field, &RelationKind::NextEdition, value),
+            "previousedition" => self.relation(field, &RelationKind::PreviousEdition, value),
+            "nexthigherunit" => self.relation(field, &RelationKind::PartOf, value),
             "targetfile" | "target" => self.found.target = Some(plain(value)),
             "lastupdate" | "lastupdatedate" => match update(value) {
                 Some(instant) => self.found.updated = Some(instant),
@@ -224,13 +224,18 @@ impl<'a> Reader<'a> {
         self.add(field, "identifier", &text);
     }
 
-    fn relation(&mut self, field: &Field, relation: &str, value: &str) {
-        let text = plain(value);
-        if let Some(identifier) = words(value).iter().find_map(|word| label(word)) {
-            let identifier = toml::Value::String(identifier.to_string());
-            self.found.relations.entry(relation).or_insert(identifier);
-        } else {
-            self.found.notes.push(Note::NoIdentifier { field: field.name.clone(), text });
+    /// Adds all identifiers of a field; what does not fit is kept as it stands.
+    fn relation(&mut self, field: &Field, kind: &RelationKind, value: &str) {
+        let identifiers: Vec<_> = words(value).iter().filter_map(|word| label(word)).collect();
+        let mut is_whole = true;
+        for identifier in &identifiers {
+            is_whole &= self.found.relations.add(kind, identifier, None).is_ok();
+        }
+        if identifiers.is_empty() {
+            let (field, text) = (field.name.clone(), plain(value));
+            self.found.notes.push(Note::NoIdentifier { field, text });
+        }
+        if identifiers.is_empty() || !is_whole {
             self.own(field, value);
         }
     }
@@ -326,6 +331,7 @@ mod tests {
   metadatarepository = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46.30",
          last-update = "2017:05.17.17.45.29 (UTC) banon",
                 isbn = "85-1",
+      nexthigherunit = {8JMKD3MGPCW/46KUATE 8JMKD3MGPCW/46KUBT5},
       originalorcopy = {Copy}
         }"#,
         );
@@ -348,8 +354,13 @@ mod tests {
         assert_eq!(found.target.as_deref(), Some("paper_1.pdf"));
         assert_eq!(found.updated.unwrap().to_string(), "2017-05-17T17:45:29Z");
         assert_eq!(found.state, Some(State::Copy));
-        let metadata = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46.30".to_owned();
-        assert_eq!(found.relations["metadata"], toml::Value::String(metadata));
+        let metadata = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46.30".parse().unwrap();
+        assert_eq!(found.relations.first(&RelationKind::Metadata), Some(metadata));
+        let units: Vec<_> = found.relations.of(&RelationKind::PartOf).collect();
+        assert_eq!(
+            units,
+            ["8JMKD3MGPCW/46KUATE", "8JMKD3MGPCW/46KUBT5"].map(|it| it.parse().unwrap())
+        );
         assert_eq!(found.notes, []);
     }
 

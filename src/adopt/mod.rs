@@ -107,7 +107,7 @@ pub struct Plan {
     /// What the bare identifier opens.
     pub target: Option<PayloadPath>,
     /// Identifiers of other items, by kind of relation.
-    relations: toml::Table,
+    relations: crate::sidecar::Relations,
     /// The last update, where the description tells it.
     updated: Option<Instant>,
     /// What lies in the item beside its payload, and stays as it is.

@@ -82,9 +82,7 @@ impl Description {
         }
         self.target = self.target.take().or(other.target);
         self.updated = self.updated.or(other.updated);
-        for (relation, identifier) in other.relations {
-            self.relations.entry(relation).or_insert(identifier);
-        }
+        self.relations.complete_with(other.relations);
         other.notes.into_iter().for_each(|note| self.note(note));
         if other.state.is_some() {
             self.hold_as(other.state);

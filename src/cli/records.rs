@@ -278,7 +278,7 @@ impl Description {
             target: sidecar.target.as_ref().map(|it| PathAt::new("target", it.as_path())),
             transferable: sidecar.transferable,
             metadata: sidecar::json(sidecar.metadata.table()),
-            relations: sidecar::json(&sidecar.relations),
+            relations: sidecar::json(sidecar.relations.table()),
             origin: sidecar::json(&sidecar.origin),
             handover: sidecar.handover.as_ref().map(Handover::from),
             removal: sidecar.removal.as_ref().map(|removal| Removal {

@@ -17,7 +17,7 @@ pub struct Preset {
     /// The name that it has already; a new one is taken unless given.
     pub label: Option<Label>,
     /// The identifiers of other items, by kind of relation.
-    pub relations: toml::Table,
+    pub relations: crate::sidecar::Relations,
     /// Where it comes from, beyond the path of its source.
     pub origin: toml::Table,
     /// What its bytes are said to be.

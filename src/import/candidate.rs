@@ -8,7 +8,7 @@ use crate::collection::Label;
 use crate::deposit::{Beneath, Source};
 use crate::digest::Digest;
 use crate::disk::{PathError, resolved};
-use crate::sidecar::Metadata;
+use crate::sidecar::{Metadata, RelationKind, Relations};
 
 /// One thing to be imported.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ pub struct Candidate {
     /// What its bytes are to be: of a file, or of a whole payload.
     pub sha256: Option<Digest>,
     /// Relations to items by their identifiers.
-    pub relations: toml::Table,
+    pub relations: Relations,
     /// Relations to other rows: the kind, and the path of the row.
-    pub references: Vec<(String, PathBuf)>,
+    pub references: Vec<(RelationKind, PathBuf)>,
 }
 
 /// Where a candidate is.
@@ -72,7 +72,7 @@ impl Candidate {
             metadata: Metadata::default(),
             label: None,
             sha256: None,
-            relations: toml::Table::new(),
+            relations: Relations::default(),
             references: Vec::new(),
         }
     }

@@ -9,6 +9,7 @@ use crate::deposit::DepositError;
 use crate::disk::{HeldBy, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::sidecar::RelationError;
 
 /// Why something was not imported, or the import as a whole cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,14 @@ pub enum ImportError {
         kind: String,
         /// The row it leads to.
         to: String,
+    },
+    /// The item of a row has another such relation.
+    #[error("`{name}` does not take the relation: {cause}")]
+    RelationRefused {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        cause: RelationError,
     },
     /// The item that a relation belongs to is not an Original here.
     #[error("the relations of `{name}` were not set: it is {state} here")]

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, ItemPresence};
-use super::manifest::set_relation;
 use super::{Became, Event, ImportError, Ledger, Tell};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -75,15 +74,19 @@ fn relate_one(
     let item = ledger.collection().item(name)?;
     let read = item.read_sidecar()?;
     let mut sidecar = read.sidecar.clone();
-    let mut lost = None;
+    let mut unset = None;
     let mut is_new = false;
     for (kind, path) in &candidate.references {
-        match target(ledger, path)? {
-            Some(other) => {
-                let kinds: Vec<_> = kind.split('.').map(str::to_owned).collect();
-                is_new |= set_relation(&mut sidecar.relations, &kinds, other.to_string());
+        let Some(other) = target(ledger, path)? else {
+            let (kind, to) = (kind.to_string(), path.display().to_string());
+            unset = Some(ImportError::RelationLost { kind, to });
+            continue;
+        };
+        match sidecar.relations.add(kind, &other.into(), None) {
+            Ok(is_added) => is_new |= is_added,
+            Err(cause) => {
+                unset = Some(ImportError::RelationRefused { name: name.clone(), cause });
             }
-            None => lost = Some((kind.clone(), path.display().to_string())),
         }
     }
     if is_new {
@@ -98,10 +101,7 @@ fn relate_one(
         let _changing = writer.changing(ledger.collection(), vec![name.clone()]);
         writer.replace_sidecar(&item, &text)?;
     }
-    match lost {
-        Some((kind, to)) => Err(ImportError::RelationLost { kind, to }),
-        None => Ok(()),
-    }
+    unset.map_or(Ok(()), Err)
 }
 
 fn target(ledger: &Ledger<'_>, path: &Path) -> Result<Option<RepositoryName>, ImportError> {

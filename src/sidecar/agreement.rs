@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use toml::{Table, Value};
 
 use super::lines::SidecarLines;
-use super::{Handover, Metadata, Party, Removal, Seal, Sidecar, canonical};
+use super::{Handover, Metadata, Party, Relations, Removal, Seal, Sidecar, canonical};
 use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, State, Totals};
@@ -142,7 +142,7 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
                 target: files.first().map(|entry| entry.path.clone()),
                 transferable: kind != 3,
                 metadata: Metadata::as_found(metadata),
-                relations,
+                relations: Relations::as_found(relations),
                 origin,
                 handover: (kind == 1).then_some(Handover { token, party }),
                 removal: (kind == 2).then_some(Removal {

@@ -30,6 +30,7 @@ mod plain;
 mod print;
 mod raw;
 mod read;
+mod relations;
 mod rewrite;
 mod text;
 mod write;
@@ -44,6 +45,7 @@ pub use error::SidecarError;
 pub use files::Files;
 pub use json::json;
 pub use metadata::{Metadata, MetadataError, TERMS};
+pub use relations::{Relation, RelationError, RelationKind, Relations, UnclearRelation};
 pub(crate) use text::{NewText, SidecarText};
 
 /// The version of the format that is written.
@@ -72,7 +74,7 @@ pub struct Sidecar {
     /// The description.
     pub metadata: Metadata,
     /// Identifiers of other items, by kind of relation.
-    pub relations: toml::Table,
+    pub relations: Relations,
     /// Where the item came from.
     pub origin: toml::Table,
     /// A hand-over of the Original under way.

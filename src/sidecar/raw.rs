@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::care::{RawHandover, RawRemoval};
-use super::{FORMAT, Metadata, Sidecar, SidecarError, datetime};
+use super::{FORMAT, Metadata, Relations, Sidecar, SidecarError, datetime};
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{Content, Entry, PayloadPath, Totals};
@@ -94,7 +94,7 @@ impl Raw {
             target: self.target.map(|text| payload_path("target", &text)).transpose()?,
             transferable: self.transferable,
             metadata: Metadata::as_found(self.metadata),
-            relations: self.relations,
+            relations: Relations::as_found(self.relations),
             origin: self.origin,
             handover: self.handover.map(RawHandover::check).transpose()?,
             removal: self.removal.map(RawRemoval::check).transpose()?,

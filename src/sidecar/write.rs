@@ -54,7 +54,7 @@ impl Sidecar {
     pub fn description_digest(&self) -> Digest {
         let mut text = String::new();
         table(&mut text, "metadata", self.metadata.table());
-        table(&mut text, "relations", &self.relations);
+        table(&mut text, "relations", self.relations.table());
         let ibip = self.ibip.as_ref().map(ToString::to_string);
         text_pair(&mut text, "ibip", &ibip.unwrap_or_default());
         let target = self.target.as_ref().map(PayloadPath::to_text);
@@ -68,7 +68,7 @@ impl Sidecar {
         let mut text = String::with_capacity(USUAL_BYTES);
         self.write_head(&mut text);
         table(&mut text, "metadata", self.metadata.table());
-        table(&mut text, "relations", &self.relations);
+        table(&mut text, "relations", self.relations.table());
         table(&mut text, "origin", &self.origin);
         self.write_care(&mut text);
         text

@@ -29,8 +29,8 @@ macro_rules! codes {
         /// What was found, by a number that never changes meaning and is never given again.
         ///
         /// `U1…` is about the sidecar and the item as a whole, `U2…` about its payload, `U3…` about
-        /// what lies around items, `U4…` about states, of one item over several collections. Later
-        /// versions may add codes.
+        /// what lies around items, `U4…` about states, of one item over several collections, `U5…`
+        /// about relations between items. Later versions may add codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -112,6 +112,8 @@ codes! {
     CopyDiffers = 405, Damage, "a Copy has other content than its Original, and is not older";
     SameCollection = 406, Warning, "two roots are one collection, copied by hand";
     DescriptionDiffers = 407, Damage, "a holding has another description than one of the same date, or than the older Original";
+
+    RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
 }
 
 impl Code {

@@ -9,7 +9,7 @@ use crate::disk::{Dir, FileStat, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, Totals, twins};
 use crate::layout;
-use crate::sidecar::{MAX_BYTES, Seal, Sidecar};
+use crate::sidecar::{MAX_BYTES, Seal, Sidecar, UnclearRelation};
 
 /// Reads the sidecar in `dir`, for which `stamp` was had, and checks all it says but for the payload.
 pub(super) fn read(
@@ -26,6 +26,7 @@ pub(super) fn read(
             check_target(&sidecar, findings);
             check_twins(&sidecar.files, findings);
             check_handover(&sidecar, findings);
+            check_relations(&sidecar, findings);
             Some(sidecar)
         }
         Err(finding) => {
@@ -137,5 +138,12 @@ fn check_twins(entries: &[Entry], findings: &mut Findings) {
 fn check_handover(sidecar: &Sidecar, findings: &mut Findings) {
     if let Some(handover) = &sidecar.handover {
         findings.push(Finding::new(Code::HandoverPending, place(), handover.party.to_string()));
+    }
+}
+
+fn check_relations(sidecar: &Sidecar, findings: &mut Findings) {
+    for UnclearRelation { key, reason } in sidecar.relations.unclear() {
+        let detail = format!("`{key}`: {reason}");
+        findings.push(Finding::new(Code::RelationUnclear, place(), detail));
     }
 }

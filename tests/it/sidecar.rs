@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use urepo::digest::Digest;
 use urepo::identity::Instant;
 use urepo::item::{Content, Entry, PayloadPath, State, Totals};
-use urepo::sidecar::{Metadata, Seal, Sidecar, SidecarError};
+use urepo::sidecar::{Metadata, Relations, Seal, Sidecar, SidecarError};
 
 fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
     let mut metadata = Metadata::default();
@@ -20,7 +20,7 @@ fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
         target: files.first().map(|entry| entry.path.clone()),
         transferable: true,
         metadata,
-        relations: toml::Table::new(),
+        relations: Relations::default(),
         origin: "source = 'a \"b\" c'".parse().unwrap(),
         handover: None,
         removal: None,

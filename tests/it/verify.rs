@@ -21,7 +21,7 @@ use urepo::identity::{Instant, RepositoryName, SECOND};
 use urepo::interrupt::Interrupt;
 use urepo::item::{Content, Entry, PayloadPath, State, Totals};
 use urepo::progress::NoProgress;
-use urepo::sidecar::{Metadata, Sidecar};
+use urepo::sidecar::{Metadata, Relations, Sidecar};
 use urepo::verify::{
     Code, Depth, Finding, ItemReport, Options, ProofError, Report, Scope, Severity, Summary,
     compare, verify, verify_item,
@@ -110,7 +110,7 @@ impl World {
             target: None,
             transferable: true,
             metadata: Metadata::default(),
-            relations: toml::Table::new(),
+            relations: Relations::default(),
             origin: toml::Table::new(),
             handover: None,
             removal: None,

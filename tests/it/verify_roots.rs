@@ -11,7 +11,7 @@ use urepo::digest::Digest;
 use urepo::disk::Watcher;
 use urepo::identity::{Instant, RepositoryName, SECOND};
 use urepo::item::{Content, Entry, PayloadPath, State, Totals};
-use urepo::sidecar::{Metadata, Sidecar};
+use urepo::sidecar::{Metadata, Relations, Sidecar};
 
 use crate::support::{init, scratch};
 
@@ -85,7 +85,7 @@ fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut S
         target: None,
         transferable: true,
         metadata: Metadata::default(),
-        relations: toml::Table::new(),
+        relations: Relations::default(),
         origin: toml::Table::new(),
         handover: None,
         removal: None,

@@ -42,7 +42,9 @@ mod tell;
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has a
 /// name already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,
 /// dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, with an
-/// identifier or row:PATH, another row, as value. A column may occur several times. In JSON Lines and
+/// identifier or row:PATH, another row, as value. A KIND is `next_edition`, `previous_edition`,
+/// `translation.TAG`, `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`.
+/// A column may occur several times. In JSON Lines and
 /// TOML ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are

@@ -78,7 +78,7 @@ impl Show {
         if let Some(target) = &sidecar.target {
             line(&mut text, "target", &target.to_text());
         }
-        for table in [sidecar.metadata.table(), &sidecar.relations, &sidecar.origin] {
+        for table in [sidecar.metadata.table(), sidecar.relations.table(), &sidecar.origin] {
             describe(&mut text, "", table);
         }
         if let Some(handover) = &sidecar.handover {

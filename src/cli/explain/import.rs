@@ -31,6 +31,8 @@ impl Explain for ImportError {
                 .hint("leave `identifier` empty, and it gets a name of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
                 .hint("mend that row and repeat: what is there stays, and is related"),
+            Self::RelationRefused { name, .. } => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo show {name}` shows its relations")),
             Self::NotOriginal { name, state: State::Deleted } => Failure::of(Exit::Conflict, self)
                 .hint(format!(
                     "leave its relations out of the manifest; `urepo show {name}` shows the removal"
@@ -54,11 +56,17 @@ impl Explain for ImportError {
 
 fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
     match fault {
+        RowFault::UnknownColumn(name) if name.starts_with("relation") => failure.hint(format!(
+            "`--map {}` keeps it as a relation of your own; the kinds are next_edition, previous_edition, \
+             translation.TAG, translation_of, metadata, metadata_of and part_of",
+            shell::word(format!("{name}=relation.x.KEY")),
+        )),
         RowFault::UnknownColumn(name) => failure.hint(format!(
             "`--map {}` keeps it under a key of your own, `--map {}` leaves it out",
             shell::word(format!("{name}=x.KEY")),
             shell::word(format!("{name}=-"))
         )),
+        RowFault::Relation(_) => failure.hint("write each relation once, in one row"),
         RowFault::NoColumn("path") => {
             failure.hint("`--map COLUMN=path` says which column holds the path")
         }

@@ -12,7 +12,7 @@ pub(crate) struct Terms<'a> {
 
 impl<'a> Terms<'a> {
     pub(crate) fn of(sidecar: &'a Sidecar) -> Terms<'a> {
-        Terms { table: sidecar.metadata.table(), relations: &sidecar.relations }
+        Terms { table: sidecar.metadata.table(), relations: sidecar.relations.table() }
     }
 
     /// The values of a term, in their order.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::RowFault;
-use crate::sidecar::TERMS;
+use crate::sidecar::{RelationKind, TERMS};
 
 /// What a column means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub(super) enum Column {
     Sha256,
     /// A term of the description, or a key of one's own.
     Term(String),
-    /// A relation: its kind, and what it is about within that.
-    Relation(Vec<String>),
+    /// A relation of this kind.
+    Relation(RelationKind),
     /// Nothing.
     Ignored,
 }
@@ -84,10 +84,7 @@ fn meaning_of(name: &str) -> Option<Column> {
     }
     let relation = name.strip_prefix("relation.").or_else(|| name.strip_prefix("relations."));
     if let Some(relation) = relation {
-        let keys: Vec<_> = relation.split('.').map(str::to_owned).collect();
-        let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let are_keys = keys.iter().all(|key| !key.is_empty() && key.chars().all(named));
-        return (are_keys && keys.len() <= 2).then_some(Column::Relation(keys));
+        return relation.parse().ok().map(Column::Relation);
     }
     let term = ["dc.", "dc:", "dcterms.", "dcterms:"].iter().find_map(|it| name.strip_prefix(it));
     let term = term.unwrap_or(name);
@@ -107,6 +104,7 @@ mod tests {
         columns.map("Autor=creator").unwrap();
         columns.map("Notes=-").unwrap();
         let term = |term: &str| Some(Column::Term(term.to_owned()));
+        let relation = |kind| Some(Column::Relation(kind));
         for (name, expected) in [
             ("Path", Some(Column::Path)),
             ("identifier", Some(Column::Identifier)),
@@ -117,8 +115,12 @@ mod tests {
             ("x.box", term("x.box")),
             ("x.", None),
             ("box", None),
-            ("relation.next_edition", Some(Column::Relation(vec!["next_edition".to_owned()]))),
-            ("relation.a.b.c", None),
+            ("relation.next_edition", relation(RelationKind::NextEdition)),
+            ("relations.part-of", relation(RelationKind::PartOf)),
+            ("relation.translation.PT", relation(RelationKind::Translation("pt".parse().unwrap()))),
+            ("relation.x.review", relation(RelationKind::Own("review".to_owned()))),
+            ("relation.review", None),
+            ("relation.translation", None),
         ] {
             assert_eq!(columns.column(name), expected, "{name}");
         }

@@ -2,7 +2,7 @@
 
 use crate::digest::NotADigest;
 use crate::identity::ParseError;
-use crate::sidecar::MetadataError;
+use crate::sidecar::{MetadataError, RelationError};
 
 /// A row that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +72,9 @@ pub enum RowFault {
     /// A term cannot be taken.
     #[error(transparent)]
     Term(#[from] MetadataError),
+    /// A relation cannot be taken.
+    #[error(transparent)]
+    Relation(#[from] RelationError),
     /// An identifier is none.
     #[error(transparent)]
     Identifier(#[from] ParseError),

@@ -23,7 +23,6 @@ use crate::disk::{Dir, Links};
 
 pub use columns::{Columns, MapError};
 pub use error::{RowError, RowFault};
-pub(super) use row::set_relation;
 
 /// How a manifest is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

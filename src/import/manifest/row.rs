@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use toml::{Table, Value};
-
 use super::columns::Column;
 use super::seen::SeenKeys;
 use super::{ManifestReader, ManifestRecord, RowFault};
@@ -13,7 +11,7 @@ use crate::identity::{Ibip, Identifier, RepositoryName};
 use crate::import::candidate::Candidate;
 use crate::import::tree::place;
 use crate::item::PayloadPath;
-use crate::sidecar::Metadata;
+use crate::sidecar::{Metadata, RelationKind, Relations};
 
 /// What a relation to another row begins with.
 const ROW: &str = "row:";
@@ -26,8 +24,8 @@ struct RowFields<'a> {
     ibip: Option<&'a str>,
     sha256: Option<&'a str>,
     metadata: Metadata,
-    relations: Table,
-    references: Vec<(String, PathBuf)>,
+    relations: Relations,
+    references: Vec<(RelationKind, PathBuf)>,
 }
 
 /// The candidate that a record stands for.
@@ -84,10 +82,10 @@ impl<'a> RowFields<'a> {
                 }
                 return Ok(());
             }
-            Column::Relation(keys) => {
+            Column::Relation(kind) => {
                 return values
                     .iter()
-                    .try_for_each(|value| self.relate(keys, value.trim(), reading));
+                    .try_for_each(|value| self.relate(kind, value.trim(), reading));
             }
             Column::Path => &mut self.path,
             Column::Identifier => &mut self.identifier,
@@ -108,21 +106,16 @@ impl<'a> RowFields<'a> {
 
     fn relate(
         &mut self,
-        keys: &[String],
+        kind: &RelationKind,
         text: &str,
         reading: &ManifestReader,
     ) -> Result<(), RowFault> {
         if let Some(path) = text.strip_prefix(ROW) {
             let path = reading.root.path_of(beneath(path, reading)?);
-            self.references.push((keys.join("."), path));
+            self.references.push((kind.clone(), path));
             return Ok(());
         }
-        let identifier = match Identifier::read(text)? {
-            Identifier::Repository(name) => name.to_string(),
-            Identifier::Ibip(ibip) => ibip.to_string(),
-            Identifier::Legacy(label) => label.to_string(),
-        };
-        set_relation(&mut self.relations, keys, identifier);
+        self.relations.add(kind, &Identifier::read(text)?, None)?;
         Ok(())
     }
 
@@ -138,33 +131,6 @@ impl<'a> RowFields<'a> {
         let date = name.instant();
         Ok(Some(Label { name, ibip, date }))
     }
-}
-
-/// Adds an identifier to a relation, which becomes a list where it has several. Says whether that
-/// changed anything.
-pub(in crate::import) fn set_relation(
-    table: &mut Table,
-    keys: &[String],
-    identifier: String,
-) -> bool {
-    let Some((first, rest)) = keys.split_first() else { return false };
-    let value = Value::String(identifier);
-    if !rest.is_empty() {
-        let inner = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
-        let Value::Table(inner) = inner else { return false };
-        let Value::String(identifier) = value else { return false };
-        return set_relation(inner, rest, identifier);
-    }
-    match table.get_mut(first) {
-        None => {
-            table.insert(first.clone(), value);
-        }
-        Some(Value::Array(values)) if values.contains(&value) => return false,
-        Some(Value::Array(values)) => values.push(value),
-        Some(single) if *single == value => return false,
-        Some(single) => *single = Value::Array(vec![single.clone(), value]),
-    }
-    true
 }
 
 /// Where `path` is below the root: it climbs nowhere.

@@ -2,7 +2,7 @@
 
 use urepo::identity::RepositoryName;
 use urepo::item::{State, Totals};
-use urepo::sidecar::{Metadata, Sidecar};
+use urepo::sidecar::{Metadata, Relations, Sidecar};
 
 use crate::errors::with_mounts;
 use crate::support::World;
@@ -41,7 +41,7 @@ fn empty_copy(name: &RepositoryName) -> Sidecar {
         target: None,
         transferable: true,
         metadata,
-        relations: toml::Table::new(),
+        relations: Relations::default(),
         origin: toml::Table::new(),
         handover: None,
         removal: None,

@@ -14,6 +14,20 @@ error: line 1: the column `Author` means nothing
 hint: `--map Author=x.KEY` keeps it under a key of your own, `--map Author=-` leaves it out
 
 "#]]);
+    import("path,relation.cites\na.txt,8JMKD3MGP8W/34PGRBS\n", "", 1).tells(str![[r#"
+error: line 1: the column `relation.cites` means nothing
+hint: `--map relation.cites=relation.x.KEY` keeps it as a relation of your own; the kinds are next_edition, previous_edition, translation.TAG, translation_of, metadata, metadata_of and part_of
+
+"#]]);
+    let two = "8JMKD3MGP8W/34PGRBS,8JMKD3MGP8W/34PGRBT";
+    let header = "path,relation.metadata,relation.metadata";
+    import(&format!("{header}\na.txt,{two}\n"), "", 3).tells(str![[r#"
+error: line 2: its `metadata` is `8JMKD3MGP8W/34PGRBS` already
+would import nothing
+error: 1 of 1 sources would not be imported
+hint: repair what is named above and repeat: nothing is imported twice
+
+"#]]);
     import("file\na.txt\n", "--map file=shelf", 2).tells(str![[r#"
 error: `file=shelf` means nothing to an import; expected COLUMN=TERM
 hint: write `--map Author=creator`, `--map Box=x.box`, or `--map Notes=-`

@@ -17,8 +17,8 @@ fn make_sources(sources: &Path) {
         sources,
         "list.jsonl",
         format!(
-            "{{\"path\": \"a.txt\", \"title\": \"A\", \"relation.next\": \"row:dir\"}}\n\
-         {{\"path\": \"dir\", \"relation.previous\": \"row:a.txt\"}}\n\
+            "{{\"path\": \"a.txt\", \"title\": \"A\", \"relation.next_edition\": \"row:dir\"}}\n\
+         {{\"path\": \"dir\", \"relation.previous_edition\": \"row:a.txt\"}}\n\
          {{\"path\": \"named.txt\", \"identifier\": \"{NAMED}\"}}\n"
         ),
     );
@@ -72,14 +72,14 @@ fn every_operation(mode: Mode) {
         assert_eq!(found, ["a.txt", "dir", "named.txt"], "each once: {context}");
         for (source, sidecar) in &items {
             let relation = match last(source) {
-                "a.txt" => "next",
-                "dir" => "previous",
+                "a.txt" => "next_edition",
+                "dir" => "previous_edition",
                 _ => {
                     assert_eq!(sidecar.repository.to_string(), NAMED, "{context}");
                     continue;
                 }
             };
-            assert!(sidecar.relations.contains_key(relation), "{source}: {context}");
+            assert!(sidecar.relations.table().contains_key(relation), "{source}: {context}");
         }
         let before = crate::support::tree(&root);
         let again = run(&root, &sources, &Watcher::default());

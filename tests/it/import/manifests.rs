@@ -75,7 +75,7 @@ fn describe_items_in_every_format() {
                         [x]\nbox = '17'";
         assert_eq!(*sidecar.metadata.table(), expected.parse().unwrap(), "{format:?}");
         let relations = "next_edition = 'sid.inpe.br/mtc-m18/2009/02.16.17.46'".parse().unwrap();
-        assert_eq!(sidecar.relations, relations, "{format:?}");
+        assert_eq!(*sidecar.relations.table(), relations, "{format:?}");
     }
 }
 

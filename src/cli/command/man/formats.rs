@@ -126,7 +126,7 @@ const ITEM: Format = Format {
                 (
                     "[relations]",
                     "table",
-                    "identifiers of other items by kind of relation, such as `next_edition`: strings or lists",
+                    "identifiers of other items by kind of relation, as below",
                 ),
                 ("[origin]", "table", "where the item came from"),
                 ("[handover]", "table", "a hand-over of the Original that is not finished"),
@@ -159,6 +159,29 @@ const ITEM: Format = Format {
                 ("modified", "date", "the mtime of a file or directory"),
                 ("mode", "string", "the permission bits of a file or directory, as `\"0644\"`"),
                 ("target", "string", "where a link leads, escaped as a path"),
+            ],
+        },
+        Table {
+            heading: "keys of [relations]",
+            intro: "The values are identifiers in either spelling. `urepo verify` reports anything else in this table, which stays \
+                    as it is.",
+            keys: &[
+                ("next_edition", "", "the edition that follows this one"),
+                ("previous_edition", "", "the edition that this one follows"),
+                ("translation.TAG", "", "its translation into a language, such as `pt` or `pt-BR`"),
+                (
+                    "translation_of",
+                    "",
+                    "the item that this one is a translation of: the one that was written first",
+                ),
+                ("metadata", "", "an item that describes this one"),
+                ("metadata_of", "", "the item that this one describes"),
+                (
+                    "next_higher_unit",
+                    "",
+                    "a unit that this one is a part of, such as a journal; or a list of them",
+                ),
+                ("x.NAME", "", "an item related in a way of your own, or a list of them"),
             ],
         },
         Table {

@@ -1,0 +1,117 @@
+//! The kinds of relation between items.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::RelationError;
+use crate::identity::Language;
+
+/// What another item is to this one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RelationKind {
+    /// The edition that follows it.
+    NextEdition,
+    /// The edition that it follows.
+    PreviousEdition,
+    /// Its translation into this language.
+    Translation(Language),
+    /// The item that it is a translation of, in the language that was written first.
+    TranslationOf,
+    /// The item that describes it.
+    Metadata,
+    /// The item that it describes.
+    MetadataOf,
+    /// A unit that it is a part of.
+    PartOf,
+    /// A relation of one's own, written `x.NAME`.
+    Own(String),
+}
+
+/// The kinds without a parameter, with their keys in a sidecar.
+pub(super) const PLAIN: [(RelationKind, &str); 6] = [
+    (RelationKind::NextEdition, "next_edition"),
+    (RelationKind::PreviousEdition, "previous_edition"),
+    (RelationKind::TranslationOf, "translation_of"),
+    (RelationKind::Metadata, "metadata"),
+    (RelationKind::MetadataOf, "metadata_of"),
+    (RelationKind::PartOf, "next_higher_unit"),
+];
+
+/// The key of the table of translations.
+pub(super) const TRANSLATION: &str = "translation";
+
+/// The key of the table of relations of one's own.
+pub(super) const OWN: &str = "x";
+
+impl RelationKind {
+    /// The keys that lead to it in `[relations]`: one, or that of a table and one in it.
+    pub(super) fn keys(&self) -> (&'static str, Option<String>) {
+        match self {
+            RelationKind::Translation(language) => (TRANSLATION, Some(language.to_string())),
+            RelationKind::Own(name) => (OWN, Some(name.clone())),
+            plain => {
+                (PLAIN.iter().find(|(kind, _)| kind == plain).map_or("", |(_, key)| key), None)
+            }
+        }
+    }
+
+    /// Whether an item has at most one such relation.
+    pub fn is_single(&self) -> bool {
+        !matches!(self, RelationKind::PartOf | RelationKind::Own(_))
+    }
+
+    /// The relation that leads back, from an item in `language`: `None` where nothing is stored at the other
+    /// end, and for a translation in no known language.
+    ///
+    /// A unit does not store its parts, of which there may be any number: the index finds them.
+    pub fn inverse(&self, language: Option<&Language>) -> Option<RelationKind> {
+        match self {
+            RelationKind::NextEdition => Some(RelationKind::PreviousEdition),
+            RelationKind::PreviousEdition => Some(RelationKind::NextEdition),
+            RelationKind::Translation(_) => Some(RelationKind::TranslationOf),
+            RelationKind::TranslationOf => language.cloned().map(RelationKind::Translation),
+            RelationKind::Metadata => Some(RelationKind::MetadataOf),
+            RelationKind::MetadataOf => Some(RelationKind::Metadata),
+            RelationKind::PartOf | RelationKind::Own(_) => None,
+        }
+    }
+}
+
+impl FromStr for RelationKind {
+    type Err = RelationError;
+
+    /// Reads a kind as a sidecar or a manifest has it, such as `next_edition`, `translation.pt` or `x.review`.
+    /// `-` stands for `_`, and `part_of` for `next_higher_unit`.
+    fn from_str(text: &str) -> Result<RelationKind, RelationError> {
+        let unknown = || RelationError::UnknownKind(text.to_owned());
+        if let Some((table, key)) = text.split_once('.') {
+            return match table {
+                TRANSLATION => {
+                    let language = Language::normalised(key).map_err(|_| unknown())?;
+                    Ok(RelationKind::Translation(language))
+                }
+                OWN if is_own(key) => Ok(RelationKind::Own(key.to_owned())),
+                _ => Err(unknown()),
+            };
+        }
+        let text = text.to_ascii_lowercase().replace('-', "_");
+        let key = if text == "part_of" { "next_higher_unit" } else { &text };
+        let known = PLAIN.iter().find(|(_, known)| *known == key);
+        known.map(|(kind, _)| kind.clone()).ok_or_else(unknown)
+    }
+}
+
+/// Whether `key` can name a relation of one's own.
+pub(super) fn is_own(key: &str) -> bool {
+    let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !key.is_empty() && key.chars().all(named)
+}
+
+impl fmt::Display for RelationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.keys() {
+            (key, None) => f.pad(key),
+            (table, Some(key)) => f.pad(&format!("{table}.{key}")),
+        }
+    }
+}

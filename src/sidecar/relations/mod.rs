@@ -1,0 +1,263 @@
+//! The relations of an item: editions, translations, metadata, units, and kinds of one's own below `x`.
+//!
+//! [`Relations`] keeps the table of the sidecar as it is. What cannot be understood in it stays, and
+//! [`Relations::unclear`] names it. An identifier keeps the spelling that it was stored in.
+//!
+//! Translations lead to and from the item that was written first, which need not list itself: its language is
+//! in its description.
+
+mod kind;
+#[cfg(test)]
+mod tests;
+
+use toml::{Table, Value};
+
+use crate::identity::{Identifier, Language};
+
+pub use kind::RelationKind;
+use kind::{OWN, PLAIN, TRANSLATION, is_own};
+
+/// The relations of an item.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Relations(Table);
+
+/// A relation of one item to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// What the other item is to this one.
+    pub kind: RelationKind,
+    /// The other item.
+    pub to: Identifier,
+}
+
+/// Why a relation is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RelationError {
+    /// There is no such kind.
+    #[error("`{0}` is not a kind of relation")]
+    UnknownKind(String),
+    /// An item has one such relation at most, and has another.
+    #[error("its `{kind}` is `{held}` already")]
+    Occupied {
+        /// The kind.
+        kind: RelationKind,
+        /// What it leads to.
+        held: Identifier,
+    },
+    /// What the sidecar has at this key is not understood, and is not overwritten.
+    #[error("its `{0}` is not understood and stays as it is")]
+    Unclear(RelationKind),
+}
+
+/// A value of `[relations]` that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnclearRelation {
+    /// The key, with those of its tables.
+    pub key: String,
+    /// What is wrong, as a part of a sentence.
+    pub reason: &'static str,
+}
+
+const NOT_A_KIND: &str = "it is not a kind of relation; kinds of your own stand below `x`";
+const NOT_A_LANGUAGE: &str = "its key is not a language tag";
+const NOT_A_KEY: &str = "its key has characters other than letters, digits, `-` and `_`";
+const NOT_AN_IDENTIFIER: &str = "it is not an identifier";
+const NOT_A_TABLE: &str = "it is not a table";
+const SEVERAL: &str = "it has several values, and one is expected";
+
+impl Relations {
+    /// What a sidecar says, unchecked: it is kept as it is.
+    pub fn as_found(table: Table) -> Relations {
+        Relations(table)
+    }
+
+    /// The table as it stands in the sidecar.
+    pub fn table(&self) -> &Table {
+        &self.0
+    }
+
+    /// Whether there is nothing, not even what is not understood.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All relations that are understood, in the order of the sidecar.
+    pub fn iter(&self) -> impl Iterator<Item = Relation> {
+        self.read().0.into_iter()
+    }
+
+    /// What is not understood.
+    pub fn unclear(&self) -> Vec<UnclearRelation> {
+        self.read().1
+    }
+
+    /// The items that it has of `kind`.
+    pub fn of(&self, kind: &RelationKind) -> impl Iterator<Item = Identifier> {
+        self.iter().filter(move |relation| relation.kind == *kind).map(|relation| relation.to)
+    }
+
+    /// The first item that it has of `kind`.
+    pub fn first(&self, kind: &RelationKind) -> Option<Identifier> {
+        self.of(kind).next()
+    }
+
+    /// Adds a relation to the item `to`, which `alias` may name as well. Returns whether it is new.
+    pub fn add(
+        &mut self,
+        kind: &RelationKind,
+        to: &Identifier,
+        alias: Option<&Identifier>,
+    ) -> Result<bool, RelationError> {
+        let held: Vec<_> = self.of(kind).collect();
+        if held.iter().any(|held| held == to || Some(held) == alias) {
+            return Ok(false);
+        }
+        if let Some(held) = held.into_iter().next().filter(|_| kind.is_single()) {
+            return Err(RelationError::Occupied { kind: kind.clone(), held });
+        }
+        let unclear = || RelationError::Unclear(kind.clone());
+        let (table, key) = self.place(kind).ok_or_else(unclear)?;
+        let value = Value::String(to.to_string());
+        match table.get_mut(&key) {
+            None => {
+                table.insert(key, value);
+            }
+            Some(_) if kind.is_single() => return Err(unclear()),
+            Some(Value::Array(values)) => values.push(value),
+            Some(single @ Value::String(_)) => *single = Value::Array(vec![single.clone(), value]),
+            Some(_) => return Err(unclear()),
+        }
+        Ok(true)
+    }
+
+    /// Removes the relation to the item `to`, which `alias` may name as well. Returns whether there was one.
+    pub fn remove(
+        &mut self,
+        kind: &RelationKind,
+        to: &Identifier,
+        alias: Option<&Identifier>,
+    ) -> bool {
+        let is_it = |value: &Value| {
+            identifier(value).is_some_and(|held| held == *to || Some(&held) == alias)
+        };
+        let (outer, _) = kind.keys();
+        // A key that people wrote need not be in its normal form.
+        let mut is_removed = false;
+        let mut prune = |table: &mut Table, is_of_kind: &dyn Fn(&str) -> bool| {
+            table.retain(|key, value| match value {
+                _ if !is_of_kind(key) => true,
+                Value::Array(values) => {
+                    let before = values.len();
+                    values.retain(|value| !is_it(value));
+                    is_removed |= values.len() < before;
+                    !values.is_empty()
+                }
+                value if is_it(value) => {
+                    is_removed = true;
+                    false
+                }
+                _ => true,
+            });
+        };
+        match (kind, self.0.get_mut(outer)) {
+            (RelationKind::Translation(language), Some(Value::Table(table))) => {
+                prune(table, &|key| Language::normalised(key).as_ref() == Ok(language));
+            }
+            (RelationKind::Own(name), Some(Value::Table(table))) => {
+                prune(table, &|key| key == name);
+            }
+            (RelationKind::Translation(_) | RelationKind::Own(_), _) => {}
+            (_, _) => prune(&mut self.0, &|key| key == outer),
+        }
+        if is_removed && matches!(self.0.get(outer), Some(Value::Table(table)) if table.is_empty())
+        {
+            self.0.remove(outer);
+        }
+        is_removed
+    }
+
+    /// Adds what `other` says of kinds that this one says nothing of.
+    pub(crate) fn complete_with(&mut self, other: Relations) {
+        for (key, value) in other.0 {
+            self.0.entry(key).or_insert(value);
+        }
+    }
+
+    /// The table and the key in it where a relation of `kind` is stored.
+    fn place(&mut self, kind: &RelationKind) -> Option<(&mut Table, String)> {
+        match kind.keys() {
+            (key, None) => Some((&mut self.0, key.to_owned())),
+            (outer, Some(key)) => {
+                let inner = self.0.entry(outer).or_insert_with(|| Value::Table(Table::new()));
+                inner.as_table_mut().map(|inner| (inner, key))
+            }
+        }
+    }
+
+    fn read(&self) -> (Vec<Relation>, Vec<UnclearRelation>) {
+        let mut reader = Reader::default();
+        for (key, value) in &self.0 {
+            let plain = PLAIN.iter().find(|(_, known)| known == key);
+            match (plain, key.as_str(), value) {
+                (Some((kind, _)), ..) => reader.values(key, kind, value),
+                (None, TRANSLATION, Value::Table(table)) => {
+                    for (tag, value) in table {
+                        let key = format!("{TRANSLATION}.{tag}");
+                        match Language::normalised(tag) {
+                            Ok(language) => {
+                                reader.values(&key, &RelationKind::Translation(language), value);
+                            }
+                            Err(_) => reader.unclear(key, NOT_A_LANGUAGE),
+                        }
+                    }
+                }
+                (None, OWN, Value::Table(table)) => {
+                    for (name, value) in table {
+                        let key = format!("{OWN}.{name}");
+                        if is_own(name) {
+                            reader.values(&key, &RelationKind::Own(name.clone()), value);
+                        } else {
+                            reader.unclear(key, NOT_A_KEY);
+                        }
+                    }
+                }
+                (None, TRANSLATION | OWN, _) => reader.unclear(key.clone(), NOT_A_TABLE),
+                (None, ..) => reader.unclear(key.clone(), NOT_A_KIND),
+            }
+        }
+        (reader.relations, reader.unclear)
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    relations: Vec<Relation>,
+    unclear: Vec<UnclearRelation>,
+}
+
+impl Reader {
+    fn values(&mut self, key: &str, kind: &RelationKind, value: &Value) {
+        let values = match value {
+            Value::Array(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        if kind.is_single() && values.len() > 1 {
+            self.unclear(key.to_owned(), SEVERAL);
+        }
+        for value in values {
+            match identifier(value) {
+                Some(to) => self.relations.push(Relation { kind: kind.clone(), to }),
+                None => self.unclear(key.to_owned(), NOT_AN_IDENTIFIER),
+            }
+        }
+    }
+
+    fn unclear(&mut self, key: String, reason: &'static str) {
+        self.unclear.push(UnclearRelation { key, reason });
+    }
+}
+
+/// The identifier that a value is, which may depart from the grammar as real ones do.
+fn identifier(value: &Value) -> Option<Identifier> {
+    value.clone().try_into().ok()
+}
