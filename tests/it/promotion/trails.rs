@@ -148,3 +148,28 @@ fn a_copy_of_unknown_origin_is_promoted_by_force_only() {
     let entry = trail.sites.sidecar("mirror").origin["handovers"].as_array().unwrap()[0].clone();
     assert_eq!(entry["from"].as_str(), Some(&*trail.archive));
 }
+
+/// A backup from before the Original came was restored in the collection that held it: two Copies name each other.
+#[test]
+fn of_two_copies_that_name_each_other_one_is_promoted_by_force_only() {
+    let world = World::new();
+    world.run("init a --host a.example.org").succeeded();
+    world.run("init b --host b.example.org").succeeded();
+    world.write("letter.txt", "Dear all");
+    let name = world.run("-c a new letter.txt").line();
+    world.run("-c a copy --all --to b").succeeded();
+    crate::support::copy_tree(&world.path("b"), &world.path("backup"));
+    world.run(&format!("-c a migrate {name} --to b --leave-copy")).succeeded();
+    let promote = format!("-c a promote {name} --lost b --reason rollback -y");
+    let refused = world.run(&format!("{promote} --force untraced"));
+    assert_eq!(refused.code, 23, "b has the Original: {}", refused.stderr);
+    std::fs::remove_dir_all(world.path("b")).unwrap();
+    crate::support::copy_tree(&world.path("backup"), &world.path("b"));
+    let refused = world.run(&promote);
+    assert_eq!(refused.code, 23, "{}", refused.stderr);
+    assert!(refused.stderr.contains("`--force untraced`"), "{}", refused.stderr);
+    world.run(&format!("{promote} --force untraced")).succeeded();
+    world.run("-c a copy --all --to b --refresh").succeeded();
+    world.run("verify a b").succeeded();
+    assert!(!world.run("verify a b").stdout.contains("U402"));
+}

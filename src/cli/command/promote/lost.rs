@@ -7,6 +7,7 @@ use urepo::collection::{Collection, CollectionError, Departure, InventoryChange}
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
+use urepo::sidecar::Seal;
 
 use super::super::promotion::RegistrarRun;
 use super::{Promote, Rule};
@@ -54,9 +55,11 @@ impl Promote {
         }
         let (here, there) = (shell::word(own.path()), shell::word(reachable.path()));
         let is_silent = |name: &RepositoryName| is_unrecorded(reachable, name);
+        let is_copy = |name: &RepositoryName| holds_copy(reachable, name);
         let is_forced = self.force.contains(&Rule::Untraced);
-        let is_given_up =
-            |name: &RepositoryName| has_given_up(reachable, name) || (is_forced && is_silent(name));
+        let is_given_up = |name: &RepositoryName| {
+            has_given_up(reachable, name) || (is_forced && (is_silent(name) || is_copy(name)))
+        };
         let names = run.choose(|_| true)?.names;
         let Some(kept) = names.iter().find(|name| !is_given_up(name)) else {
             let is_named = self.selection.names_items() && !names.is_empty();
@@ -82,6 +85,10 @@ impl Promote {
             ),
             Err(_) if is_silent(kept) => format!(
                 "it has no record of `{kept}`; if the Original was lost there, `--force untraced`"
+            ),
+            _ if is_copy(kept) => format!(
+                "`urepo -c {here} whereis {kept} --with {there}` shows which collections hold it; if the Original \
+                 was lost there, and only this Copy came back, `--force untraced`"
             ),
             _ => format!(
                 "`urepo -c {here} whereis {kept} --with {there}` shows which collections hold it"
@@ -181,6 +188,15 @@ fn meant<'c>(
 /// Whether a collection neither holds an item nor has recorded that it did.
 fn is_unrecorded(collection: &Collection, name: &RepositoryName) -> bool {
     matches!(collection.named_item(name), Err(CollectionError::NoSuchItem { .. }))
+}
+
+/// Whether a collection holds a Copy, so that the Original is not there: an older backup of the collection was
+/// restored, perhaps.
+fn holds_copy(collection: &Collection, name: &RepositoryName) -> bool {
+    let read = collection.named_item(name).and_then(|item| item.sidecar());
+    read.is_ok_and(|(sidecar, seal)| {
+        seal == Seal::Intact && sidecar.state == State::Copy && sidecar.handover.is_none()
+    })
 }
 
 /// Whether a person has accepted that an item is gone from a collection.
