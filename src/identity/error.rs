@@ -105,6 +105,11 @@ impl Fault {
         Fault { span: self.span.start + offset..self.span.end + offset, ..self }
     }
 
+    /// The same fault, of another part of the text.
+    pub(super) fn at(self, span: Range<usize>) -> Fault {
+        Fault { span, ..self }
+    }
+
     pub(super) fn within(self, kind: &'static str, text: &str) -> ParseError {
         ParseError::new(kind, text, self.span, self.expected)
     }

@@ -37,6 +37,7 @@
 //! | `ibip`, `ibip_prefix`, `numeral` | the `IBIp`, and numbers in base 27 |
 //! | `legacy` | labels from before 2009 |
 //! | `identifier`, `pasted`, `scan` | any form, out of any text |
+//! | `url` | persistent URLs, their verbs and modifiers |
 //! | `language` | language tags, and choosing one by preference |
 //! | `error`, `escape` | what is wrong with a text, and where |
 //! | `folding`, `serial` | comparing without case; serde |
@@ -70,6 +71,7 @@ mod prefix;
 mod rfc3339;
 mod scan;
 mod serial;
+mod url;
 
 pub use calendar::Civil;
 pub use error::ParseError;
@@ -84,3 +86,6 @@ pub use name::{RepositoryName, is_suffix_leaf, parse_suffix};
 pub use oddity::Oddity;
 pub use pasted::Pasted;
 pub use prefix::{Prefix, Separator};
+pub use url::{
+    FormatName, PersistentUrl, RequiredStatus, Selection, Verb, Verbs, decode_value, encode_value,
+};

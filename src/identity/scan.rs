@@ -32,6 +32,21 @@ pub(super) fn find(word: &str) -> Result<Option<Found>, Fault> {
     }
 }
 
+/// The identifier that `text` begins with, a repository name before an `IBIp` [resolution, E07].
+pub(super) fn begins(text: &str) -> Result<Option<Found>, Fault> {
+    let part = &text[..text.find('?').unwrap_or(text.len())];
+    let year = part.match_indices('/').nth(1).and_then(|(slash, _)| repository_around(part, slash));
+    if let Some(span) = year.filter(|span| span.start == 0) {
+        return repository(part, span).map(Some);
+    }
+    // A path may follow that has other pairs of words.
+    let Some(pair) = pairs(part).next().filter(|pair| pair.start == 0) else { return Ok(None) };
+    Ok(opaque(&part[..pair.end]).map(|found| {
+        let end = found.end + report_code(&part[found.end..]);
+        Found { end, ..found }
+    }))
+}
+
 fn find_in_part(part: &str) -> Result<Option<Found>, Fault> {
     let mut near_miss = None;
     for span in part.match_indices('/').filter_map(|(slash, _)| repository_around(part, slash)) {

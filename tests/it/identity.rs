@@ -5,6 +5,7 @@ mod examples;
 mod languages;
 mod properties;
 mod refusals;
+mod urls;
 
 use toml::{Table, Value};
 

@@ -1,6 +1,8 @@
 //! `urepo id`: any spelling of an identifier to all spellings.
 
-use urepo::identity::{Ibip, Identifier, LegacyLabel, Pasted, RepositoryName};
+use urepo::identity::{
+    Ibip, Identifier, LegacyLabel, Pasted, PersistentUrl, RepositoryName, Selection,
+};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -18,6 +20,7 @@ use crate::cli::{Done, human};
 #[command(after_long_help = "\
 Examples:
   urepo id 8JMKD3MGP8W/34PGRBS
+  urepo id '8JMKD3MGP8W/34PGRBS!+(pt):'
   urepo id http://urlib.net/sid.inpe.br/mtc-m18@80/2009/02.16.17.46
   urepo id 'mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z'
   urepo id --check \"$NAME\"")]
@@ -91,6 +94,13 @@ fn fields(context: &Context, pasted: &Pasted<'_>) -> Vec<(&'static str, String)>
     }
     if !pasted.rest.is_empty() {
         fields.push(("rest", pasted.rest.to_owned()));
+    }
+    if let Ok(selection) = Selection::of(pasted)
+        && !selection.verbs.is_empty()
+    {
+        fields.push(("verbs", selection.verbs.to_string()));
+        let identifier = pasted.identifier.clone();
+        fields.push(("persistent", PersistentUrl { identifier, selection }.to_string()));
     }
     let mut seen = Vec::new();
     fields.retain(|(key, _)| {

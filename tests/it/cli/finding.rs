@@ -36,6 +36,11 @@ fn by_every_spelling() {
     assert!(ran.succeeded().contains(name), "{}", ran.stdout);
     let ran = world.run(&format!("-c archive id {name}"));
     assert!(ran.succeeded().contains(ibip), "{}", ran.stdout);
+    let verbs = "?ibiurl.verblist=GetLastEdition+GetMetadata(oai_dc)";
+    let ran = world.run_args(["id", &format!("see http://urlib.net/{ibip}{verbs}.")]);
+    assert!(ran.succeeded().contains("\nverbs        GetLastEdition GetMetadata(oai_dc)\n"));
+    let persistent = format!("\npersistent   http://urlib.net/{ibip}!:(oai_dc)\n");
+    assert!(ran.succeeded().contains(&persistent), "{}", ran.stdout);
     assert_eq!(world.run(&format!("id --check {name} {ibip}")).code, 0);
     assert_eq!(world.run(&format!("id --check {name} {leaf}")).code, 1);
 }
