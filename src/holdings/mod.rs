@@ -25,6 +25,7 @@
 //!   an item on its way from one collection to another is seen in one of them.
 
 mod concern;
+mod error;
 mod judge;
 mod reading;
 mod survey;
@@ -39,6 +40,7 @@ use crate::item::{State, Totals};
 use crate::sidecar::{Handover, Seal};
 
 pub use concern::{Concern, Weight};
+pub use error::{Giver, OriginalError};
 pub use judge::Standing;
 pub use reading::holdings;
 pub(crate) use reading::{judge_all, read};
@@ -47,7 +49,7 @@ pub(crate) use whereabouts::{
     Claim, Remains, Trail, follow, is_same, may_be_original, refuse_deleted, refuse_departed,
     refuse_put_back, refuse_second,
 };
-pub use whereabouts::{Giver, OriginalError, Peers, UnseenRule};
+pub use whereabouts::{Peers, UnseenRule};
 
 /// What several collections hold of one item.
 #[derive(Debug)]

@@ -1,122 +1,18 @@
 //! Where the Original of an item is, or may be: asked before another one is made.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use super::{Holdings, Standing, holdings};
+use super::{Giver, Holdings, OriginalError, Standing, holdings};
 use crate::agent::Agent;
 use crate::collection::{
-    Certainty, Collection, CollectionError, Departure, InventoryChange, InventoryLine, ItemLocks,
-    Recorded, lock_items_with,
+    Certainty, Collection, CollectionError, Departure, InventoryChange, ItemLocks, Recorded,
+    lock_items_with,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Handover, Party, Sidecar};
+use crate::sidecar::Sidecar;
 use crate::wait::Waiter;
-
-/// Why an item does not become an Original: another collection holds it, or may hold it.
-#[derive(Debug, thiserror::Error)]
-pub enum OriginalError {
-    /// Another collection holds the Original.
-    #[error("`{}` holds the Original of `{name}`", path.display())]
-    Elsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
-    /// The Original was deleted by the collection that held it.
-    #[error("`{name}` was deleted in `{}`", path.display())]
-    Deleted {
-        /// The item.
-        name: RepositoryName,
-        /// Where its tombstone is.
-        path: PathBuf,
-    },
-    /// A hand-over has begun in another collection.
-    #[error("a hand-over of `{name}` is under way in `{}`", path.display())]
-    HandedOver {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-        /// The collection that can finish it.
-        giver: Giver,
-    },
-    /// Another collection has the item, and its sidecar cannot be read.
-    #[error("the sidecar of `{name}` in `{}` cannot be read; it may be the Original", path.display())]
-    Unreadable {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
-    /// Another collection has recorded that it holds the item, and no longer has it.
-    #[error("`{}` has lost `{name}`, which may be the Original", path.display())]
-    Vanished {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
-    /// A collection that may hold the Original cannot be asked.
-    #[error("{collection} may hold the Original of `{name}`, and was not looked at")]
-    Unseen {
-        /// The item.
-        name: RepositoryName,
-        /// What is known of that collection: its name, its id, or both.
-        collection: String,
-    },
-    /// The Original left a collection whose inventory does not say where it went.
-    #[error("`{}` does not say where the Original of `{name}` went", path.display())]
-    Untraced {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-    },
-    /// The sidecar says Original, but the inventory of the same collection says that the item left, or became a
-    /// Copy.
-    #[error("`{}` no longer holds the Original of `{name}`: by its inventory, {line}", path.display())]
-    Departed {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        path: PathBuf,
-        /// When it left, and where it went, or when it became a Copy.
-        line: Box<InventoryLine>,
-    },
-    /// A collection cannot be read.
-    #[error(transparent)]
-    Collection(Box<CollectionError>),
-    /// The file system refuses.
-    #[error(transparent)]
-    Disk(#[from] PathError),
-}
-
-/// The collection that has begun a hand-over, and can finish it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Giver {
-    /// By its root.
-    At(PathBuf),
-    /// By its id.
-    Id(String),
-}
-
-impl Giver {
-    /// Of the hand-over with the mark that an item of `holder` bears.
-    pub(crate) fn of(mark: &Handover, holder: &Collection, others: &[&Collection]) -> Giver {
-        let at = |collection: &Collection| Giver::At(collection.path().to_path_buf());
-        match &mark.party {
-            Party::To(_) => at(holder),
-            Party::From(id) => {
-                let giver = others.iter().find(|other| other.id() == id);
-                giver.map_or_else(|| Giver::Id(id.clone()), |giver| at(giver))
-            }
-        }
-    }
-}
 
 /// The other collections that are asked before an item becomes an Original.
 #[derive(Clone, Copy, Debug, Default)]

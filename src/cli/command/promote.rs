@@ -30,12 +30,13 @@ use crate::cli::select::Selection;
 /// collection is promoted; other items are passed over.
 ///
 /// Nothing is promoted while the lost collection can be opened, unless it has given up the items that are
-/// named (`urepo recover --inventory`), or has only Copies of them and `--force untraced` is given; while another known collection holds the Original, a later Copy or
-/// a tombstone, or has lost what may be the Original; or while a collection of the settings cannot be
-/// opened. Name every other mirror with --with: only mirrors that are known can be asked. Every collection
-/// that may hold the Original, by the Copies, the inventories, and a hand-over under way, has to be lost, or
-/// known and able to say where the Original went: repeat --lost for several. If a lost collection comes back after all, `urepo demote` makes its
-/// Originals Copies.
+/// named (`urepo recover --inventory`), or has only Copies of them and `--force untraced` is given; while
+/// another known collection holds the Original, a later Copy or a tombstone, or has lost what may be the
+/// Original; or while a collection of the settings cannot be opened. Name every other mirror with --with:
+/// only mirrors that are known can be asked. Every collection that may hold the Original, by the Copies,
+/// the inventories, and a hand-over under way, has to be lost, or known and able to say where the
+/// Original went: repeat --lost for several. If a lost collection comes back after all, `urepo demote`
+/// makes its Originals Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
