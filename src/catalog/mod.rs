@@ -111,6 +111,21 @@ impl<'a> Catalog<'a> {
         Ok(catalog)
     }
 
+    /// Synchronises the index of `collection` with the tree; `None` if it would have to be built.
+    pub fn open_existing(
+        collection: &'a Collection,
+        context: &RefreshContext<'_>,
+    ) -> Result<Option<Catalog<'a>>, CatalogError> {
+        let interrupt = context.caller.interrupt.clone();
+        let mut catalog =
+            Catalog { collection, interrupt, temporary: None, report: RefreshReport::default() };
+        match catalog.refresh(RefreshDepth::Directories, context) {
+            Ok(found) => Ok(found.map(|()| catalog)),
+            Err(error) if error.needs_rebuild() || error.is_unwritable() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Result of [`Catalog::open`] and of the queries since.
     pub fn report(&self) -> &RefreshReport {
         &self.report

@@ -44,6 +44,7 @@ pub(crate) struct Item<'a> {
     pub(crate) departure: Option<String>,
     #[serde(flatten)]
     pub(crate) description: Option<Description>,
+    pub(crate) referenced_by: Option<Vec<Referrer>>,
     pub(crate) sealed: Option<bool>,
     pub(crate) entries: Option<Vec<Entry<'a>>>,
     #[serde(flatten)]

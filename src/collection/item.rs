@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::CollectionError;
 use crate::disk::{Dir, FileStat, PathError, StoredFile};
-use crate::identity::RepositoryName;
+use crate::identity::{Identifier, RepositoryName};
 use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
 use crate::layout;
@@ -141,6 +141,21 @@ pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<R
 }
 
 impl Sidecar {
+    /// All identifiers of the item: its name, its IBIp, and the aliases in its description.
+    pub fn identifiers(&self) -> Vec<Identifier> {
+        let own = [
+            Some(Identifier::from(self.repository.clone())),
+            self.ibip.clone().map(Identifier::from),
+        ];
+        let aliases = match self.metadata.table().get("identifier") {
+            Some(toml::Value::Array(aliases)) => aliases.as_slice(),
+            Some(alias) => std::slice::from_ref(alias),
+            None => &[],
+        };
+        let aliases = aliases.iter().filter_map(|alias| alias.as_str()?.parse().ok());
+        own.into_iter().flatten().chain(aliases).collect()
+    }
+
     /// Whether the item carries `label`: as its IBIp, or as an alias among its identifiers.
     pub(super) fn is_labelled(&self, label: &str) -> bool {
         let is_ibip =

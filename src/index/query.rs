@@ -1,18 +1,21 @@
 //! What is looked for.
 
 use super::QueryError;
-use super::record::{digest_key, identifier_key, name_key};
+use super::record::{digest_key, identifier_key, name_key, relation_key};
 use super::words::Wanted;
 use crate::digest::Digest;
-use crate::identity::{Instant, Prefix, RepositoryName};
+use crate::identity::{Identifier, Instant, Prefix, RepositoryName};
 use crate::item::State;
 use crate::item::twins::fold;
+use crate::sidecar::RELATION_KEYS;
 
 /// What is looked for: items for which all of it holds.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub(super) wanted: Wanted,
     pub(super) keys: Vec<i64>,
+    /// Of each of these lists, one key.
+    pub(super) any_key: Vec<Vec<i64>>,
     /// Patterns of paths, folded, and the keys of files that are called just so.
     pub(super) patterns: Vec<(String, i64)>,
     pub(super) state: Option<State>,
@@ -58,6 +61,17 @@ impl Query {
         self
     }
 
+    /// A relation to the item that `identifiers` name: one of the key `relation` of `[relations]`, or any.
+    #[must_use]
+    pub fn related(mut self, relation: Option<&str>, identifiers: &[Identifier]) -> Query {
+        let relations = relation.as_ref().map_or(RELATION_KEYS.as_slice(), std::slice::from_ref);
+        let keys = relations.iter().flat_map(|relation| {
+            identifiers.iter().map(move |identifier| relation_key(relation, identifier))
+        });
+        self.any_key.push(keys.collect());
+        self
+    }
+
     /// A file of this name or path in the payload, whatever its case; `*` and `?` stand for any
     /// characters, `[…]` for one of several. A file that is called just so is found too.
     #[must_use]
@@ -90,9 +104,10 @@ impl Query {
 
     /// Whether it asks for nothing at all, so that every item fits.
     pub fn is_empty(&self) -> bool {
-        let Query { wanted, keys, patterns, state, prefix, since, until } = self;
+        let Query { wanted, keys, any_key, patterns, state, prefix, since, until } = self;
         *wanted == Wanted::default()
             && keys.is_empty()
+            && any_key.is_empty()
             && patterns.is_empty()
             && (state.is_none() && prefix.is_none() && since.is_none() && until.is_none())
     }

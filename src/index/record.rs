@@ -6,7 +6,7 @@ use toml::Value;
 
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Dir, FileStat, PathError, Version};
-use crate::identity::{Ibip, RepositoryName};
+use crate::identity::{Ibip, Identifier, RepositoryName};
 use crate::item::twins::fold;
 use crate::item::{Content, Entry, State};
 use crate::layout;
@@ -62,6 +62,7 @@ impl Record {
         let ibip = sidecar.ibip.as_ref().map(Ibip::as_str);
         keys.extend(ibip.map(identifier_key));
         each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
+        keys.extend(sidecar.relations.iter().map(|it| relation_key(it.kind.key(), &it.to)));
         Record {
             version: Some(stamp.version()),
             state: Some(sidecar.state),
@@ -179,6 +180,15 @@ pub(super) fn name_key(name: &str) -> i64 {
 /// The key of an opaque name or an alias, whatever its case.
 pub(super) fn identifier_key(text: &str) -> i64 {
     key("identifier", &fold(text))
+}
+
+/// The key of a relation under the key `relation` of `[relations]` to the item `to`, whatever its case.
+pub(super) fn relation_key(relation: &str, to: &Identifier) -> i64 {
+    let to = match to {
+        Identifier::Repository(name) => name.folded(),
+        other => fold(other.as_str()),
+    };
+    key(&format!("relation.{relation}"), &to)
 }
 
 fn key(kind: &str, text: &str) -> i64 {

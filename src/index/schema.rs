@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x7572_706f;
 
 /// The version of the schema. An index of another version is rebuilt.
-pub(super) const VERSION: i32 = 5;
+pub(super) const VERSION: i32 = 6;
 
 /// The tables.
 ///
@@ -13,7 +13,7 @@ pub(super) const VERSION: i32 = 5;
 ///   entry of that version has a row. `folded` is the common form of all spellings of the path.
 /// - `item`: one row an item. Row numbers are not reused, so that a row of `key` that outlived its item is
 ///   harmless. `search_keys_hash` covers the contents of the tables below.
-/// - `key`: exact search keys, as the first 64 bits of their SHA-256.
+/// - `key`: exact search keys, such as what a relation leads to, as the first 64 bits of their SHA-256.
 /// - `file`: the paths of the payload, case-folded.
 /// - `words`: full-text search of the descriptions; it stores no text.
 /// - `pending`: items that writers are about to change, with the stage of each writer, which is empty for

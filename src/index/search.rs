@@ -122,6 +122,10 @@ impl Tables<'_> {
             let found = "item.id IN (SELECT item FROM key WHERE hash = ?)";
             clauses.and(found, [Value::Integer(*key)]);
         }
+        for keys in &query.any_key {
+            let found = format!("item.id IN (SELECT item FROM key WHERE hash IN ({}))", list(keys));
+            clauses.and(&found, []);
+        }
         for (pattern, key) in &query.patterns {
             let found = "item.id IN (SELECT item FROM file WHERE path GLOB ? OR path GLOB ?
                                      UNION ALL SELECT item FROM key WHERE hash = ?)";
@@ -170,7 +174,8 @@ impl Tables<'_> {
 impl Query {
     /// Whether it finds few items of many.
     fn is_narrow(&self) -> bool {
-        !self.wanted.all_of.is_empty() || !self.keys.is_empty() || !self.patterns.is_empty()
+        let Query { wanted, keys, any_key, patterns, .. } = self;
+        !(wanted.all_of.is_empty() && keys.is_empty() && any_key.is_empty() && patterns.is_empty())
     }
 }
 

@@ -45,7 +45,9 @@ pub use error::SidecarError;
 pub use files::Files;
 pub use json::json;
 pub use metadata::{Metadata, MetadataError, TERMS};
-pub use relations::{Relation, RelationError, RelationKind, Relations, UnclearRelation};
+pub use relations::{
+    RELATION_KEYS, Relation, RelationError, RelationKind, Relations, UnclearRelation,
+};
 pub(crate) use text::{NewText, SidecarText};
 
 /// The version of the format that is written.

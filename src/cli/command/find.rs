@@ -8,9 +8,10 @@ use urepo::catalog::{Catalog, Hit, RefreshDepth};
 use urepo::collection::Collection;
 use urepo::digest::{Digest, Hasher};
 use urepo::disk::{PathError, Stream};
-use urepo::identity::{Instant, Prefix};
+use urepo::identity::{Identifier, Instant, Prefix};
 use urepo::index::Query;
 use urepo::item::State;
+use urepo::sidecar::{RELATION_KEYS, RelationKind};
 
 use super::list::in_columns;
 use crate::cli::context::Context;
@@ -38,6 +39,8 @@ Examples:
   urepo find 'title:\"annual\" -draft' --since 2020-01-01
   urepo find --file '*.csv' --state Original
   urepo find --content annual/report.pdf
+  urepo find --related 11.21.02.13
+  urepo find --related part_of=example.org/archive/2026/11.21.02.13
   urepo find annual -0 | xargs -0 urepo show")]
 pub(crate) struct Find {
     /// Words of the description
@@ -58,6 +61,9 @@ pub(crate) struct Find {
     /// It has this IBIp, or this alias among the identifiers of its description
     #[arg(long, value_name = "TEXT")]
     identifier: Option<String>,
+    /// It has a relation to this item; of a kind only, such as `next_edition`, `translation` or `part_of`
+    #[arg(long, value_name = "[KIND=]ITEM", value_parser = parse_related)]
+    related: Vec<Related>,
     /// Only items in this state: Original, Copy or Deleted
     #[arg(long)]
     state: Option<State>,
@@ -88,6 +94,23 @@ fn parse_term(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A relation to an item: its key in the sidecar, if one is wanted, and the item.
+#[derive(Clone, Debug)]
+struct Related {
+    key: Option<&'static str>,
+    item: String,
+}
+
+fn parse_related(text: &str) -> Result<Related, String> {
+    let Some((kind, item)) = text.split_once('=') else {
+        return Ok(Related { key: None, item: text.to_owned() });
+    };
+    let known = RELATION_KEYS.into_iter().find(|key| *key == kind);
+    let key = known.or_else(|| Some(kind.parse::<RelationKind>().ok()?.key()));
+    let key = key.ok_or_else(|| format!("expected a kind of {}", RELATION_KEYS.join(", ")))?;
+    Ok(Related { key: Some(key), item: item.to_owned() })
+}
+
 fn parse_digest(text: &str) -> Result<Digest, String> {
     let text = text.strip_prefix("sha256:").unwrap_or(text);
     text.to_ascii_lowercase().parse().map_err(|_| "expected 64 hexadecimal digits".to_owned())
@@ -95,8 +118,8 @@ fn parse_digest(text: &str) -> Result<Digest, String> {
 
 impl Find {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let query = self.query(context)?;
         let collection = context.collection()?;
+        let query = self.query(context, &collection)?;
         let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
         let (mut found, mut unwritten) = (0, None);
         catalog.find(&query, |item| {
@@ -114,7 +137,7 @@ impl Find {
         }
     }
 
-    fn query(&self, context: &Context) -> Result<Query, Failure> {
+    fn query(&self, context: &Context, collection: &Collection) -> Result<Query, Failure> {
         let mut query = Query::default()
             .state(self.state)
             .prefix(self.prefix.clone())
@@ -134,6 +157,9 @@ impl Find {
         }
         if let Some(text) = &self.identifier {
             query = query.identifier(text);
+        }
+        for Related { key, item } in &self.related {
+            query = query.related(*key, &identifiers(context, collection, item)?);
         }
         if query.is_empty() {
             return Err(Failure::usage("nothing was given to look for")
@@ -178,6 +204,18 @@ impl Find {
         report.summary.counts.items = found;
         report.count("unlisted_directories", unlisted.len() as u64);
         report.finish(End { partial, ..End::default() })
+    }
+}
+
+/// The identifiers of the item that `text` means, which need not be in the collection.
+fn identifiers(
+    context: &Context,
+    collection: &Collection,
+    text: &str,
+) -> Result<Vec<Identifier>, Failure> {
+    match context.item(collection, text) {
+        Ok(item) => Ok(item.sidecar()?.0.identifiers()),
+        Err(failure) => Identifier::read(text).map(|it| vec![it]).map_err(|_| failure),
     }
 }
 

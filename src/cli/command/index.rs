@@ -90,6 +90,15 @@ impl Context {
         }
         Ok(catalog)
     }
+
+    /// The index of `collection` as far as it adds to an answer that is right without it: none if it would
+    /// have to be built.
+    pub(crate) fn existing_catalog<'a>(&self, collection: &'a Collection) -> Option<Catalog<'a>> {
+        let progress = self.progress_in(Unit::Items);
+        let refresh =
+            RefreshContext { jobs: self.config.jobs.value, caller: self.caller(&*progress) };
+        Catalog::open_existing(collection, &refresh).ok().flatten()
+    }
 }
 
 /// That some directories could not be listed, which was told.

@@ -1,15 +1,19 @@
 //! `urepo show`: everything about an item.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
+use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::StoredItem;
+use urepo::identity::Identifier;
+use urepo::index::Query;
 use urepo::item::{Content, Entry, PayloadPath};
-use urepo::sidecar::{Seal, Sidecar};
+use urepo::sidecar::{RELATION_KEYS, Seal, Sidecar};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::records::{self, Item};
+use crate::cli::records::{self, Item, Referrer};
 use crate::cli::report::for_each;
 use crate::cli::{Done, escape, human};
 
@@ -17,6 +21,8 @@ use crate::cli::{Done, escape, human};
 ///
 /// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
 /// unambiguous.
+///
+/// What other items have as their relation to ITEM comes from the index, if there is one: `urepo index`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -32,26 +38,37 @@ pub(crate) struct Show {
     all: bool,
 }
 
+/// Number of relations of other items shown unless all are asked for.
+const REFERRERS_SHOWN: usize = 20;
+
 /// Number of files shown unless all are asked for.
 const FILES_SHOWN: usize = 20;
 
 impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
+        let mut catalog = context.existing_catalog(&collection);
         let mut gap = "";
         for_each(context, &self.items, |text| {
             let item = context.item(&collection, text)?;
             let (sidecar, seal) = item.sidecar()?;
+            let related = catalog.as_mut().map(|catalog| referrers(catalog, &sidecar));
+            let related = related.transpose()?;
             let written = if context.printer.json {
                 context.printer.record(&Item {
                     sealed: Some(seal == Seal::Intact),
                     entries: Some(
                         sidecar.files.iter().map(|it| records::Entry::new(None, it)).collect(),
                     ),
+                    referenced_by: related.map(|related| {
+                        let record = |(key, hit): &(&'static str, Hit)| Referrer::new(key, hit);
+                        related.iter().map(record).collect()
+                    }),
                     ..Item::described(&item, &sidecar)
                 })
             } else {
-                context.printer.lines(&format!("{gap}{}", self.text(&item, &sidecar)))
+                let text = self.text(&item, &sidecar, &related.unwrap_or_default());
+                context.printer.lines(&format!("{gap}{text}"))
             };
             written?;
             if seal != Seal::Intact {
@@ -65,7 +82,12 @@ impl Show {
         })
     }
 
-    fn text(&self, item: &StoredItem, sidecar: &Sidecar) -> String {
+    fn text(
+        &self,
+        item: &StoredItem,
+        sidecar: &Sidecar,
+        related: &[(&'static str, Hit)],
+    ) -> String {
         let mut text = String::new();
         line(&mut text, "identifier", item.name().as_str());
         if let Some(ibip) = &sidecar.ibip {
@@ -81,6 +103,7 @@ impl Show {
         for table in [sidecar.metadata.table(), sidecar.relations.table(), &sidecar.origin] {
             describe(&mut text, "", table);
         }
+        self.list_referrers(&mut text, sidecar, related);
         if let Some(handover) = &sidecar.handover {
             line(&mut text, "handover", &format!("{}, under way", handover.party));
         }
@@ -105,6 +128,30 @@ impl Show {
         text
     }
 
+    /// One line for each relation that leads here and is not the other end of one of its own.
+    fn list_referrers(&self, text: &mut String, sidecar: &Sidecar, related: &[(&str, Hit)]) {
+        let own: Vec<_> = sidecar.relations.iter().map(|relation| relation.to).collect();
+        let is_own = |name| own.contains(&Identifier::Repository(name));
+        let related: Vec<_> = related.iter().filter(|(_, hit)| !is_own(hit.name.clone())).collect();
+        let shown = if self.all { related.len() } else { related.len().min(REFERRERS_SHOWN) };
+        for (key, hit) in &related[..shown] {
+            let meaning = match *key {
+                "next_edition" => "next edition of",
+                "previous_edition" => "previous edition of",
+                "translation" => "translation of",
+                "translation_of" => "translated by",
+                "metadata" => "metadata of",
+                "metadata_of" => "described by",
+                "next_higher_unit" => "has part",
+                _ => "related to",
+            };
+            line(text, meaning, hit.name.as_str());
+        }
+        if shown < related.len() {
+            line(text, "", &format!("… and {} more; `--all` shows them", related.len() - shown));
+        }
+    }
+
     fn list_files(&self, text: &mut String, entries: &[Entry]) {
         let shown = if self.all { entries.len() } else { entries.len().min(FILES_SHOWN) };
         for entry in &entries[..shown] {
@@ -124,6 +171,22 @@ impl Show {
             let _ = writeln!(text, "  … and {} more; `--all` shows them", entries.len() - shown);
         }
     }
+}
+
+/// What has relations to the item, each with the key of its relation.
+fn referrers(
+    catalog: &mut Catalog<'_>,
+    sidecar: &Sidecar,
+) -> Result<Vec<(&'static str, Hit)>, CatalogError> {
+    let identifiers = sidecar.identifiers();
+    let mut found = Vec::new();
+    for key in RELATION_KEYS {
+        catalog.find(&Query::default().related(Some(key), &identifiers), |hit| {
+            found.push((key, hit));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found)
 }
 
 fn line(text: &mut String, key: &str, value: &str) {

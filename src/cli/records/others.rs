@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use urepo::catalog::Hit;
 use urepo::collection::{Collection, Event};
 use urepo::index::Count;
 use urepo::item::Content;
@@ -25,6 +26,20 @@ pub(crate) struct OneCollection {
     pub(crate) complete: Option<bool>,
     pub(crate) round: Option<&'static str>,
     pub(crate) error: Option<ErrorText>,
+}
+
+/// An item that has a relation to another one.
+#[derive(Serialize)]
+pub(crate) struct Referrer {
+    id: String,
+    relation: &'static str,
+    title: Option<String>,
+}
+
+impl Referrer {
+    pub(crate) fn new(relation: &'static str, hit: &Hit) -> Referrer {
+        Referrer { id: hit.name.to_string(), relation, title: hit.title.clone() }
+    }
 }
 
 /// A finding of `verify`.

@@ -43,7 +43,24 @@ pub(super) const TRANSLATION: &str = "translation";
 /// The key of the table of relations of one's own.
 pub(super) const OWN: &str = "x";
 
+/// All keys of `[relations]`: of `translation` and `x`, those of their tables.
+pub const RELATION_KEYS: [&str; 8] = [
+    "next_edition",
+    "previous_edition",
+    TRANSLATION,
+    "translation_of",
+    "metadata",
+    "metadata_of",
+    "next_higher_unit",
+    OWN,
+];
+
 impl RelationKind {
+    /// The key of `[relations]` that it stands under, whatever its language or name.
+    pub fn key(&self) -> &'static str {
+        self.keys().0
+    }
+
     /// The keys that lead to it in `[relations]`: one, or that of a table and one in it.
     pub(super) fn keys(&self) -> (&'static str, Option<String>) {
         match self {

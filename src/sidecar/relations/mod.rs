@@ -14,8 +14,8 @@ use toml::{Table, Value};
 
 use crate::identity::{Identifier, Language};
 
-pub use kind::RelationKind;
 use kind::{OWN, PLAIN, TRANSLATION, is_own};
+pub use kind::{RELATION_KEYS, RelationKind};
 
 /// The relations of an item.
 #[derive(Clone, Debug, Default, PartialEq)]

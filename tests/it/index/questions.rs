@@ -239,3 +239,66 @@ fn all_else() {
     let query = Query::default().text("rain").unwrap().file("*.csv").named(Some(first), None);
     assert_eq!(ask(query), "bc");
 }
+
+/// Both spellings of an identifier lead to an item, in any case, and so does an alias.
+#[test]
+fn relations_to_an_item() {
+    let world = World::new();
+    world.run("init archive --host archive.example.org --ip 192.0.2.7").succeeded();
+    for file in ["whole", "one", "two", "pt"] {
+        world.write(&format!("in/{file}"), file);
+    }
+    let made = world.run("-c archive new in/whole --json --meta identifier=83LX3pFwXQZeBBx/65ij");
+    let made: serde_json::Value =
+        serde_json::from_str(made.succeeded().lines().next().unwrap()).unwrap();
+    let (name, ibip) = (made["id"].as_str().unwrap(), made["ibip"].as_str().unwrap());
+    let (loud, quiet) = (name.to_uppercase(), ibip.to_lowercase());
+    world.write(
+        "in.csv",
+        format!(
+            "path,title,relation.part_of,relation.translation.pt,relation.x.cites\n\
+             one,One,{loud},,\ntwo,Two,{quiet},row:pt,\npt,Dois,,,83LX3pFwXQZeBBx/65ij\n"
+        ),
+    );
+    world.run("-c archive import --manifest in.csv --root in").succeeded();
+    let find = |related: &str| {
+        let ran = world.run(&format!("-c archive find --related {related}"));
+        let mut titles: Vec<_> =
+            ran.stdout.lines().map(|it| it.rsplit(' ').next().unwrap().to_owned()).collect();
+        titles.sort();
+        titles.join(" ")
+    };
+    for (related, expected) in [
+        (name.to_owned(), "Dois One Two"),
+        (ibip.to_owned(), "Dois One Two"),
+        (format!("part_of={name}"), "One Two"),
+        (format!("next_higher_unit={name}"), "One Two"),
+        (format!("x={ibip}"), "Dois"),
+        (format!("translation={name}"), ""),
+        // An item that is elsewhere.
+        ("x=83LX3pFwXQZeBBx/65ij".to_owned(), "Dois"),
+        ("example.org/other/2026/11.21.02.13".to_owned(), ""),
+    ] {
+        assert_eq!(find(&related), expected, "{related}");
+    }
+    let shown = world.run(&format!("-c archive show {name}"));
+    let parts = shown.succeeded().lines().filter(|line| line.starts_with("has part")).count();
+    assert_eq!(parts, 2, "{}", shown.stdout);
+    let shown = world.run(&format!("-c archive show --json {name}"));
+    let shown: serde_json::Value = serde_json::from_str(shown.succeeded()).unwrap();
+    let relations: Vec<_> = shown["referenced_by"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["title"].as_str().unwrap(), it["relation"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        relations,
+        [("One", "next_higher_unit"), ("Two", "next_higher_unit"), ("Dois", "x")]
+    );
+    // Without an index nothing is looked up, and none is built.
+    std::fs::remove_file(world.path("archive/.urepo/index.sqlite")).unwrap();
+    let shown = world.run(&format!("-c archive show --json {name}"));
+    assert!(!shown.succeeded().contains("referenced_by"), "{}", shown.stdout);
+    assert!(!world.path("archive/.urepo/index.sqlite").exists());
+}
