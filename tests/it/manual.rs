@@ -222,13 +222,17 @@ impl Reader {
         reader
     }
 
-    /// The Original of what `mirror` has is in a collection that is lost, or has come back.
+    /// Makes what the examples of a page are about: the Original of what `mirror` has is in a collection that is
+    /// lost, or has come back; an item has a part.
     fn prepare(&self, page: &str) {
         let lost = "urepo init lost --host lost.example.org; urepo -c lost new report.pdf;
             urepo -c lost copy --all --to mirror; mv lost away;";
         let promoted = "urepo -c mirror promote --all --lost lost --reason fire -y; mv away lost";
         let script = match page {
             "promote" => lost.to_owned(),
+            "find" => "printf 'path,relation.part_of\nreport.pdf,%s\n' \"$NAME\" > parts.csv;
+                urepo import --manifest parts.csv"
+                .to_owned(),
             "demote" => format!("{lost} {promoted}"),
             _ => return,
         };
