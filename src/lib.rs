@@ -53,6 +53,7 @@
 //! | [`transfer`] | copies and migrates items between collections | verify |
 //! | [`removal`] | deletes items, leaves tombstones, restores | verify |
 //! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify |
+//! | [`amend`] | changes the description of items | holdings |
 //! | [`repair`] | repairs damaged items from good copies | verify |
 //!
 //! # On disk
@@ -96,6 +97,7 @@
 
 pub mod adopt;
 pub mod agent;
+pub mod amend;
 pub mod catalog;
 pub mod clock;
 pub mod collection;

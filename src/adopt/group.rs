@@ -130,6 +130,7 @@ fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
         ibip: plan.ibip.clone(),
         created,
         timestamp: updated,
+        described: None,
         target: plan.target.clone(),
         transferable: true,
         metadata: plan.metadata.clone(),

@@ -73,6 +73,7 @@ pub(crate) struct Item<'a> {
 pub(crate) struct Description {
     created: String,
     timestamp: String,
+    described: Option<String>,
     #[serde(flatten)]
     target: Option<PathAt>,
     transferable: bool,
@@ -276,6 +277,7 @@ impl Description {
         Description {
             created: sidecar.created.to_string(),
             timestamp: sidecar.timestamp.to_string(),
+            described: sidecar.described.as_ref().map(ToString::to_string),
             target: sidecar.target.as_ref().map(|it| PathAt::new("target", it.as_path())),
             transferable: sidecar.transferable,
             metadata: sidecar::json(sidecar.metadata.table()),

@@ -17,12 +17,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::changed::{LoggedChange, logged};
 use super::{Collection, Destination};
 use crate::agent::Agent;
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, Lock, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::layout;
+use crate::sidecar::KeyChange;
 
 /// A longer line is none of ours.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
@@ -60,6 +62,9 @@ pub enum EventKind {
     /// It was mended, or brought back.
     #[serde(rename = "recovery")]
     Recovery,
+    /// Its description was changed.
+    #[serde(rename = "metadata modification")]
+    Description,
     /// The inventory was made to agree with what is here of it.
     #[serde(rename = "correction")]
     Correction,
@@ -97,6 +102,9 @@ pub struct Event {
     /// The bytes that the file system has free again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freed: Option<u64>,
+    /// The keys of the description that changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<LoggedChange>,
     /// What else a reader should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -129,6 +137,7 @@ impl Event {
             to: None,
             to_name: None,
             freed: None,
+            changes: Vec::new(),
             note: None,
             command: agent.command.clone(),
             user: Some(agent.user.clone()),
@@ -162,6 +171,12 @@ impl Event {
     #[must_use]
     pub fn with_digest_before(self, digest: Digest) -> Event {
         Event { digest_before: Some(format!("sha256:{digest}")), ..self }
+    }
+
+    /// The same with the keys of the description that changed.
+    #[must_use]
+    pub fn with_changes(self, changes: Vec<KeyChange>) -> Event {
+        Event { changes: logged(changes), ..self }
     }
 }
 

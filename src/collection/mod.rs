@@ -7,6 +7,7 @@
 
 mod bucket;
 mod change;
+mod changed;
 pub mod discover;
 mod error;
 mod find;
@@ -43,6 +44,7 @@ use crate::wait::Waiter;
 
 pub(crate) use bucket::Buckets;
 pub(crate) use change::items_at_a_time;
+pub use changed::LoggedChange;
 pub use error::{CollectionError, SettingsError};
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;

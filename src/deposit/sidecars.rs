@@ -47,6 +47,7 @@ impl SidecarWriter<'_> {
             ibip: label.ibip.clone(),
             created: label.date,
             timestamp: self.now.floor(SECOND).max(label.date),
+            described: None,
             target: staged.target.clone().or_else(|| only_file(staged)),
             transferable: true,
             metadata: staged.metadata.clone(),

@@ -145,6 +145,7 @@ fn differences(own: &Sidecar, other: &Sidecar) -> Vec<&'static str> {
     [
         // A removal has a date of its own.
         ("timestamp", own.state != State::Deleted && own.timestamp != other.timestamp),
+        ("described", own.described != other.described),
         ("target", own.target != other.target),
         ("transferable", own.transferable != other.transferable),
         ("metadata", own.metadata != other.metadata),

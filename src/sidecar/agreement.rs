@@ -139,6 +139,7 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
                     .then(|| "8JMKD3MGP8W/34PGRBS".parse().expect("because it is valid")),
                 created: Instant::from_seconds(1_795_227_180),
                 timestamp: Instant::from_seconds(1_795_227_185),
+                described: (kind == 2).then(|| Instant::from_seconds(1_795_227_190)),
                 target: files.first().map(|entry| entry.path.clone()),
                 transferable: kind != 3,
                 metadata: Metadata::as_found(metadata),

@@ -15,6 +15,10 @@ pub(super) fn read(text: &str) -> Option<Raw> {
     let (ibip, rest) = optional(rest, "ibip")?;
     let (created, rest) = pair(rest, "created")?;
     let (timestamp, rest) = pair(rest, "timestamp")?;
+    let (described, rest) = match pair(rest, "described") {
+        Some((value, rest)) => (Some(instant(value)?), rest),
+        None => (None, rest),
+    };
     let (target, rest) = optional(rest, "target")?;
     let (transferable, rest) = pair(rest, "transferable")?;
     let mut raw = Raw {
@@ -24,6 +28,7 @@ pub(super) fn read(text: &str) -> Option<Raw> {
         ibip,
         created: instant(created)?,
         timestamp: instant(timestamp)?,
+        described,
         target,
         transferable: boolean(transferable)?,
         metadata: Table::new(),

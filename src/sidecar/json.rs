@@ -7,7 +7,8 @@ pub fn json(table: &Table) -> serde_json::Value {
     table.iter().map(|(key, value)| (key.clone(), json_of(value))).collect()
 }
 
-fn json_of(value: &Value) -> serde_json::Value {
+/// The value as JSON.
+pub fn json_of(value: &Value) -> serde_json::Value {
     match value {
         Value::String(text) => text.as_str().into(),
         Value::Integer(number) => (*number).into(),

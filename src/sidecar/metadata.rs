@@ -115,7 +115,7 @@ impl Metadata {
             return self.add_own(own, text);
         }
         let Some(term) = TERMS.iter().find(|term| term.eq_ignore_ascii_case(key)) else {
-            return Err(MetadataError::UnknownTerm(key.to_owned()));
+            return Err(unknown(key));
         };
         if *term == "language" && !is_language(text) {
             return Err(MetadataError::Language(text.to_owned()));
@@ -125,6 +125,65 @@ impl Metadata {
         }
         append(&mut self.0, term, text, LISTS.contains(term));
         Ok(())
+    }
+
+    /// The values of a term, or of a key of one's own written `x.key`, each as text.
+    pub fn values(&self, key: &str) -> Result<Vec<String>, MetadataError> {
+        let found = match self.place(key)? {
+            KeyPlace::Term(term) => self.0.get(&term),
+            KeyPlace::Own(own) => self.0.get("x").and_then(|table| table.get(&own)),
+        };
+        Ok(match found {
+            None => Vec::new(),
+            Some(Value::Array(values)) => values.iter().map(text_of).collect(),
+            Some(value) => vec![text_of(value)],
+        })
+    }
+
+    /// Removes a term, or a key of one's own, with all its values.
+    pub fn remove(&mut self, key: &str) -> Result<(), MetadataError> {
+        match self.place(key)? {
+            KeyPlace::Term(term) => {
+                self.0.remove(&term);
+            }
+            KeyPlace::Own(own) => {
+                if let Some(Value::Table(table)) = self.0.get_mut("x") {
+                    table.remove(&own);
+                    if table.is_empty() {
+                        self.0.remove("x");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes one of the values of a term, or of a key of one's own.
+    pub fn remove_value(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
+        let mut values = self.values(key)?;
+        let before = values.len();
+        values.retain(|value| value != text);
+        if values.len() == before { Ok(()) } else { self.set(key, &values) }
+    }
+
+    /// Gives a term, or a key of one's own, these values in place of those that it has.
+    pub fn set<T: AsRef<str>>(&mut self, key: &str, texts: &[T]) -> Result<(), MetadataError> {
+        let mut changed = self.clone();
+        changed.remove(key)?;
+        texts.iter().try_for_each(|text| changed.add(key, text.as_ref()))?;
+        *self = changed;
+        Ok(())
+    }
+
+    /// Where the values of `key` are: a key that is there is accepted, whatever it is.
+    fn place(&self, key: &str) -> Result<KeyPlace, MetadataError> {
+        if let Some(own) = key.strip_prefix("x.") {
+            check_key("x", own)?;
+            return Ok(KeyPlace::Own(own.to_owned()));
+        }
+        let term = TERMS.iter().find(|term| term.eq_ignore_ascii_case(key)).copied();
+        let found = term.or(self.0.contains_key(key).then_some(key));
+        found.map(|key| KeyPlace::Term(key.to_owned())).ok_or_else(|| unknown(key))
     }
 
     fn add_own(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
@@ -146,6 +205,22 @@ impl Metadata {
             }
         }
     }
+}
+
+/// Where the values of a key are in the table of a description.
+enum KeyPlace {
+    Term(String),
+    /// The key below `x`.
+    Own(String),
+}
+
+fn unknown(key: &str) -> MetadataError {
+    MetadataError::UnknownTerm(key.to_owned())
+}
+
+/// A value as text: what is not a text is printed as in TOML.
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Checks keys of one's own and their values, however deep they are.

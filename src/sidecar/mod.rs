@@ -20,6 +20,7 @@ pub(crate) mod brought;
 mod canonical;
 mod care;
 mod datetime;
+mod difference;
 mod error;
 mod files;
 mod head;
@@ -41,9 +42,10 @@ use crate::item::{PayloadPath, State, Totals};
 
 pub(crate) use care::COPY_KEYS;
 pub use care::{Handover, Party, Removal};
+pub use difference::KeyChange;
 pub use error::SidecarError;
 pub use files::Files;
-pub use json::json;
+pub use json::{json, json_of};
 pub use metadata::{Metadata, MetadataError, TERMS};
 pub use relations::{
     RELATION_KEYS, Relation, RelationError, RelationKind, Relations, UnclearRelation,
@@ -69,6 +71,8 @@ pub struct Sidecar {
     pub created: Instant,
     /// The last update or removal.
     pub timestamp: Instant,
+    /// The last change of the description since the deposit.
+    pub described: Option<Instant>,
     /// What the bare identifier opens, relative to `doc/`.
     pub target: Option<PayloadPath>,
     /// Whether the Original may migrate.

@@ -19,6 +19,8 @@ pub(super) struct Raw {
     pub(super) created: Instant,
     #[serde(deserialize_with = "datetime::deserialize")]
     pub(super) timestamp: Instant,
+    #[serde(default, deserialize_with = "datetime::deserialize_option")]
+    pub(super) described: Option<Instant>,
     pub(super) target: Option<String>,
     #[serde(default = "yes")]
     pub(super) transferable: bool,
@@ -91,6 +93,7 @@ impl Raw {
                 .map_err(|error| SidecarError::value("ibip", error))?,
             created: self.created,
             timestamp: self.timestamp,
+            described: self.described,
             target: self.target.map(|text| payload_path("target", &text)).transpose()?,
             transferable: self.transferable,
             metadata: Metadata::as_found(self.metadata),

@@ -49,8 +49,8 @@ impl Sidecar {
         }
     }
 
-    /// Stands for everything that the holdings of one edition share beside their payload: description,
-    /// relations, target, opaque name, and whether the Original may migrate.
+    /// Stands for everything that the holdings of one edition share beside their payload: description
+    /// and its date, relations, target, opaque name, and whether the Original may migrate.
     pub fn description_digest(&self) -> Digest {
         let mut text = String::new();
         table(&mut text, "metadata", self.metadata.table());
@@ -60,6 +60,10 @@ impl Sidecar {
         let target = self.target.as_ref().map(PayloadPath::to_text);
         text_pair(&mut text, "target", &target.unwrap_or_default());
         let _ = writeln!(text, "transferable = {}", self.transferable);
+        // Digests of sidecars without it are those that earlier versions took.
+        if let Some(described) = self.described {
+            date_pair(&mut text, "described", described);
+        }
         Digest::of(text.as_bytes())
     }
 
@@ -83,6 +87,9 @@ impl Sidecar {
         }
         date_pair(text, "created", self.created);
         date_pair(text, "timestamp", self.timestamp);
+        if let Some(described) = self.described {
+            date_pair(text, "described", described);
+        }
         if let Some(target) = &self.target {
             path_pair(text, "target", target);
         }

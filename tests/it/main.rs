@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail by a panic")]
 
 mod adopt;
+mod amend;
 mod cli;
 mod concurrency;
 mod deposit;

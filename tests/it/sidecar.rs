@@ -17,6 +17,7 @@ fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
         ibip: Some("8JMKD3MGP8W/34PGRBS".parse().unwrap()),
         created: "2026-11-21T02:13:00Z".parse().unwrap(),
         timestamp: "2026-11-21T02:13:05.25Z".parse().unwrap(),
+        described: None,
         target: files.first().map(|entry| entry.path.clone()),
         transferable: true,
         metadata,

@@ -105,6 +105,7 @@ impl World {
             state: State::Original,
             created: found.instant(),
             timestamp: found.instant(),
+            described: None,
             repository: found,
             ibip: None,
             target: None,

@@ -80,6 +80,7 @@ fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut S
         state: State::Original,
         created: repository.instant(),
         timestamp: repository.instant(),
+        described: None,
         repository,
         ibip: None,
         target: None,

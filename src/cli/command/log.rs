@@ -19,7 +19,8 @@ use crate::cli::{Done, escape, human};
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
-/// `from_name`, `to` and `to_name` of other collections, `freed` bytes, and a `note`.
+/// `from_name`, `to` and `to_name` of other collections, `freed` bytes, a `note`, and `changes` of a description:
+/// for each key its `key` and the values `before` and `after`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -142,6 +143,7 @@ fn word(kind: EventKind) -> &'static str {
         EventKind::Promotion => "promotion",
         EventKind::Demotion => "demotion",
         EventKind::Recovery => "recovery",
+        EventKind::Description => "metadata modification",
         EventKind::Correction => "correction",
     }
 }

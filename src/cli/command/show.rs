@@ -96,6 +96,9 @@ impl Show {
         line(&mut text, "state", &sidecar.state.to_string());
         line(&mut text, "created", &sidecar.created.to_string());
         line(&mut text, "timestamp", &sidecar.timestamp.to_string());
+        if let Some(described) = &sidecar.described {
+            line(&mut text, "described", &described.to_string());
+        }
         line(&mut text, "path", &item.dir().path().display().to_string());
         if let Some(target) = &sidecar.target {
             line(&mut text, "target", &target.to_text());

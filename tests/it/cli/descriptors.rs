@@ -38,6 +38,7 @@ fn empty_copy(name: &RepositoryName) -> Sidecar {
         ibip: None,
         created: name.instant(),
         timestamp: name.instant(),
+        described: None,
         target: None,
         transferable: true,
         metadata,

@@ -116,6 +116,11 @@ const ITEM: Format = Format {
                 ),
                 ("created", "date", "the instant in the identifier"),
                 ("timestamp", "date", "the last change of the sidecar: deposit, update, removal"),
+                (
+                    "described",
+                    "date, optional",
+                    "the last change of the description. Absent until the first one after the deposit",
+                ),
                 ("target", "path, optional", "the file or link that the bare identifier opens"),
                 ("transferable", "boolean", "whether the Original may migrate; `true` if absent"),
                 (

@@ -1,0 +1,78 @@
+//! Why an item keeps its description.
+
+use crate::collection::CollectionError;
+use crate::disk::PathError;
+use crate::holdings::OriginalError;
+use crate::identity::RepositoryName;
+use crate::sidecar::{MetadataError, Party};
+
+/// Why an item keeps its description.
+#[derive(Debug, thiserror::Error)]
+pub enum AmendError {
+    /// A Copy has the description of its Original.
+    #[error("`{name}` is a Copy here; only its Original is changed")]
+    Copy {
+        /// The item.
+        name: RepositoryName,
+        /// The id of the collection that held the Original when the Copy was made.
+        holder: Option<String>,
+    },
+    /// A tombstone keeps what was said at the deletion.
+    #[error("`{name}` is deleted")]
+    Deleted {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// A hand-over has begun here.
+    #[error("a hand-over of `{name}` is under way, {party}")]
+    HandoverOpen {
+        /// The item.
+        name: RepositoryName,
+        /// The other end.
+        party: Party,
+    },
+    /// The sidecar does not match its seal.
+    #[error("the sidecar of `{name}` is not as it was sealed")]
+    NotSealed {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// A value is not accepted.
+    #[error("`{name}` stays as it is")]
+    Value {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong.
+        #[source]
+        cause: MetadataError,
+    },
+    /// The item has no such file.
+    #[error("`{name}` has no file or link `{target}`")]
+    NoTarget {
+        /// The item.
+        name: RepositoryName,
+        /// The target that was asked for.
+        target: String,
+    },
+    /// The description is no longer the one that the change was made from.
+    #[error("the description of `{name}` was changed meanwhile")]
+    Outdated {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// An earlier failure of the whole group took this one with it.
+    #[error("not changed, because of the failure before it")]
+    GroupFailed,
+    /// A stop was requested.
+    #[error("interrupted")]
+    Interrupted,
+    /// Another collection holds the Original.
+    #[error(transparent)]
+    Original(#[from] OriginalError),
+    /// The collection refuses.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+    /// The file system refuses.
+    #[error(transparent)]
+    Disk(#[from] PathError),
+}

@@ -1,0 +1,190 @@
+//! Many items: planned one by one, then locked, planned again where they changed, and replaced together.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::{AmendError, Amender, Amendment, Plan, plan};
+use crate::agent::Caller;
+use crate::collection::{
+    CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
+};
+use crate::disk::open_at_most;
+use crate::holdings::refuse_departed;
+use crate::identity::RepositoryName;
+use crate::sidecar::NewText;
+
+/// Receives the result of each item, in order, and says whether to go on.
+pub type Report<'r> = dyn FnMut(&RepositoryName, Result<Plan, AmendError>) -> ControlFlow<()> + 'r;
+
+/// The most items that share their syncs.
+const GROUP: usize = 256;
+
+/// An amendment with its place among the outcomes.
+type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
+
+impl Amender<'_> {
+    /// Changes the items of `amendments`, a group at a time. Each one that `report` receives with changes is
+    /// durable then.
+    pub fn amend_all<'c>(
+        &self,
+        amendments: impl IntoIterator<Item = Amendment<'c>>,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
+        let most = open_at_most(GROUP);
+        let mut group: Vec<Amendment<'c>> = Vec::new();
+        let mut names = HashSet::new();
+        for amendment in amendments {
+            // The second change of an item is planned for the result of the first.
+            if group.len() == most || !names.insert(amendment.name.folded()) {
+                self.amend_group(&std::mem::take(&mut group), report)?;
+                names = HashSet::from([amendment.name.folded()]);
+            }
+            group.push(amendment);
+        }
+        self.amend_group(&group, report)
+    }
+
+    /// Changes one item.
+    pub fn amend(&self, amendment: Amendment<'_>) -> Result<Plan, AmendError> {
+        let mut outcome = Err(AmendError::Interrupted);
+        let _ = self.amend_all([amendment], &mut |_, result| {
+            outcome = result;
+            ControlFlow::Continue(())
+        });
+        outcome
+    }
+
+    fn amend_group(&self, group: &[Amendment<'_>], report: &mut Report<'_>) -> ControlFlow<()> {
+        let (mut outcomes, mut changing, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, amendment) in group.iter().enumerate() {
+            let planned = self.plan(amendment).map(|(_, _, plan)| plan);
+            match &planned {
+                Ok(plan) if plan.changes.is_empty() => unchanged.push((at, plan.name.clone())),
+                Ok(_) => changing.push((at, amendment)),
+                Err(_) => {}
+            }
+            outcomes.push(planned);
+        }
+        if let Some(writer) = self.writer {
+            self.confirm_unchanged(&unchanged, &mut outcomes);
+            self.change(writer, &changing, &mut outcomes);
+        }
+        for (amendment, outcome) in group.iter().zip(outcomes) {
+            report(&amendment.name, outcome)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Plans a change for the item as it is now.
+    fn plan(
+        &self,
+        amendment: &Amendment<'_>,
+    ) -> Result<(StoredItem, ReadSidecar, Plan), AmendError> {
+        if self.caller.interrupt.requested() {
+            return Err(AmendError::Interrupted);
+        }
+        let item = self.collection.named_item(&amendment.name)?;
+        let read = item.read_sidecar()?;
+        let now = self.caller.clock.now();
+        let plan = plan(&read.sidecar, read.seal, now, &*amendment.change)?;
+        refuse_departed(item.name(), self.collection)?;
+        Ok((item, read, plan))
+    }
+
+    /// Makes sure that the descriptions of items which stay as they are have reached the disk: an earlier run
+    /// may have been killed before it synced them.
+    fn confirm_unchanged(
+        &self,
+        items: &[(usize, RepositoryName)],
+        outcomes: &mut [Result<Plan, AmendError>],
+    ) {
+        if items.is_empty() {
+            return;
+        }
+        let synced = self.collection.root().sync_names(items.iter().map(|(_, name)| name.as_str()));
+        if let Err(error) = synced {
+            fail(items.iter().map(|(at, _)| *at), error.into(), outcomes);
+        }
+    }
+
+    /// Locks items and changes them. If another process holds the lock of one, the others go one by one.
+    fn change(
+        &self,
+        writer: &Writer,
+        items: &[Numbered<'_, '_>],
+        outcomes: &mut [Result<Plan, AmendError>],
+    ) {
+        if items.is_empty() {
+            return;
+        }
+        let names = items.iter().map(|(_, amendment)| (self.collection, &amendment.name));
+        match lock_items(names, self.caller.agent, &self.caller.waiter()) {
+            Ok(_locks) => self.change_locked(writer, items, outcomes),
+            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
+                items.chunks(1).for_each(|item| self.change(writer, item, outcomes));
+            }
+            Err(error) => fail(items.iter().map(|(at, _)| *at), error.into(), outcomes),
+        }
+    }
+
+    fn change_locked(
+        &self,
+        writer: &Writer,
+        items: &[Numbered<'_, '_>],
+        outcomes: &mut [Result<Plan, AmendError>],
+    ) {
+        let names = items.iter().map(|(_, amendment)| amendment.name.clone()).collect();
+        let _changing = writer.changing(self.collection, names);
+        let (mut texts, mut events, mut ready) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, amendment) in items {
+            // Another process may have changed the item before it was locked.
+            let text = self.plan_with_text(amendment).map(|(item, text, plan)| {
+                if let Some(text) = text {
+                    events.push(self.event(&plan));
+                    texts.push((item, text));
+                    ready.push(*at);
+                }
+                plan
+            });
+            outcomes[*at] = text;
+        }
+        match writer.replace_sidecars(&texts) {
+            Ok(()) => self.collection.note(&events),
+            Err(error) => fail(ready.into_iter(), error.into(), outcomes),
+        }
+    }
+
+    /// The plan for the item as it is now, and the text that its sidecar gets.
+    fn plan_with_text(
+        &self,
+        amendment: &Amendment<'_>,
+    ) -> Result<(StoredItem, Option<NewText>, Plan), AmendError> {
+        let (item, read, plan) = self.plan(amendment)?;
+        if plan.changes.is_empty() {
+            return Ok((item, None, plan));
+        }
+        let text = plan
+            .sidecar
+            .rewritten(&read.text, &read.sidecar)
+            .map_err(|cause| CollectionError::Unchangeable { name: plan.name.clone(), cause })?;
+        Ok((item, Some(text), plan))
+    }
+
+    fn event(&self, plan: &Plan) -> Event {
+        let Caller { agent, clock, .. } = self.caller;
+        let event = Event::new(EventKind::Description, &plan.name, clock.now(), agent);
+        event.with_digest(plan.sidecar.payload.digest).with_changes(plan.changes.clone())
+    }
+}
+
+/// The first of these items fails with `error`, the others with it.
+fn fail(
+    items: impl Iterator<Item = usize>,
+    error: AmendError,
+    outcomes: &mut [Result<Plan, AmendError>],
+) {
+    let mut error = Some(error);
+    for at in items {
+        outcomes[at] = Err(error.take().unwrap_or(AmendError::GroupFailed));
+    }
+}

@@ -1,0 +1,60 @@
+//! Amendment: the description of an Original changes, its payload does not.
+//!
+//! An [`Amendment`] says what to change in the [`Description`] of one item. A [`Plan`] says what that is for
+//! the item as it is: the keys with their old and new values. [`Amender::amend_all`] plans, and unless it has
+//! no right to write, carries the plans out.
+//!
+//! Only an Original is amended. Its `timestamp` rises, so that its Copies are behind it until they are
+//! refreshed. `described` becomes the date of the change. Comments and keys of others in the sidecar stay. A
+//! sidecar that does not match its seal is refused: a new seal would vouch for what nobody has checked.
+//!
+//! # The order of writes
+//!
+//! The sidecar is read and the change is planned without a lock. Then the item is locked and the sidecar is
+//! read again. If another process changed it in between, the change is planned again for what is there now.
+//! One durable replacement of the sidecar is all that is written. A group of items shares its syncs. The
+//! event log gets the old and new values afterwards. A run may be killed anywhere and repeated.
+//!
+//! # Files, in reading order
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan` | what changes in a sidecar, or why nothing may; pure |
+//! | `group` | many items: planned, locked, planned again if they changed, replaced together |
+//! | `error` | why an item keeps its description |
+
+mod error;
+mod group;
+mod plan;
+
+use crate::agent::Caller;
+use crate::collection::{Collection, Writer};
+use crate::identity::RepositoryName;
+
+pub use error::AmendError;
+pub use group::Report;
+pub use plan::{Description, Plan, plan};
+
+/// Changes the descriptions of items of one collection.
+pub struct Amender<'a> {
+    /// The collection.
+    pub collection: &'a Collection,
+    /// The right to change it; without it everything is planned and nothing is done.
+    pub writer: Option<&'a Writer>,
+    /// Who calls.
+    pub caller: Caller<'a>,
+}
+
+/// A change of the description of one item.
+///
+/// The change is applied again when another process has changed the item between the plan and the lock. So
+/// it has the same effect on the same description each time.
+pub struct Amendment<'a> {
+    /// The item.
+    pub name: RepositoryName,
+    /// The change.
+    pub change: Box<Change<'a>>,
+}
+
+/// What is done to a description. An error leaves the item as it is.
+pub type Change<'a> = dyn Fn(&mut Description) -> Result<(), AmendError> + 'a;

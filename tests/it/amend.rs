@@ -1,0 +1,312 @@
+//! Descriptions of Originals are corrected: what changes, what stays, and what is refused.
+
+mod faults;
+mod meanwhile;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use urepo::agent::Caller;
+use urepo::amend::{AmendError, Amender, Amendment, Description, Plan};
+use urepo::collection::{Collection, Event};
+use urepo::disk::Watcher;
+use urepo::identity::Instant;
+use urepo::interrupt::Interrupt;
+use urepo::item::State;
+use urepo::progress::NoProgress;
+use urepo::sidecar::{Handover, Party, Seal, Sidecar};
+
+use crate::support::{
+    PATIENCE, TestClock, World, agent, change_item, copy_item, deposit, make_collection, options,
+    request, send_away, waiter, whole_items,
+};
+
+/// An archive with one item.
+struct Archive {
+    world: World,
+    name: String,
+}
+
+impl Archive {
+    fn new() -> Archive {
+        let world = World::new();
+        let archive = make_collection(&world.path("archive"));
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let file = world.write("letter.txt", "Dear all");
+        deposit(&archive, vec![request(file)], options(), &clock, |_| ()).unwrap();
+        let name = whole_items(&archive).remove(0);
+        Archive { world, name }
+    }
+
+    fn open(&self) -> Collection {
+        Collection::open(&self.world.path("archive"), &Watcher::default()).unwrap()
+    }
+
+    fn file(&self) -> PathBuf {
+        self.world.path("archive").join(&self.name).join("item.toml")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.file()).unwrap()
+    }
+
+    fn sidecar(&self) -> Sidecar {
+        let (sidecar, seal) = Sidecar::read(self.text().as_bytes()).unwrap();
+        assert_eq!(seal, Seal::Intact);
+        sidecar
+    }
+
+    fn amend(
+        &self,
+        change: impl Fn(&mut Description) -> Result<(), AmendError>,
+    ) -> Result<Plan, AmendError> {
+        let amendment = Amendment { name: self.name.parse().unwrap(), change: Box::new(change) };
+        amend(&self.open(), "2026-12-01T00:00:00Z", amendment)
+    }
+
+    /// Gives the item a title.
+    fn entitle(&self, title: &str) -> Result<Plan, AmendError> {
+        self.amend(entitled(title))
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.open()
+            .visit_events(None, |event| {
+                events.push(event);
+                Ok::<_, urepo::disk::PathError>(())
+            })
+            .unwrap();
+        events
+    }
+}
+
+fn entitled(title: &str) -> impl Fn(&mut Description) -> Result<(), AmendError> + use<> {
+    let title = title.to_owned();
+    move |description| {
+        description.metadata.set("title", &[&title]).unwrap();
+        Ok(())
+    }
+}
+
+fn amend(collection: &Collection, now: &str, amendment: Amendment<'_>) -> Result<Plan, AmendError> {
+    let (agent, clock) = (agent(), TestClock::at(now));
+    let writer = collection.writer(&agent, &waiter(&clock))?;
+    let interrupt = Interrupt::default();
+    let caller = Caller {
+        agent: &agent,
+        clock: &clock,
+        wait: PATIENCE,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    Amender { collection, writer: Some(&writer), caller }.amend(amendment)
+}
+
+fn instant(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_title_is_corrected_and_nothing_else() {
+    let archive = Archive::new();
+    let before = archive.sidecar();
+    assert_eq!(before.described, None);
+    let plan = archive.entitle("Letter").unwrap();
+    let [change] = &plan.changes[..] else { panic!("{plan:?}") };
+    assert_eq!(
+        (change.key.as_str(), &change.before, change.after.as_ref().unwrap().as_str()),
+        ("metadata.title", &None, Some("Letter"))
+    );
+    let after = archive.sidecar();
+    assert_eq!(after.metadata.title(), Some("Letter"));
+    let date = instant("2026-12-01T00:00:00Z");
+    assert_eq!((after.timestamp, after.described), (date, Some(date)));
+    let restored = Sidecar {
+        metadata: before.metadata.clone(),
+        timestamp: before.timestamp,
+        described: None,
+        ..after.clone()
+    };
+    assert_eq!(restored, before);
+    assert_eq!(whole_items(&archive.open()), std::slice::from_ref(&archive.name));
+    archive.entitle("Letters").unwrap();
+    let again = archive.sidecar();
+    assert!(again.timestamp > after.timestamp, "it rises though the clock stands still");
+    let events = archive.events();
+    let last = events.last().unwrap();
+    let [change] = &last.changes[..] else { panic!("{last:?}") };
+    let values = (change.before.clone().unwrap(), change.after.clone().unwrap());
+    assert_eq!(values, ("Letter".into(), "Letters".into()));
+    assert_eq!(serde_json::to_value(last).unwrap()["event"], "metadata modification");
+}
+
+#[test]
+fn comments_and_keys_of_others_stay() {
+    let archive = Archive::new();
+    let text = archive.text();
+    let (head, _) = text.rsplit_once("[seal]\n").unwrap();
+    let head =
+        head.replacen("[payload]", "[metadata]\ntitle = 'A' # ours\nshade = 'red'\n\n[payload]", 1);
+    let head = format!("# by hand\n{head}");
+    let seal = urepo::digest::Digest::of(head.as_bytes());
+    fs::write(archive.file(), format!("{head}[seal]\nsha256 = \"{seal}\"\n")).unwrap();
+    archive.entitle("B").unwrap();
+    let text = archive.text();
+    for kept in
+        ["# by hand\n", "title = \"B\" # ours\n", "shade = 'red'\n", "described = 2026-12-01"]
+    {
+        assert!(text.contains(kept), "{kept}\n{text}");
+    }
+    archive.sidecar();
+}
+
+#[test]
+fn what_stays_as_it_is_is_not_written() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let stat = |archive: &Archive| {
+        let stat = fs::metadata(archive.file()).unwrap();
+        (stat.ino(), stat.ctime(), stat.ctime_nsec(), archive.events().len())
+    };
+    let before = stat(&archive);
+    assert_eq!(archive.entitle("Letter").unwrap().changes, []);
+    assert_eq!(stat(&archive), before);
+}
+
+#[test]
+fn only_an_original_in_order_is_changed() {
+    let archive = Archive::new();
+    let refused = |change: &dyn Fn(&mut Sidecar)| {
+        let archive = Archive::new();
+        change_item(&archive.world.path("archive"), &archive.name, change);
+        let before = archive.text();
+        let error = archive.entitle("Letter").unwrap_err();
+        assert_eq!(archive.text(), before);
+        error
+    };
+    let copy = refused(&|sidecar| {
+        sidecar.state = State::Copy;
+        sidecar.origin.insert("collection".into(), "0123".into());
+    });
+    assert!(matches!(&copy, AmendError::Copy { holder: Some(id), .. } if id == "0123"), "{copy}");
+    let deleted = refused(&|sidecar| sidecar.state = State::Deleted);
+    assert!(matches!(deleted, AmendError::Deleted { .. }), "{deleted}");
+    let given = refused(&|sidecar| {
+        let party = Party::To("0123".into());
+        sidecar.handover = Some(Handover { token: "t".into(), party });
+    });
+    assert!(matches!(given, AmendError::HandoverOpen { .. }), "{given}");
+    let edited = archive.text().replacen("transferable = true", "transferable = false", 1);
+    fs::write(archive.file(), &edited).unwrap();
+    let error = archive.entitle("Letter").unwrap_err();
+    assert!(matches!(error, AmendError::NotSealed { .. }), "{error}");
+    assert_eq!(archive.text(), edited);
+}
+
+/// The inventory knows that the Original went elsewhere; its directory was put back by hand.
+#[test]
+fn what_has_left_is_not_changed() {
+    let archive = Archive::new();
+    let root = archive.world.path("archive");
+    crate::support::copy_tree(&root.join(&archive.name), &archive.world.path("kept"));
+    send_away(&root, &archive.name);
+    crate::support::copy_tree(&archive.world.path("kept"), &root.join(&archive.name));
+    let error = archive.entitle("Letter").unwrap_err();
+    assert!(matches!(error, AmendError::Original(_)), "{error}");
+}
+
+#[test]
+fn a_target_is_a_file_of_the_item() {
+    let archive = Archive::new();
+    let to = |target: &str| {
+        let target = urepo::item::PayloadPath::from_text(target).unwrap();
+        move |description: &mut Description| {
+            description.target = Some(target.clone());
+            Ok(())
+        }
+    };
+    let error = archive.amend(to("other.txt")).unwrap_err();
+    assert!(error.to_string().contains("no file or link `other.txt`"), "{error}");
+    archive
+        .amend(|description| {
+            description.target = None;
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(archive.sidecar().target, None);
+    let plan = archive.amend(to("letter.txt")).unwrap();
+    assert_eq!(plan.changes[0].key, "target");
+    archive
+        .amend(|description| {
+            description.transferable = false;
+            Ok(())
+        })
+        .unwrap();
+    assert!(!archive.sidecar().transferable);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let archive = Archive::new();
+    let before = crate::support::tree(&archive.world.path("archive"));
+    let (agent, clock, interrupt) =
+        (agent(), TestClock::at("2026-12-01T00:00:00Z"), Interrupt::default());
+    let caller = Caller {
+        agent: &agent,
+        clock: &clock,
+        wait: PATIENCE,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    let collection = archive.open();
+    let amender = Amender { collection: &collection, writer: None, caller };
+    let name = archive.name.parse().unwrap();
+    let plan = amender.amend(Amendment { name, change: Box::new(entitled("Letter")) }).unwrap();
+    assert_eq!(plan.sidecar.metadata.title(), Some("Letter"));
+    assert_eq!(crate::support::tree(&archive.world.path("archive")), before);
+}
+
+/// The Copy is behind, and a refresh brings the sidecar; its files stay the ones that are there.
+#[test]
+fn copies_follow_without_their_files() {
+    let archive = Archive::new();
+    let world = &archive.world;
+    make_collection(&world.path("mirror"));
+    copy_item(&world.path("archive"), &world.path("mirror"), &archive.name, |_| ());
+    world.run("-c mirror copy --all --to archive");
+    archive.entitle("Letter").unwrap();
+    let whereis = world.run(&format!("-c mirror whereis {} --with archive", archive.name));
+    assert!(whereis.stdout.contains("stale"), "{}", whereis.stdout);
+    let file = world.path("mirror").join(&archive.name).join("doc/letter.txt");
+    let inode = fs::metadata(&file).unwrap().ino();
+    world.run("-c mirror refresh --from archive --all").succeeded();
+    assert_eq!(fs::metadata(&file).unwrap().ino(), inode);
+    let text = fs::read(world.path("mirror").join(&archive.name).join("item.toml")).unwrap();
+    let (copy, seal) = Sidecar::read(&text).unwrap();
+    assert_eq!((copy.metadata.title(), seal), (Some("Letter"), Seal::Intact));
+    assert_eq!(copy.described, archive.sidecar().described);
+    world.run("verify archive mirror").succeeded();
+}
+
+/// A change too long for a line of the log leaves a line that can be read.
+#[test]
+fn large_values_are_logged_by_their_digests() {
+    let archive = Archive::new();
+    archive
+        .amend(|description| {
+            for number in 0..3000 {
+                let key = format!("x.key-{number}");
+                description.metadata.set(&key, &["value ".repeat(30)]).unwrap();
+            }
+            description.metadata.set("title", &["long ".repeat(10_000)]).unwrap();
+            Ok(())
+        })
+        .unwrap();
+    let events = archive.events();
+    let changes = &events.last().unwrap().changes;
+    let title = changes.iter().find(|it| it.key == "metadata.title").unwrap();
+    assert_eq!(title.after.as_ref().unwrap()["bytes"], 50_002);
+    assert!(changes.len() >= 1000);
+}
