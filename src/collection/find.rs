@@ -89,6 +89,18 @@ impl Collection {
         self.items_labelled(ibip.instant().ok(), &ibip.to_string())
     }
 
+    /// Items that carry `identifier` in the collection, if any.
+    pub(crate) fn items_of(
+        &self,
+        identifier: &Identifier,
+    ) -> Result<Vec<StoredItem>, CollectionError> {
+        match identifier {
+            Identifier::Repository(name) => Ok(Lookup::new(self).item(name)?.into_iter().collect()),
+            Identifier::Ibip(ibip) => self.items_with_ibip(ibip),
+            Identifier::Legacy(label) => self.items_labelled(label.instant().ok(), label.as_str()),
+        }
+    }
+
     /// Items of the date of an opaque label that carry the label.
     ///
     /// Its prefix cannot be turned into a name, but its suffix is a date, and few items share one.

@@ -114,6 +114,10 @@ codes! {
     DescriptionDiffers = 407, Damage, "a holding has another description than one of the same date, or than the older Original";
 
     RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
+    RelationNowhere = 502, Warning, "a relation leads to an identifier that was never given to an item";
+    OneSidedRelation = 503, Warning, "an item that another one leads to does not lead back, as it should";
+    EditionCircle = 504, Warning, "the next editions of an item lead back to it";
+    RelationContested = 505, Warning, "two items claim the same place, such as the next edition of a third";
 }
 
 impl Code {

@@ -60,7 +60,15 @@ impl ItemReport {
     pub(super) fn of_one(name: RepositoryName, finding: Finding) -> ItemReport {
         let mut findings = Findings::default();
         findings.push(finding);
-        ItemReport { name, state: None, files: 0, bytes: 0, ibip: None, findings }
+        ItemReport {
+            name,
+            state: None,
+            files: 0,
+            bytes: 0,
+            ibip: None,
+            relations: Box::default(),
+            findings,
+        }
     }
 
     /// The report of an item whose directory cannot be opened.
@@ -89,7 +97,15 @@ impl Inspection {
         let sidecar = record::read(&name, &dir, stamp, &mut findings);
         tell_strays(&dir, sidecar.as_ref(), &mut findings);
         let mut inspection = Inspection {
-            report: ItemReport { name, state: None, files: 0, bytes: 0, ibip: None, findings },
+            report: ItemReport {
+                name,
+                state: None,
+                files: 0,
+                bytes: 0,
+                ibip: None,
+                relations: Box::default(),
+                findings,
+            },
             dir,
             sidecar: known,
             reading: None,
@@ -97,6 +113,7 @@ impl Inspection {
         if let Some(sidecar) = sidecar {
             inspection.report.state = Some(sidecar.state);
             inspection.report.ibip = sidecar.ibip.clone().map(Box::new);
+            inspection.report.relations = sidecar.relations.iter().collect();
             inspection.look_at_payload(sidecar, context)?;
         }
         Some(inspection)

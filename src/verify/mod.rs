@@ -21,6 +21,7 @@
 //! | `lister`, `spelling` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
 //! | `inventory` | what should be here, and is not; what is, and was not recorded |
+//! | `relations` | both ends of relations between items |
 //! | `compare`, `merge` | all items of several collections, name by name |
 //!
 //! # An item that changes meanwhile
@@ -52,6 +53,7 @@ mod payload;
 mod proof;
 mod reading;
 mod record;
+mod relations;
 mod rounds;
 mod run;
 mod spelling;
@@ -63,6 +65,7 @@ use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
+use crate::sidecar::Relation;
 
 pub use code::{Code, Severity};
 pub use compare::{Comparison, Disagreement, compare};
@@ -70,6 +73,7 @@ pub use finding::{Finding, Findings, Place};
 
 pub use item::{verify_item, verify_payload};
 pub use proof::{ProofError, prove, summarize_damage};
+pub use relations::RelationCheck;
 pub use rounds::{Round, Rounds};
 pub use run::{verify, verify_in_rounds};
 
@@ -124,6 +128,8 @@ pub struct ItemReport {
     pub bytes: u64,
     /// The opaque twin of the name that the sidecar says.
     pub ibip: Option<Box<Ibip>>,
+    /// The relations that the sidecar has.
+    pub relations: Box<[Relation]>,
     /// What was found.
     pub findings: Findings,
 }

@@ -2,6 +2,7 @@
 
 mod agreeing;
 mod comparing;
+mod relations;
 mod rounds;
 
 use std::path::{Path, PathBuf};

@@ -15,7 +15,8 @@ use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::progress::Progress;
 use urepo::verify::{
-    self, Code, Depth, Options, Rounds, Scope, Summary, compare, verify, verify_in_rounds,
+    self, Code, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary, compare,
+    verify, verify_in_rounds,
 };
 
 use crate::cli::Done;
@@ -121,14 +122,18 @@ impl Verify {
             roots,
             names: Names { prefix: self.prefix.clone() },
             seen: RefCell::default(),
+            relations: RefCell::default(),
         };
         if let Some(names) = items {
-            let scope = Scope::Items(Box::new(names.into_iter()));
+            let scope = Scope::Items(Box::new(names.clone().into_iter()));
             let summary = run.listening(0, |report| {
                 let interrupt = &context.interrupt;
                 verify(&roots[0], scope, run.options(), &*progress, interrupt, report)
             })?;
             ending.add(0, summary);
+            if !summary.interrupted {
+                ending.add_relations(run.relations_of(&names)?);
+            }
         } else {
             run.all(&*progress, &mut ending)?;
         }
@@ -145,6 +150,8 @@ struct VerifyRun<'a> {
     names: Names,
     /// The codes of what was found.
     seen: RefCell<BTreeSet<Code>>,
+    /// What leads from the items to others.
+    relations: RefCell<RelationCheck>,
 }
 
 impl VerifyRun<'_> {
@@ -176,6 +183,10 @@ impl VerifyRun<'_> {
                 return Ok(());
             }
         }
+        ending.add_relations(self.relations()?);
+        if self.context.interrupt.requested() {
+            return Ok(());
+        }
         if self.roots.len() > 1 {
             ending.compared = Some(match self.time_left(begun) {
                 Some(Duration::ZERO) => Compared::NoTime,
@@ -190,6 +201,38 @@ impl VerifyRun<'_> {
         let limit = self.verify.time_limit?;
         let passed = self.context.clock.now().duration_since(begun).unwrap_or_default();
         Some(limit.saturating_sub(passed))
+    }
+
+    /// Reports what is wrong with relations between the items of all roots. Returns their number.
+    fn relations(&self) -> Result<(ControlFlow<()>, u64), Failure> {
+        let roots: Vec<_> = self.roots.iter().collect();
+        let interrupt = &self.context.interrupt;
+        self.disagreements(|report| {
+            self.relations.take().finish(&roots, &self.names, interrupt, report)
+        })
+    }
+
+    /// The same for the items `names` of the one root.
+    fn relations_of(&self, names: &[RepositoryName]) -> Result<(ControlFlow<()>, u64), Failure> {
+        let roots: Vec<_> = self.roots.iter().collect();
+        self.disagreements(|report| {
+            names.iter().try_for_each(|name| RelationCheck::of_item(&roots, 0, name, &mut *report))
+        })
+    }
+
+    /// Prints the disagreements that `act` reports. Returns their number.
+    fn disagreements(
+        &self,
+        act: impl FnOnce(&mut dyn FnMut(Disagreement) -> ControlFlow<()>) -> ControlFlow<()>,
+    ) -> Result<(ControlFlow<()>, u64), Failure> {
+        let (mut unwritten, mut count) = (None, 0);
+        let flow = act(&mut |disagreement| {
+            self.seen.borrow_mut().insert(disagreement.finding.code);
+            count += 1;
+            let teller = self.teller(disagreement.root);
+            go_on(teller.disagreement(&disagreement), &mut unwritten)
+        });
+        unwritten.map_or(Ok((flow, count)), Err)
     }
 
     fn compare(&self) -> Result<urepo::verify::Comparison, Failure> {
@@ -219,6 +262,9 @@ impl VerifyRun<'_> {
                 verify::Report::Tree(found) => std::slice::from_ref(found),
             };
             self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
+            if let verify::Report::Item(item) = &report {
+                self.relations.borrow_mut().note(item);
+            }
             go_on(teller.report(&report), &mut unwritten)
         })?;
         unwritten.map_or(Ok(summary), Err)

@@ -1,6 +1,7 @@
 //! How a run ends: counts, what the next run will do, the exit code.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use urepo::collection::Collection;
@@ -46,6 +47,12 @@ impl<'a> Ending<'a> {
     pub(super) fn add(&mut self, root: usize, summary: Summary) {
         self.each.push((root, summary));
         self.total += summary;
+    }
+
+    /// Adds what was found about relations between items, unless it was stopped.
+    pub(super) fn add_relations(&mut self, (flow, warnings): (ControlFlow<()>, u64)) {
+        self.total.warnings += warnings;
+        self.total.interrupted |= flow.is_break();
     }
 
     pub(super) fn finish(&self, mut report: Report<'_>) -> Done {

@@ -1,0 +1,189 @@
+//! Relations between items: does the other end exist, does it say the same, do editions come to an end?
+//!
+//! Verifying notes 24 bytes for each relation and compares both ends by hashes. Only items for which that is
+//! not enough are opened again, and with them the items that they lead to. A relation to an item that may be
+//! in another collection is not a finding.
+
+mod circle;
+mod judge;
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+
+use super::{Disagreement, ItemReport};
+use crate::collection::{Collection, Names};
+use crate::disk::PathError;
+use crate::identity::{Identifier, RepositoryName};
+use crate::interrupt::Interrupt;
+use crate::item::State;
+use crate::sidecar::RelationKind;
+use judge::Judge;
+
+/// The relations of the items that were verified.
+#[derive(Debug, Default)]
+pub struct RelationCheck {
+    ends: Vec<End>,
+}
+
+/// One end of a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    /// The hash of the item that has the relation.
+    from: u64,
+    /// The hash of the item that it leads to; `None` for an IBIp, which says nothing of the name.
+    to: Option<u64>,
+    link: Link,
+}
+
+/// A kind of relation, as far as it matters at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Link {
+    NextEdition,
+    PreviousEdition,
+    Translation,
+    TranslationOf,
+    Metadata,
+    MetadataOf,
+    Other,
+}
+
+impl Link {
+    fn of(kind: &RelationKind) -> Link {
+        match kind {
+            RelationKind::NextEdition => Link::NextEdition,
+            RelationKind::PreviousEdition => Link::PreviousEdition,
+            RelationKind::Translation(_) => Link::Translation,
+            RelationKind::TranslationOf => Link::TranslationOf,
+            RelationKind::Metadata => Link::Metadata,
+            RelationKind::MetadataOf => Link::MetadataOf,
+            RelationKind::PartOf | RelationKind::Own(_) => Link::Other,
+        }
+    }
+
+    /// What the other end has to have. An item that describes another need not say so: it is found from
+    /// there.
+    fn expected(self) -> Option<Link> {
+        match self {
+            Link::NextEdition => Some(Link::PreviousEdition),
+            Link::PreviousEdition => Some(Link::NextEdition),
+            Link::Translation => Some(Link::TranslationOf),
+            Link::TranslationOf => Some(Link::Translation),
+            Link::MetadataOf => Some(Link::Metadata),
+            Link::Metadata | Link::Other => None,
+        }
+    }
+}
+
+impl RelationCheck {
+    /// Notes the relations of an item that was verified.
+    pub fn note(&mut self, item: &ItemReport) {
+        if item.state.is_none_or(|state| state == State::Deleted) {
+            return;
+        }
+        let from = hash(&item.name);
+        self.ends.extend(item.relations.iter().map(|relation| {
+            let to = match &relation.to {
+                Identifier::Repository(name) => Some(hash(name)),
+                Identifier::Ibip(_) | Identifier::Legacy(_) => None,
+            };
+            End { from, to, link: Link::of(&relation.kind) }
+        }));
+    }
+
+    /// Calls `report` for each finding about the relations that were noted, of items of these `names` in the
+    /// collections `roots`. It says whether to go on; `Break` means that it was stopped before its end.
+    pub fn finish(
+        mut self,
+        roots: &[&Collection],
+        names: &Names,
+        interrupt: &Interrupt,
+        mut report: impl FnMut(Disagreement) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.ends.sort_unstable();
+        self.ends.dedup();
+        let in_circle = circle::first_of_each(&self.ends);
+        let doubtful = self.doubtful(roots, interrupt)?;
+        if doubtful.is_empty() && in_circle.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let judge = Judge { roots };
+        visit(roots, names, interrupt, |root, name| {
+            let hash = hash(name);
+            if doubtful.contains(&hash) {
+                judge.ends(root, name, &mut report)?;
+            }
+            if in_circle.contains(&hash) {
+                judge.circle(root, name, &mut report)
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    }
+
+    /// The items with a relation whose other end is missing, as far as hashes tell.
+    fn doubtful(
+        &self,
+        roots: &[&Collection],
+        interrupt: &Interrupt,
+    ) -> ControlFlow<(), HashSet<u64>> {
+        let is_answered = |end: &End| match (end.to, end.link.expected()) {
+            (Some(to), Some(expected)) => {
+                let other = End { from: to, to: Some(end.from), link: expected };
+                self.ends.binary_search(&other).is_ok()
+            }
+            _ => false,
+        };
+        let open: Vec<_> = self.ends.iter().filter(|end| !is_answered(end)).collect();
+        // Where nothing is expected at the other end, that only has to exist.
+        let wanted = |end: &&End| end.link.expected().is_none().then_some(end.to).flatten();
+        let mut missing: HashSet<u64> = open.iter().filter_map(wanted).collect();
+        if !missing.is_empty() {
+            visit(roots, &Names::default(), interrupt, |_, name| {
+                missing.remove(&hash(name));
+                ControlFlow::Continue(())
+            })?;
+        }
+        let is_doubtful = |end: &&End| match (end.to, end.link.expected()) {
+            (Some(to), None) => missing.contains(&to),
+            _ => true,
+        };
+        ControlFlow::Continue(open.into_iter().filter(is_doubtful).map(|end| end.from).collect())
+    }
+
+    /// Calls `report` for each finding about the relations of the item `name` of the collection `root`.
+    pub fn of_item(
+        roots: &[&Collection],
+        root: usize,
+        name: &RepositoryName,
+        mut report: impl FnMut(Disagreement) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let judge = Judge { roots };
+        judge.ends(root, name, &mut report)?;
+        judge.circle(root, name, &mut report)
+    }
+}
+
+/// Calls `act` for the items of these `names` in each root. What cannot be listed was found before.
+fn visit(
+    roots: &[&Collection],
+    names: &Names,
+    interrupt: &Interrupt,
+    mut act: impl FnMut(usize, &RepositoryName) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut flow = ControlFlow::Continue(());
+    for (at, root) in roots.iter().enumerate() {
+        let _ = root.visit_names(names, |name| {
+            flow = if interrupt.requested() { ControlFlow::Break(()) } else { act(at, &name) };
+            Ok::<_, PathError>(flow)
+        });
+        flow?;
+    }
+    flow
+}
+
+fn hash(name: &RepositoryName) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
