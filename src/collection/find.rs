@@ -1,11 +1,13 @@
 //! Finding one item by its name, or by a text that means it.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::lookup::Lookup;
 use super::{Collection, CollectionError, StoredItem};
 use crate::disk::Kind;
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
+use crate::index::{IndexError, Query, Which};
 use crate::layout;
 
 impl Collection {
@@ -41,6 +43,9 @@ impl Collection {
             && let Ok((date, label)) = &read
         {
             found = self.items_labelled(*date, label)?;
+            if found.is_empty() {
+                found = self.items_indexed_as(label)?;
+            }
         }
         if found.len() > 1 {
             let names = found.into_iter().map(|item| item.name().clone()).collect();
@@ -121,6 +126,30 @@ impl Collection {
                 Err(CollectionError::Disk(error)) => return Err(error.into()),
                 // One that says nothing of a label has none.
                 Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(labelled)
+    }
+
+    /// Items that carry an opaque label, whatever its date, as far as the index knows them as it is: it is neither
+    /// built nor synchronised.
+    fn items_indexed_as(&self, label: &str) -> Result<Vec<StoredItem>, CollectionError> {
+        let query = Query::default().identifier(label);
+        let names = self.with_index::<_, IndexError>(|index| {
+            let mut names = Vec::new();
+            index.tables().search::<IndexError>(&query, Which::All, |name, _| {
+                names.push(name);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok(names)
+        });
+        let mut labelled = Vec::new();
+        // An index that cannot be used answers nothing.
+        for name in names.ok().flatten().unwrap_or_default() {
+            if let Some(item) = Lookup::new(self).item(&name)?
+                && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label))
+            {
+                labelled.push(item);
             }
         }
         Ok(labelled)

@@ -147,27 +147,25 @@ impl Sidecar {
             Some(Identifier::from(self.repository.clone())),
             self.ibip.clone().map(Identifier::from),
         ];
+        let aliases = self.aliases().filter_map(|alias| alias.parse().ok());
+        own.into_iter().flatten().chain(aliases).collect()
+    }
+
+    /// Other identifiers of the item, as its description has them: labels from before 2009 among them.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
         let aliases = match self.metadata.table().get("identifier") {
             Some(toml::Value::Array(aliases)) => aliases.as_slice(),
             Some(alias) => std::slice::from_ref(alias),
             None => &[],
         };
-        let aliases = aliases.iter().filter_map(|alias| alias.as_str()?.parse().ok());
-        own.into_iter().flatten().chain(aliases).collect()
+        aliases.iter().filter_map(toml::Value::as_str)
     }
 
-    /// Whether the item carries `label`: as its IBIp, or as an alias among its identifiers.
+    /// Whether the item carries `label`: as its IBIp, or as an alias.
     pub(super) fn is_labelled(&self, label: &str) -> bool {
         let is_ibip =
             self.ibip.as_ref().is_some_and(|ibip| ibip.as_str().eq_ignore_ascii_case(label));
-        // Labels from before 2009 are kept as aliases and compared exactly.
-        let is_alias = match self.metadata.table().get("identifier") {
-            Some(toml::Value::String(alias)) => alias == label,
-            Some(toml::Value::Array(aliases)) => {
-                aliases.iter().any(|alias| alias.as_str() == Some(label))
-            }
-            _ => false,
-        };
-        is_ibip || is_alias
+        // Labels from before 2009 are compared exactly.
+        is_ibip || self.aliases().any(|alias| alias == label)
     }
 }

@@ -31,6 +31,13 @@ impl Ibip {
     ///
     /// Nothing for dates before 1995-08-01 or after [`Instant::MAX_YEAR`].
     pub fn new(prefix: &IbipPrefix, date: Instant) -> Option<Ibip> {
+        let suffix = Ibip::suffix_of(date)?;
+        let prefix = prefix.as_str().to_ascii_uppercase();
+        Some(Ibip { slash: prefix.len(), text: (prefix + "/" + &suffix).into() })
+    }
+
+    /// The second word of the labels of `date`; nothing for the same dates.
+    pub fn suffix_of(date: Instant) -> Option<String> {
         if date < Instant::IBIP_EPOCH || date.seconds() > LAST_SECOND {
             return None;
         }
@@ -41,8 +48,7 @@ impl Ibip {
             // Erratum: `.5` and `.05` are one number; `rewrite` keeps the leading zeros.
             suffix = suffix + "W" + &base27(fraction.trim_end_matches('0'));
         }
-        let prefix = prefix.as_str().to_ascii_uppercase();
-        Some(Ibip { slash: prefix.len(), text: (prefix + "/" + &suffix).into() })
+        Some(suffix)
     }
 
     /// The label as it was given.

@@ -54,13 +54,22 @@ impl LegacyLabel {
             })
     }
 
-    /// Whether this looks like the labels that are cited: letters of both cases, and an `X` inside
-    /// the first part. Without it, any two words with a slash between them would be one.
+    /// Whether this looks like the labels that are cited: letters of both cases, a digit, and inside the first part
+    /// an `X`, or else a `Z` and a date on which labels were given. Without these, any two words with a slash
+    /// between them would be one.
     pub fn is_likely(&self) -> bool {
         let has = |is_wanted: fn(&u8) -> bool| self.text.as_bytes().iter().any(is_wanted);
-        self.prefix().bytes().skip(1).any(|byte| byte == b'X')
+        let inside = |letter| self.prefix().bytes().skip(1).any(|byte| byte == letter);
+        (inside(b'X') || (inside(b'Z') && self.is_dated()))
             && has(u8::is_ascii_lowercase)
             && has(u8::is_ascii_digit)
+    }
+
+    /// Whether the date is between the first deposits and the end of such labels.
+    fn is_dated(&self) -> bool {
+        let year = |date: Instant| date.civil().year;
+        self.suffix().len() > 3
+            && self.instant().is_ok_and(|date| (1995..2010).contains(&year(date)))
     }
 }
 

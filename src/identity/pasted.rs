@@ -1,11 +1,13 @@
 //! Reading an identifier out of what people paste.
 
+use std::net::SocketAddr;
 use std::ops::Range;
 
 use super::error::{Fault, ParseError};
 use super::ibip::Ibip;
 use super::ibip_prefix::IbipPrefix;
 use super::identifier::Identifier;
+use super::instant::Instant;
 use super::name::RepositoryName;
 use super::prefix::Prefix;
 use super::scan;
@@ -20,17 +22,21 @@ const EXPECTED: &str = "no identifier here; expected one such as \
 /// The text may be an identifier; a URL or path that leads to it (`http://urlib.net/…`,
 /// `…/col/<name>/doc/<file>`, `/rep/…`, `/ibi-/…`, `goto-/…`); a reference (`ibi:…`,
 /// `upn:<code>:…`, or with a report code at the end, `…-TDI`); all of them with punctuation
-/// around, or in a sentence; or a host and a time, `mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z`.
+/// around, or in a sentence; or a host and a time, `mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z`; or an
+/// address, its port and a time, `150.163.34.243:800 2009-02-16T17:46Z` [Alg. 5 to 7].
 ///
 /// In each word of the text, what stands before a `?` is read first, and what follows only if
 /// there was no identifier. The first repository name wins (as found, with its oddities), else
 /// the first `IBIp` that was made of an address, else the first pair of words that could be one
 /// ([`Ibip::has_separator`]), else a likely label from before 2009.
-/// Different identifiers in two words of a sentence are refused.
+/// Different identifiers in two words of a sentence are refused, except a repository name and an opaque label
+/// of the same date: the two forms of one item, as in `rep … ibip …` [resolution, Table 9.4].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pasted<'text> {
     /// What was found.
     pub identifier: Identifier,
+    /// The other form of it, if the text has both.
+    pub twin: Option<Identifier>,
     /// What follows in the same word: modifiers, a path, a question. A report code and
     /// punctuation are left out. Nothing says that it is well formed.
     pub rest: &'text str,
@@ -40,7 +46,7 @@ impl<'text> Pasted<'text> {
     /// Reads the identifier in `text`.
     pub fn read(text: &'text str) -> Result<Pasted<'text>, ParseError> {
         if let Some(identifier) = host_and_time(text) {
-            return Ok(Pasted { identifier: identifier?, rest: "" });
+            return Ok(Pasted { identifier: identifier?, twin: None, rest: "" });
         }
         let mut pasted: Option<Pasted<'text>> = None;
         let mut near_miss = None;
@@ -49,12 +55,21 @@ impl<'text> Pasted<'text> {
                 Ok(None) => {}
                 Err(fault) => near_miss = near_miss.or(Some(fault.shifted(word.start))),
                 Ok(Some(found)) => {
-                    if pasted.as_ref().is_some_and(|first| first.identifier != found.identifier) {
-                        let expected = "a second identifier; one is read at a time";
-                        return Err(ParseError::new(KIND, text, word, expected));
-                    }
                     let rest = without_punctuation(&text[word.start + found.end..word.end]);
-                    pasted.get_or_insert(Pasted { identifier: found.identifier, rest });
+                    match &mut pasted {
+                        None => {
+                            let identifier = found.identifier;
+                            pasted = Some(Pasted { identifier, twin: None, rest });
+                        }
+                        Some(first) if first.has(&found.identifier) => {}
+                        Some(first) if first.may_have_twin(&found.identifier) => {
+                            first.twin = Some(found.identifier);
+                        }
+                        Some(_) => {
+                            let expected = "a second identifier; one is read at a time";
+                            return Err(ParseError::new(KIND, text, word, expected));
+                        }
+                    }
                 }
             }
         }
@@ -62,6 +77,29 @@ impl<'text> Pasted<'text> {
             Some(fault) => fault.within("repository name", text),
             None => nothing_found(text),
         })
+    }
+}
+
+impl Pasted<'_> {
+    fn has(&self, identifier: &Identifier) -> bool {
+        self.identifier == *identifier || self.twin.as_ref() == Some(identifier)
+    }
+
+    /// Whether `other` can be the other form of the identifier: the one is a repository name, the other a label
+    /// of its date.
+    fn may_have_twin(&self, other: &Identifier) -> bool {
+        let (name, label) = match (&self.identifier, other) {
+            (Identifier::Repository(name), label) | (label, Identifier::Repository(name)) => {
+                (name, label)
+            }
+            _ => return false,
+        };
+        let date = match label {
+            Identifier::Repository(_) => return false,
+            Identifier::Ibip(ibip) => ibip.instant(),
+            Identifier::Legacy(label) => label.instant(),
+        };
+        self.twin.is_none() && date.is_ok_and(|date| date == name.instant())
     }
 }
 
@@ -98,7 +136,7 @@ fn begins_as_ibip(word: &str) -> bool {
         .is_some_and(|prefix| prefix.endpoint().is_ok())
 }
 
-/// `host[:port] time`, if the text has that form.
+/// `host[:port] time` or `address:port time`, if the text has that form.
 fn host_and_time(text: &str) -> Option<Result<Identifier, ParseError>> {
     let mut words = words(text);
     let endpoint = words.next()?;
@@ -108,8 +146,29 @@ fn host_and_time(text: &str) -> Option<Result<Identifier, ParseError>> {
     if !is_date || text[endpoint.clone()].contains('/') {
         return None;
     }
-    let name = name_given_at(text, endpoint, time);
-    Some(name.map(Identifier::Repository).map_err(|fault| fault.within(KIND, text)))
+    let identifier = match text[endpoint.clone()].parse::<SocketAddr>() {
+        Ok(address) => label_given_at(text, address, endpoint, time).map(Identifier::Ibip),
+        Err(_) => name_given_at(text, endpoint, time).map(Identifier::Repository),
+    };
+    Some(identifier.map_err(|fault| fault.within(KIND, text)))
+}
+
+/// The label that the subsystem at `address` gave at `time`.
+fn label_given_at(
+    text: &str,
+    address: SocketAddr,
+    endpoint: Range<usize>,
+    time: Range<usize>,
+) -> Result<Ibip, Fault> {
+    let date = instant_at(text, time.clone())?;
+    let prefix = IbipPrefix::new(address.ip(), address.port())
+        .map_err(|error| Fault::new(endpoint, error.expected().to_owned()))?;
+    let none = || Fault::new(time, "labels are of dates from 1995-08-01 on");
+    Ibip::new(&prefix, date).ok_or_else(none)
+}
+
+fn instant_at(text: &str, time: Range<usize>) -> Result<Instant, Fault> {
+    rfc3339::read(&text[time.clone()]).map_err(|fault| fault.shifted(time.start))
 }
 
 /// The name that the subsystem at `endpoint` gave at `time`.
@@ -118,7 +177,7 @@ fn name_given_at(
     endpoint: Range<usize>,
     time: Range<usize>,
 ) -> Result<RepositoryName, Fault> {
-    let instant = rfc3339::read(&text[time.clone()]).map_err(|fault| fault.shifted(time.start))?;
+    let instant = instant_at(text, time.clone())?;
     let colon = text[endpoint.clone()].find(':').map(|at| endpoint.start + at);
     let port = match colon {
         Some(colon) => grammar::port(text, colon + 1, endpoint.end)?,

@@ -1,5 +1,8 @@
 //! `urepo id`: any spelling of an identifier to all spellings.
 
+use std::io::BufRead as _;
+use std::path::Path;
+
 use urepo::identity::{
     Ibip, Identifier, LegacyLabel, Pasted, PersistentUrl, RepositoryName, Selection,
 };
@@ -7,15 +10,16 @@ use urepo::identity::{
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::input::{is_stdin, unreadable};
 use crate::cli::records::Spelled;
 use crate::cli::report::{End, Report, for_each};
 use crate::cli::{Done, human};
 
 /// Explain an identifier in any spelling
 ///
-/// Takes an identifier, an IBIp, a link or a path with one of them in it, or a host and a time.
-/// An IBIp cannot be computed from an identifier, or the other way round: it is stored with the item, and
-/// printed when the item is in the collection at hand.
+/// Takes an identifier, an IBIp, a link or a path with one of them in it, a host and a time, or an address, its
+/// port and a time. An IBIp cannot be computed from an identifier, or the other way round: it is stored with the
+/// item, and printed when the item is in the collection at hand.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,9 +27,11 @@ Examples:
   urepo id '8JMKD3MGP8W/34PGRBS!+(pt):'
   urepo id http://urlib.net/sid.inpe.br/mtc-m18@80/2009/02.16.17.46
   urepo id 'mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z'
+  urepo id '150.163.34.243:800 2009-02-16T17:46Z'
+  urepo id --json - < references.txt
   urepo id --check \"$NAME\"")]
 pub(crate) struct Id {
-    /// The text
+    /// The text; `-` reads more from standard input, one a line
     #[arg(value_name = "TEXT", required = true)]
     texts: Vec<String>,
     /// Only say whether each text is exactly an identifier or an IBIp: exit 0 or 1
@@ -35,11 +41,12 @@ pub(crate) struct Id {
 
 impl Id {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        let texts = self.texts(context)?;
         if self.check {
-            return self.check(context);
+            return check(context, &texts);
         }
         let mut gap = "";
-        for_each(context, &self.texts, |text| {
+        for_each(context, &texts, |text| {
             let pasted = Pasted::read(text)?;
             let fields = fields(context, &pasted);
             if context.printer.json {
@@ -56,25 +63,39 @@ impl Id {
 }
 
 impl Id {
-    fn check(&self, context: &Context) -> Done {
-        let mut report = Report::reading(context, "read", self.texts.len() == 1);
-        let read = report.resolve(&self.texts, |text| Ok(text.parse::<Identifier>()?));
-        report.summary.counts.items = read.len() as u64;
-        let partial = (report.errors() > 0).then(|| {
-            let texts = human::count(self.texts.len() as u64, "text");
-            let message = format!("{} of {texts} are not identifiers", report.errors());
-            Failure::new(Exit::Failure, message)
-        });
-        report.finish(End { partial, ..End::default() })
+    /// The texts that were given, those of standard input in place of `-`.
+    fn texts(&self, context: &Context) -> Result<Vec<String>, Failure> {
+        let mut texts = Vec::new();
+        for text in &self.texts {
+            if !is_stdin(Path::new(text)) {
+                texts.push(text.clone());
+                continue;
+            }
+            for line in context.lines_of(Path::new(text))?.lines() {
+                let failure = |error| unreadable(&error, "cannot read standard input".to_owned());
+                texts.push(line.map_err(failure)?);
+            }
+        }
+        texts.retain(|text| !text.trim().is_empty());
+        Ok(texts)
     }
 }
 
+fn check(context: &Context, texts: &[String]) -> Done {
+    let mut report = Report::reading(context, "read", texts.len() == 1);
+    let read = report.resolve(texts, |text| Ok(text.parse::<Identifier>()?));
+    report.summary.counts.items = read.len() as u64;
+    let partial = (report.errors() > 0).then(|| {
+        let texts = human::count(texts.len() as u64, "text");
+        let message = format!("{} of {texts} are not identifiers", report.errors());
+        Failure::new(Exit::Failure, message)
+    });
+    report.finish(End { partial, ..End::default() })
+}
+
 fn fields(context: &Context, pasted: &Pasted<'_>) -> Vec<(&'static str, String)> {
-    let mut fields = match &pasted.identifier {
-        Identifier::Repository(name) => repository(name),
-        Identifier::Ibip(ibip) => opaque(ibip),
-        Identifier::Legacy(label) => legacy(label),
-    };
+    let mut fields = spelt(&pasted.identifier);
+    fields.extend(pasted.twin.iter().flat_map(spelt));
     // Outside a collection there is simply less to say.
     let stored = context
         .collection()
@@ -89,6 +110,10 @@ fn fields(context: &Context, pasted: &Pasted<'_>) -> Vec<(&'static str, String)>
             && !matches!(pasted.identifier, Identifier::Ibip(_))
         {
             fields.push(("ibip", ibip.to_string()));
+        }
+        if let Ok((sidecar, _)) = item.sidecar() {
+            let aliases: Vec<_> = sidecar.aliases().collect();
+            fields.extend((!aliases.is_empty()).then(|| ("aliases", aliases.join(" "))));
         }
         fields.push(("path", item.dir().path().display().to_string()));
     }
@@ -111,6 +136,14 @@ fn fields(context: &Context, pasted: &Pasted<'_>) -> Vec<(&'static str, String)>
     fields
 }
 
+fn spelt(identifier: &Identifier) -> Vec<(&'static str, String)> {
+    match identifier {
+        Identifier::Repository(name) => repository(name),
+        Identifier::Ibip(ibip) => opaque(ibip),
+        Identifier::Legacy(label) => legacy(label),
+    }
+}
+
 fn repository(name: &RepositoryName) -> Vec<(&'static str, String)> {
     let prefix = name.prefix();
     let mut fields = vec![
@@ -122,6 +155,13 @@ fn repository(name: &RepositoryName) -> Vec<(&'static str, String)> {
     ];
     if !name.is_shortest() {
         fields.push(("shortest", format!("{prefix}/{}", name.instant().suffix())));
+    }
+    if let Some(suffix) = Ibip::suffix_of(name.instant()) {
+        fields.push(("ibip_suffix", suffix));
+    }
+    if let Ok((_, oddities)) = RepositoryName::parse_as_found(name.as_str()) {
+        let oddities: Vec<_> = oddities.iter().map(ToString::to_string).collect();
+        fields.extend((!oddities.is_empty()).then(|| ("odd", oddities.join("; "))));
     }
     fields
 }

@@ -17,7 +17,7 @@ use urepo::collection::CollectionError;
 use urepo::deposit::DepositError;
 use urepo::disk::{LockError, PathError};
 use urepo::distributor::{DistributorError, Verdict};
-use urepo::identity::{ParseError, RepositoryName};
+use urepo::identity::{Identifier, ParseError, RepositoryName};
 use urepo::sidecar::MetadataError;
 
 use crate::cli::exit::Exit;
@@ -155,6 +155,9 @@ impl Explain for CollectionError {
             Self::Locked { .. } | Self::ItemLocked { .. } => {
                 Failure::of(Exit::Locked, self).hint(WHILE_LOCKED)
             }
+            // Stored labels need not have the date of the name.
+            Self::NoSuchItem { name, .. } if is_label(name) => Failure::of(Exit::NoItem, self)
+                .hint(format!("`urepo find --identifier {name}` asks the index, which knows all stored labels")),
             Self::NoSuchItem { .. } => {
                 Failure::of(Exit::NoItem, self).hint("`urepo list` shows the names there are")
             }
@@ -322,4 +325,9 @@ impl Room<'_> {
             .hint("make room, and repeat the command")
             .in_common(WITHOUT_ROOM)
     }
+}
+
+/// Whether `text` is an `IBIp` or a label from before 2009.
+fn is_label(text: &str) -> bool {
+    !matches!(text.parse::<Identifier>(), Ok(Identifier::Repository(_)) | Err(_))
 }

@@ -69,3 +69,51 @@ fn where_the_directories_are_in_another_case() {
     assert_eq!(world.run(&format!("-c archive path {name}")).succeeded(), expected);
     assert_eq!(world.run(&format!("-c archive show {name}")).code, 0);
 }
+
+/// The date in a label is not always that in the name: the index knows every label that was stored.
+#[test]
+fn by_a_label_of_another_date_as_the_index_knows_it() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let label = "8JMKD3MGP8W/34CP87H";
+    crate::support::change_item(&world.path("archive"), &name, |sidecar| {
+        sidecar.ibip = Some(label.parse().unwrap());
+        sidecar.metadata.add("identifier", "6RPa7umaZ/UaJFT").unwrap();
+    });
+    let ran = world.run(&format!("-c archive path {label}"));
+    assert_eq!(ran.code, 21, "{}", ran.stderr);
+    let hint = format!("`urepo find --identifier {label}` asks the index");
+    assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
+    assert_eq!(world.run(&format!("-c archive -q find --identifier {label}")).line(), name);
+    for text in [label, "8jmkd3mgp8w/34cp87h", "6RPa7umaZ/UaJFT"] {
+        let ran = world.run(&format!("-c archive path {text}"));
+        assert!(ran.succeeded().trim().ends_with(&name), "{}", ran.stdout);
+    }
+    let told = records(&world.run(&format!("-c archive id --json {name}")));
+    assert_eq!(told[0]["ibip"], label);
+    assert_eq!(told[0]["aliases"], "6RPa7umaZ/UaJFT");
+    assert!(told[0]["ibip_suffix"].as_str().unwrap() != "34CP87H");
+    // What the index says is compared with the sidecar.
+    crate::support::change_item(&world.path("archive"), &name, |sidecar| sidecar.ibip = None);
+    assert_eq!(world.run(&format!("-c archive path {label}")).code, 21);
+}
+
+#[test]
+fn many_texts_are_explained_from_standard_input() {
+    let world = World::new();
+    let texts = "sid.inpe.br/mtc-m19/2013/09.04.12.27.57\n\nnothing here\n8JMKD3MGP7W/3EPGUE5\n\
+                 mariana_c/x_y/2009/02.16.17.46\n";
+    world.write("texts", texts);
+    let ran = world.finish(world.shell("exec \"$0\" id --json - < texts"));
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let told = records(&ran);
+    let texts: Vec<_> = told.iter().filter(|it| it["type"] == "identifier").collect();
+    assert_eq!(texts.len(), 3, "{told:?}");
+    assert_eq!(texts[0]["ibip_suffix"], "3EPGUE5");
+    assert!(texts[2]["odd"].as_str().unwrap().contains("underscore"), "{told:?}");
+    let both = "rep sid.inpe.br/mtc-m19/2013/09.04.12.27.57 ibip 8JMKD3MGP7W/3EPGUE5";
+    let told = records(&world.run_args(["id", "--json", both]));
+    assert_eq!(told[0]["repository"], "sid.inpe.br/mtc-m19/2013/09.04.12.27.57");
+    assert_eq!(told[0]["ibip"], "8JMKD3MGP7W/3EPGUE5");
+}

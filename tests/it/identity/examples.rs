@@ -315,6 +315,8 @@ fn identifiers_are_read_out_of_what_people_paste() {
         };
         let found = (pasted.identifier.as_str(), form, pasted.rest);
         assert_eq!(found, (text(&row, "identifier"), text(&row, "form"), text(&row, "rest")));
+        let twin = pasted.twin.as_ref().map_or("", Identifier::as_str);
+        assert_eq!(twin, text(&row, "twin"));
     }
 }
 
