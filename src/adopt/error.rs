@@ -33,7 +33,7 @@ pub enum AdoptError {
         /// Where.
         path: PathBuf,
     },
-    /// A link leads out of the payload.
+    /// A link leads out of the payload, and to no other item of the root.
     #[error("the link `{}` leads out of the item, to `{target}`", path.display())]
     LinkLeaves {
         /// The link.

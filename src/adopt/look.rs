@@ -199,7 +199,10 @@ impl Plan {
     }
 
     fn add_link(&mut self, doc: &Dir, path: &Path, target: &OsStr) -> Result<(), AdoptError> {
-        let stays = PayloadPath::new(path).is_ok_and(|it| it.link_stays_inside(target.as_bytes()));
+        let stays = PayloadPath::new(path).is_ok_and(|it| {
+            it.link_stays_inside(target.as_bytes())
+                || it.linked_item(&self.spelt, target.as_bytes()).is_some()
+        });
         if !stays {
             let target = target.display().to_string();
             return Err(AdoptError::LinkLeaves { path: doc.path_of(path), target });

@@ -52,20 +52,27 @@ impl<'a> Lookup<'a> {
         Ok(None)
     }
 
-    /// Where a new item called `name` belongs: below the directory its prefix has, or a new one in
-    /// lower case. The year, relative to the root, and the name in it.
+    /// Where the item called `name` is, or belongs: in the directory of its prefix that has it, else in the one that
+    /// is spelt alike, else in any, else in a new one, spelt as the name is: relative links between items lead there.
+    /// The year, relative to the root, and the name in it.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
         let [subdomain, word, year, leaf] = name.components();
+        let spelt = Path::new(subdomain).join(word);
+        let place_in = |prefix: &Path| (prefix.join(year), PathBuf::from(leaf));
         let directories = self.directories(name)?;
-        let prefix = if let Some(directory) = directories.first() {
-            directory.clone()
-        } else {
-            let new = Path::new(&subdomain.to_ascii_lowercase()).join(word.to_ascii_lowercase());
+        if directories.is_empty() {
             // So it is going to be spelt, for all that follow.
-            self.remember(name, [new.clone()].into());
-            new
-        };
-        Ok((prefix.join(year), PathBuf::from(leaf)))
+            self.remember(name, [spelt.clone()].into());
+        }
+        if directories.len() > 1 {
+            for directory in &*directories {
+                if self.collection.root().stat(directory.join(name.suffix()))?.is_some() {
+                    return Ok(place_in(directory));
+                }
+            }
+        }
+        let directory = directories.iter().find(|it| **it == spelt).or(directories.first());
+        Ok(place_in(directory.unwrap_or(&spelt)))
     }
 
     pub(super) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {

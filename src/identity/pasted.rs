@@ -88,11 +88,10 @@ impl Pasted<'_> {
     /// Whether `other` can be the other form of the identifier: the one is a repository name, the other a label
     /// of its date.
     fn may_have_twin(&self, other: &Identifier) -> bool {
-        let (name, label) = match (&self.identifier, other) {
-            (Identifier::Repository(name), label) | (label, Identifier::Repository(name)) => {
-                (name, label)
-            }
-            _ => return false,
+        let ((Identifier::Repository(name), label) | (label, Identifier::Repository(name))) =
+            (&self.identifier, other)
+        else {
+            return false;
         };
         let date = match label {
             Identifier::Repository(_) => return false,

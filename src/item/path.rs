@@ -5,6 +5,8 @@ use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
+use crate::identity::RepositoryName;
+
 /// A path of a payload entry, relative to `doc/`.
 ///
 /// Invariants: not empty, relative, without `.`, `..`, empty components and NUL. Any other bytes are
@@ -82,6 +84,28 @@ impl PayloadPath {
             }
         }
         true
+    }
+}
+
+impl PayloadPath {
+    /// The other item of the same root that a link with `target` at this path in the item `own` leads to, by the
+    /// four levels of directories: relative links between items are what these are for [generation, 6].
+    pub fn linked_item(&self, own: &RepositoryName, target: &[u8]) -> Option<RepositoryName> {
+        let mut components = Path::new(std::ffi::OsStr::from_bytes(target)).components().peekable();
+        let mut climbed = 0_usize;
+        while components.next_if_eq(&Component::ParentDir).is_some() {
+            climbed += 1;
+        }
+        // Up to `doc/`, and out of it, are within the item.
+        let above = climbed.checked_sub(self.parents().count() + 1)?;
+        let mut levels: Vec<&str> = own.components().to_vec();
+        levels.truncate(levels.len().checked_sub(above)?);
+        for component in components {
+            let Component::Normal(level) = component else { return None };
+            levels.extend(level.to_str());
+        }
+        let (name, _) = RepositoryName::parse_as_found(&levels.get(..4)?.join("/")).ok()?;
+        (name != *own).then_some(name)
     }
 }
 
@@ -190,6 +214,35 @@ mod tests {
             assert_eq!(
                 path(link).link_stays_inside(target.as_bytes()),
                 stays,
+                "{link} -> {target}"
+            );
+        }
+    }
+
+    #[test]
+    fn links_to_other_items_of_the_root_are_told() {
+        let own: RepositoryName = "sid.inpe.br/MTC-m13@80/2005/07.02.15.03".parse().unwrap();
+        for (link, target, item) in [
+            (
+                "l",
+                "../../../../../sid.inpe.br/m/2005/06.02.15.03/doc/a",
+                "sid.inpe.br/m/2005/06.02.15.03",
+            ),
+            ("s/l", "../../../06.02.15.03/doc/a", "sid.inpe.br/MTC-m13@80/2005/06.02.15.03"),
+            ("l", "../../06.02.15.03", "sid.inpe.br/MTC-m13@80/2005/06.02.15.03"),
+            ("l", "../service/x", ""),
+            ("l", "../../07.02.15.03/doc/a", ""),
+            ("l", "../../../../../../sid.inpe.br/m/2005/06.02.15.03/doc/a", ""),
+            ("l", "../../../../../etc/passwd", ""),
+            ("l", "../../../../../sid.inpe.br/m/2005", ""),
+            ("l", "../../06.02.15.03/../../../../../etc", ""),
+            ("l", "/sid.inpe.br/m/2005/06.02.15.03/doc/a", ""),
+            ("l", "a", ""),
+        ] {
+            let found = path(link).linked_item(&own, target.as_bytes());
+            assert_eq!(
+                found.map_or(String::new(), |it| it.to_string()),
+                item,
                 "{link} -> {target}"
             );
         }

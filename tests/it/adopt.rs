@@ -1,6 +1,7 @@
 //! Adopting: trees as the archives left them become collections, in place, and nothing else changes.
 
 mod faults;
+mod linked;
 mod meanwhile;
 mod program;
 mod refusals;
