@@ -209,6 +209,7 @@ impl Reader {
         world.write("bag/data/letter.txt", "the bytes of bag\n");
         world.write("bag/manifest-sha256.txt", format!("{digest}  data/letter.txt\n"));
         world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
+        world.write("references.txt", "see http://urlib.net/8JMKD3MGP8W/34PGRBS.\n\n");
         world.write("list.csv", "path,title,Author\nreport.pdf,Report,A. Archivist\n");
         world.run("init mirror --host mirror.example.org").succeeded();
         let item = has_collection

@@ -74,9 +74,9 @@ impl Id {
             for line in context.lines_of(Path::new(text))?.lines() {
                 let failure = |error| unreadable(&error, "cannot read standard input".to_owned());
                 texts.push(line.map_err(failure)?);
+                texts.pop_if(|text| text.trim().is_empty());
             }
         }
-        texts.retain(|text| !text.trim().is_empty());
         Ok(texts)
     }
 }

@@ -172,7 +172,7 @@ hint: `urepo list` shows the names there are
 "#]]);
     refuses(&world, "-c archive path 8JMKD3MGP8W/34PGRBS", 21).tells(str![[r#"
 error: no item `8JMKD3MGP8W/34PGRBS` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo find --identifier 8JMKD3MGP8W/34PGRBS` asks the index, which knows all stored labels
 
 "#]]);
 }
