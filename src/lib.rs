@@ -46,6 +46,7 @@
 //! | [`catalog`] | synchronises the index with the tree, and answers from it | collection |
 //! | [`export`] | writes items as directories, tar or bags, and their descriptions | collection, flow |
 //! | [`holdings`] | which collections hold an item, and whether their Copies are current | collection |
+//! | [`resolve`] | from persistent URLs to items, their metadata and their files | export, holdings |
 //! | [`adopt`] | turns an existing tree into a collection | flow, holdings |
 //! | [`verify`] | compares items with their sidecars, and collections with each other | flow, holdings |
 //! | [`deposit`] | files become items | verify |
@@ -118,6 +119,7 @@ pub mod progress;
 pub mod promotion;
 pub mod removal;
 pub mod repair;
+pub mod resolve;
 pub mod sidecar;
 pub mod transfer;
 pub mod verify;

@@ -87,5 +87,6 @@ pub use oddity::Oddity;
 pub use pasted::Pasted;
 pub use prefix::{Prefix, Separator};
 pub use url::{
-    FormatName, PersistentUrl, RequiredStatus, Selection, Verb, Verbs, decode_value, encode_value,
+    FormatName, PersistentUrl, RequiredStatus, Selection, Verb, Verbs, decode_path, decode_value,
+    encode_path, encode_value,
 };

@@ -10,7 +10,7 @@ mod urls;
 use toml::{Table, Value};
 
 /// The tables called `key` of a fixture.
-fn tables(text: &str, key: &str) -> Vec<Table> {
+pub(crate) fn tables(text: &str, key: &str) -> Vec<Table> {
     let table: Table = text.parse().expect("the fixture is TOML");
     let rows = table[key].as_array().expect("the fixture has rows").clone();
     rows.into_iter().map(|row| row.as_table().expect("a row is a table").clone()).collect()
@@ -21,7 +21,7 @@ fn generation(key: &str) -> Vec<Table> {
     tables(&read(text), key)
 }
 
-fn resolution(key: &str) -> Vec<Table> {
+pub(crate) fn resolution(key: &str) -> Vec<Table> {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/resolution.toml");
     tables(&read(text), key)
 }
@@ -32,12 +32,12 @@ fn names(file: &str, key: &str) -> Vec<Table> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "fixtures are read without the library under test")]
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(path).expect("the fixture is there")
 }
 
 /// The text under `key`; empty if there is none.
-fn text<'row>(row: &'row Table, key: &str) -> &'row str {
+pub(crate) fn text<'row>(row: &'row Table, key: &str) -> &'row str {
     row.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 

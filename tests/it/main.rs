@@ -29,6 +29,7 @@ mod power;
 mod promotion;
 mod removal;
 mod repair;
+mod resolve;
 mod sidecar;
 mod stages;
 mod support;

@@ -21,7 +21,24 @@ pub enum MetadataFormat {
     Datacite,
 }
 
+/// The formats, and the names that persistent URLs have for them.
+const NAMES: [(MetadataFormat, &str); 3] = [
+    (MetadataFormat::DublinCore, "oai_dc"),
+    (MetadataFormat::Bibtex, "bibtex"),
+    (MetadataFormat::Datacite, "datacite"),
+];
+
 impl MetadataFormat {
+    /// The format that a persistent URL calls `name`.
+    pub fn named(name: &str) -> Option<MetadataFormat> {
+        NAMES.into_iter().find(|(_, known)| *known == name).map(|(format, _)| format)
+    }
+
+    /// Its name in a persistent URL.
+    pub fn name(self) -> &'static str {
+        NAMES.into_iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
+    }
+
     /// The name of the file.
     pub fn file(self) -> &'static str {
         match self {

@@ -17,12 +17,17 @@ pub fn decode_value(value: &str) -> Option<Vec<u8>> {
 }
 
 /// Encodes the path of a file.
-pub(super) fn encode_path(path: &[u8]) -> String {
+pub fn encode_path(path: &[u8]) -> String {
     encode(path, |byte| byte != b'%' && is_in_path(byte))
 }
 
+/// Decodes the path of a file. Nothing if a `%` does not begin an escape.
+pub fn decode_path(path: &str) -> Option<Vec<u8>> {
+    decode(path).ok()
+}
+
 /// Decodes a path, without the first `/`, whose characters must be those of a path.
-pub(super) fn decode_path(path: &str) -> Result<Vec<u8>, Fault> {
+pub(super) fn read_path(path: &str) -> Result<Vec<u8>, Fault> {
     if let Some((at, character)) = path.char_indices().find(|(_, c)| !is_character_in_path(*c)) {
         let mut buffer = [0; 4];
         let encoded = encode(character.encode_utf8(&mut buffer).as_bytes(), |_| false);

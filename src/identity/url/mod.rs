@@ -25,7 +25,7 @@ mod verbs;
 use std::fmt;
 use std::str::FromStr;
 
-pub use encoding::{decode_value, encode_value};
+pub use encoding::{decode_path, decode_value, encode_path, encode_value};
 pub use verbs::{FormatName, Verb, Verbs};
 
 use super::error::ParseError;

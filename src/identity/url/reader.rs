@@ -1,6 +1,6 @@
 //! Reading a persistent URL from left to right.
 
-use super::encoding::{decode, decode_path};
+use super::encoding::{decode, read_path};
 use super::{PersistentUrl, RequiredStatus, STATUS, Selection, VERB_LIST, Verbs};
 use crate::identity::error::Fault;
 use crate::identity::scan;
@@ -59,7 +59,7 @@ pub(super) fn selection(text: &str) -> Result<Selection, Fault> {
         if text[start..question].starts_with('/') {
             return Err(Fault::new(start..start + 1, "expected the name of a file"));
         }
-        let decoded = decode_path(&text[start..question]);
+        let decoded = read_path(&text[start..question]);
         selection.path = decoded.map_err(|fault| fault.shifted(start))?;
     }
     if let Some(text) = text.get(question + 1..) {

@@ -86,6 +86,13 @@ impl Verbs {
         verbs
     }
 
+    /// With another step at the end, where the grammar allows it there.
+    pub(crate) fn followed_by(&self, step: Verb) -> Option<Verbs> {
+        let mut verbs = self.clone();
+        verbs.push(step, 0, NAME).ok()?;
+        Some(verbs)
+    }
+
     /// As modifiers, such as `!:(oai_dc)`. The list of files has none.
     pub fn modifiers(&self) -> String {
         self.spelled(MODIFIER).collect()

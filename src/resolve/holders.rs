@@ -1,0 +1,223 @@
+//! The items of several collections, by the reader rule.
+
+use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+use super::record::{ItemRecord, Items};
+use crate::collection::{Collection, CollectionError};
+use crate::export::MetadataFormat;
+use crate::holdings::{Holding, Record, Standing, holdings};
+use crate::identity::{FormatName, Identifier, Instant, RepositoryName, RequiredStatus};
+use crate::item::State;
+use crate::sidecar::{Seal, Sidecar};
+
+/// An item that changes all the time is read this often.
+const ATTEMPTS: usize = 8;
+
+/// The items of several collections.
+///
+/// Of the holdings of an item, the one that is nearest to the Original answers for it; of equal ones, that of
+/// the first collection.
+#[derive(Debug)]
+pub struct Holders<'a> {
+    collections: &'a [Collection],
+    alerts: RefCell<Vec<Alert>>,
+}
+
+/// What is wrong with an item on the way, though there is an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alert {
+    /// Several collections say that they hold the Original.
+    TwoOriginals {
+        /// The item.
+        name: RepositoryName,
+        /// The collections, counted from 0.
+        collections: Vec<usize>,
+    },
+    /// A collection has the item, and its sidecar cannot be read.
+    Unreadable {
+        /// The item.
+        name: RepositoryName,
+        /// The collection, counted from 0.
+        collection: usize,
+        /// Why.
+        reason: String,
+    },
+    /// The sidecar that answers is not as it was sealed.
+    Unsealed {
+        /// The item.
+        name: RepositoryName,
+        /// The collection, counted from 0.
+        collection: usize,
+    },
+}
+
+/// An item, and the holding that answers for it.
+#[derive(Clone, Debug)]
+pub struct HeldItem {
+    /// What resolving needs to know.
+    pub record: ItemRecord,
+    /// The sidecar.
+    pub sidecar: Sidecar,
+    /// The collection, counted from 0.
+    pub collection: usize,
+    /// The item's directory.
+    pub path: PathBuf,
+    /// How the holding stands to the others.
+    pub standing: Standing,
+    /// The collections that hold the Original, counted from 0: one if all is well.
+    pub originals: Vec<usize>,
+    /// When another collection deleted it, if one did.
+    pub removed: Option<Instant>,
+}
+
+impl Borrow<ItemRecord> for HeldItem {
+    fn borrow(&self) -> &ItemRecord {
+        &self.record
+    }
+}
+
+impl<'a> Holders<'a> {
+    /// The items of `collections`.
+    pub fn new(collections: &'a [Collection]) -> Holders<'a> {
+        Holders { collections, alerts: RefCell::default() }
+    }
+
+    /// The collections.
+    pub fn collections(&self) -> &'a [Collection] {
+        self.collections
+    }
+
+    /// What was wrong with the items that were looked up.
+    pub fn alerts(&self) -> Vec<Alert> {
+        self.alerts.borrow().clone()
+    }
+
+    fn alert(&self, alert: Alert) {
+        let mut alerts = self.alerts.borrow_mut();
+        if !alerts.contains(&alert) {
+            alerts.push(alert);
+        }
+    }
+
+    /// The names of the items that carry a label.
+    fn name(&self, label: &Identifier) -> Result<Option<RepositoryName>, CollectionError> {
+        let mut names: Vec<RepositoryName> = Vec::new();
+        for collection in self.collections {
+            match collection.find(label.as_str()) {
+                Ok(item) => names.push(item.name().clone()),
+                Err(CollectionError::Ambiguous { names: several, .. }) => names.extend(several),
+                Err(error) if error.is_absence() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        match names.as_slice() {
+            [] => Ok(None),
+            [name] => Ok(Some(name.clone())),
+            _ => Err(CollectionError::Ambiguous { text: label.to_string(), names }),
+        }
+    }
+
+    /// The item called `name`, as one holding of it has it; nothing if there is none. Where the Original is
+    /// required, it answers if there is one.
+    pub(super) fn held(
+        &self,
+        name: &RepositoryName,
+        required: RequiredStatus,
+    ) -> Result<Option<HeldItem>, CollectionError> {
+        let mut changed = None;
+        for _ in 0..ATTEMPTS {
+            let mut found = holdings(name, self.collections);
+            let originals = found.originals();
+            let best = (0..found.all.len()).min_by_key(|at| rank(&found.all[*at], required));
+            let Some(best) = best else { return Ok(None) };
+            let holding = found.all.swap_remove(best);
+            let record = holding.record?;
+            let item = self.collections[holding.collection].item(&holding.name);
+            match item.and_then(|item| item.sidecar()) {
+                Ok((sidecar, seal)) if Record::of(&sidecar, seal) == record => {
+                    let mut item = HeldItem {
+                        record: ItemRecord::of(&sidecar),
+                        sidecar,
+                        collection: holding.collection,
+                        path: holding.path,
+                        standing: holding.standing,
+                        originals,
+                        removed: found.all.iter().find_map(removed),
+                    };
+                    if item.standing == Standing::Original {
+                        item.record.state = State::Original;
+                    }
+                    self.alert_of(&item, &found.all, seal);
+                    return Ok(Some(item));
+                }
+                // It has changed since, or is on its way.
+                Ok(_) => {}
+                Err(error) => changed = Some(error),
+            }
+        }
+        Err(changed.unwrap_or_else(|| CollectionError::NoSidecar { name: name.clone() }))
+    }
+
+    /// Notes what is wrong with the holdings of an item.
+    fn alert_of(&self, item: &HeldItem, others: &[Holding], seal: Seal) {
+        let name = || item.record.name.clone();
+        for other in others {
+            if let Err(error) = &other.record {
+                let (collection, reason) = (other.collection, error.to_string());
+                self.alert(Alert::Unreadable { name: name(), collection, reason });
+            }
+        }
+        if item.originals.len() > 1 {
+            let collections = item.originals.clone();
+            self.alert(Alert::TwoOriginals { name: name(), collections });
+        }
+        if seal != Seal::Intact {
+            self.alert(Alert::Unsealed { name: name(), collection: item.collection });
+        }
+    }
+}
+
+/// When a holding was removed, if it is a tombstone.
+fn removed(holding: &Holding) -> Option<Instant> {
+    let record = holding.record.as_ref().ok();
+    record.filter(|record| record.state == State::Deleted).map(|record| record.timestamp)
+}
+
+/// The lower, the nearer a holding is to the Original.
+fn rank(holding: &Holding, required: RequiredStatus) -> (u8, bool, Reverse<Option<Instant>>) {
+    let standing = match holding.standing {
+        Standing::Original => 0,
+        Standing::Current if required == RequiredStatus::Any => 0,
+        Standing::Current => 1,
+        Standing::Stale | Standing::Different | Standing::Orphan | Standing::Disputed => 1,
+        Standing::Deleted => 2,
+        Standing::Unreadable => 3,
+    };
+    let record = holding.record.as_ref().ok();
+    let is_unsealed = record.is_some_and(|record| record.seal != Seal::Intact);
+    (standing, is_unsealed, Reverse(record.map(|record| record.timestamp)))
+}
+
+impl Items for Holders<'_> {
+    type Item = HeldItem;
+    type Error = CollectionError;
+
+    fn item(&self, identifier: &Identifier) -> Result<Option<HeldItem>, CollectionError> {
+        match identifier {
+            Identifier::Repository(name) => self.held(name, RequiredStatus::Any),
+            label => match self.name(label)? {
+                Some(name) => self.held(&name, RequiredStatus::Any),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn renders(&self, format: &FormatName) -> bool {
+        MetadataFormat::named(format.as_str()).is_some()
+    }
+}

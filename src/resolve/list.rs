@@ -1,0 +1,164 @@
+//! The URLs of an item in an Archive [resolution, Algorithm 2], and which of them a request needs.
+
+use std::borrow::Borrow;
+
+use super::pairs::Pairs;
+use super::record::{Destination, Forms, ItemRecord, Items, Kind};
+use super::walk::{Unresolved, walk};
+use crate::identity::{Identifier, LanguagePreferences, Verb, Verbs};
+use crate::item::State;
+
+/// The properties that a pair can state of an item that a relation leads to.
+const QUALIFIED: [&str; 5] = ["contenttype", "ibi", "state", "timestamp", "url"];
+
+/// A part of an item that a URL leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// What the item opens.
+    Target,
+    /// A file, by its path without the first `/`.
+    File(&'a [u8]),
+    /// The list of its files.
+    FileList,
+}
+
+/// What answers requests for the items that it holds.
+pub trait Archive: Items {
+    /// Its address: a host and port.
+    fn address(&self) -> String;
+    /// The identifier of its service.
+    fn service(&self) -> Forms;
+    /// The identifier of its software.
+    fn software(&self) -> Forms;
+    /// A new URL key.
+    fn key(&self) -> Option<String>;
+    /// The relations that it answers for an item, the empty one among them, when it is asked for `verbs`.
+    fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, Self::Error>;
+    /// The URL of a part of a destination, if there is one here.
+    fn url(
+        &self,
+        destination: &Destination<Self::Item>,
+        part: Part<'_>,
+    ) -> Result<Option<String>, Self::Error>;
+}
+
+/// All that an Archive knows of an item, `MontarListaDeURL` of the standard; nothing if it does not hold it.
+pub fn list_of_urls<A: Archive>(
+    archive: &A,
+    identifier: &Identifier,
+    path: &[u8],
+    verbs: &Verbs,
+) -> Result<Pairs, A::Error> {
+    let mut pairs = Pairs::default();
+    let Some(item) = archive.item(identifier)? else { return Ok(pairs) };
+    let record: &ItemRecord = item.borrow();
+    pairs.insert("archiveaddress", archive.address());
+    pairs.insert("ibi.archiveservice", archive.service());
+    pairs.insert("ibi.platformsoftware", archive.software());
+    if record.state == State::Deleted {
+        pairs.insert("ibi", record.forms());
+        pairs.insert("state", record.state);
+        pairs.insert("timestamp", record.timestamp);
+        return Ok(pairs);
+    }
+    if let Some(next) = record.relations.first(&crate::sidecar::RelationKind::NextEdition) {
+        pairs.insert("ibi.nextedition", Forms::from(next));
+    }
+    if let Some(key) = archive.key() {
+        pairs.insert("urlkey", key);
+    }
+    let part = match (verbs.wants_file_list(), path) {
+        (true, _) => Part::FileList,
+        (false, []) => Part::Target,
+        (false, path) => Part::File(path),
+    };
+    for relation in archive.relations(record, verbs)? {
+        add(&mut pairs, archive, identifier, &relation, part)?;
+    }
+    Ok(pairs)
+}
+
+/// Adds the pairs of one relation.
+fn add<A: Archive>(
+    pairs: &mut Pairs,
+    archive: &A,
+    identifier: &Identifier,
+    relation: &Verbs,
+    part: Part<'_>,
+) -> Result<(), A::Error> {
+    let qualifier = relation.relation();
+    let none = LanguagePreferences::default();
+    let destination = match walk(archive, identifier, relation.steps(), &none) {
+        Ok(destination) => destination,
+        Err(Unresolved::Items(error)) => return Err(error),
+        Err(Unresolved::Elsewhere { to, .. }) => {
+            let last = relation.steps().len().saturating_sub(1);
+            let is_last = matches!(relation.steps().last(), Some(Verb::Translation(_)))
+                && walk(archive, identifier, relation.before(last).steps(), &none).is_ok();
+            // The place of a new edition is not known here: only `ibi.nextedition` names it.
+            if is_last {
+                pairs.insert(format!("ibi{qualifier}"), Forms::from(to));
+            }
+            return Ok(());
+        }
+        Err(_) => return Ok(()),
+    };
+    if let Some(forms) = forms(&destination, relation) {
+        pairs.insert(format!("ibi{qualifier}"), forms);
+    }
+    if let Some(url) = archive.url(&destination, part)? {
+        let is_data = matches!(destination.kind, Kind::Data);
+        pairs.insert(format!("contenttype{qualifier}"), if is_data { "Data" } else { "Metadata" });
+        pairs.insert(format!("state{qualifier}"), destination.item.borrow().state);
+        pairs.insert(format!("timestamp{qualifier}"), destination.timestamp());
+        pairs.insert(format!("url{qualifier}"), url);
+    }
+    Ok(())
+}
+
+/// The forms of the identifier of a destination, if it has one.
+fn forms<I: Borrow<ItemRecord>>(destination: &Destination<I>, relation: &Verbs) -> Option<Forms> {
+    let forms = match &destination.kind {
+        Kind::Description { item, .. } => Forms::from(item.clone()?),
+        _ => destination.item.borrow().forms(),
+    };
+    // Example 9.2 has the repository name alone of a translation, also of the item itself.
+    let is_translation = matches!(relation.steps().last(), Some(Verb::Translation(_)));
+    Some(if is_translation && forms.repository.is_some() {
+        Forms { ibip: None, ..forms }
+    } else {
+        forms
+    })
+}
+
+/// Leaves the pairs that an answer to a request with `verbs` needs, `FiltrarListaDeURL` of the standard.
+pub fn filter(pairs: &mut Pairs, verbs: &Verbs) {
+    if pairs.get("state") == Some("Deleted") {
+        return;
+    }
+    let matching = |name: &str, steps: &[Verb]| {
+        let qualifier = QUALIFIED.iter().find_map(|property| name.strip_prefix(property));
+        qualifier.and_then(|qualifier| Verbs::of_relation(qualifier).ok()).is_some_and(|found| {
+            found.steps().len() == steps.len()
+                && found.steps().iter().zip(steps).all(|(found, step)| match (found, step) {
+                    // The resolver chooses the language.
+                    (Verb::Translation(_), Verb::Translation(None)) => true,
+                    (found, step) => found == step,
+                })
+        })
+    };
+    let steps = verbs.steps();
+    let is_found = pairs.iter().any(|(name, _)| name.starts_with("url") && matching(name, steps));
+    let asks_for_edition = steps.contains(&Verb::LastEdition);
+    pairs.retain(|name| match name {
+        "archiveaddress" | "ibi" | "ibi.archiveservice" | "ibi.platformsoftware" => true,
+        "ibi.nextedition" => asks_for_edition,
+        "urlkey" => is_found,
+        name if matching(name, steps) => true,
+        // The resolver can go on from there.
+        name if name.starts_with("ibi") && !is_found => {
+            (1..steps.len()).any(|count| matching(name, &steps[..count]))
+        }
+        _ => false,
+    });
+}

@@ -1,0 +1,142 @@
+//! What is known of an item, and where verbs lead.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use crate::identity::{FormatName, Ibip, Identifier, Instant, Language, RepositoryName};
+use crate::item::{Content, State};
+use crate::sidecar::{Relations, Sidecar};
+
+/// What resolving needs to know of an item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemRecord {
+    /// The identifier.
+    pub name: RepositoryName,
+    /// The IBIp.
+    pub ibip: Option<Ibip>,
+    /// The state.
+    pub state: State,
+    /// The last update or removal.
+    pub timestamp: Instant,
+    /// When the description last changed.
+    pub described: Instant,
+    /// The language of the payload.
+    pub language: Option<Language>,
+    /// The other items that it leads to.
+    pub relations: Relations,
+    /// Whether the target is a program, which nobody runs here.
+    pub is_program: bool,
+}
+
+impl ItemRecord {
+    /// What a sidecar says.
+    pub fn of(sidecar: &Sidecar) -> ItemRecord {
+        let language = sidecar.metadata.table().get("language").and_then(toml::Value::as_str);
+        let target = sidecar.target.as_ref().and_then(|target| {
+            let at = sidecar.files.binary_search_by(|entry| entry.path.cmp(target));
+            at.ok().map(|at| &sidecar.files[at])
+        });
+        let is_program = target.is_some_and(|entry| {
+            let path = entry.path.as_bytes();
+            path.ends_with(b".cgi")
+                || matches!(entry.content, Content::File { mode, .. } if mode & 0o111 != 0)
+        });
+        ItemRecord {
+            name: sidecar.repository.clone(),
+            ibip: sidecar.ibip.clone(),
+            state: sidecar.state,
+            timestamp: sidecar.timestamp,
+            described: sidecar.timestamp,
+            language: language.and_then(|text| Language::normalised(text).ok()),
+            relations: sidecar.relations.clone(),
+            is_program,
+        }
+    }
+
+    /// Both forms of the identifier.
+    pub fn forms(&self) -> Forms {
+        Forms { repository: Some(self.name.clone()), ibip: self.ibip.clone() }
+    }
+}
+
+/// The forms of an identifier in a list of pairs [resolution, Table 9.4]; none of them for `{}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forms {
+    /// The repository name.
+    pub repository: Option<RepositoryName>,
+    /// The opaque form.
+    pub ibip: Option<Ibip>,
+}
+
+impl From<Identifier> for Forms {
+    /// A label from before 2009 has neither form.
+    fn from(identifier: Identifier) -> Forms {
+        match identifier {
+            Identifier::Repository(name) => Forms { repository: Some(name), ibip: None },
+            Identifier::Ibip(ibip) => Forms { repository: None, ibip: Some(ibip) },
+            Identifier::Legacy(_) => Forms::default(),
+        }
+    }
+}
+
+impl fmt::Display for Forms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let repository = self.repository.iter().map(|name| format!("rep {name}"));
+        let ibip = self.ibip.iter().map(|ibip| format!("ibip {ibip}"));
+        f.write_str(&repository.chain(ibip).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Items that can be looked up, and how their metadata is served.
+pub trait Items {
+    /// An item: its record, and what the caller wants to know besides.
+    type Item: Borrow<ItemRecord>;
+    /// Why an item cannot be looked up.
+    type Error;
+
+    /// The item that `identifier` names, if it is here.
+    fn item(&self, identifier: &Identifier) -> Result<Option<Self::Item>, Self::Error>;
+
+    /// Whether the file of a metadata item is served as metadata, in the format asked for.
+    fn serves(&self, metadata: &ItemRecord, format: Option<&FormatName>) -> bool {
+        format.is_none() && !metadata.is_program
+    }
+
+    /// Whether the description of an item can be rendered in a format.
+    fn renders(&self, format: &FormatName) -> bool;
+}
+
+/// Where verbs lead.
+#[derive(Clone, Debug)]
+pub struct Destination<I> {
+    /// The item; of a description, the item described.
+    pub item: I,
+    /// What of it.
+    pub kind: Kind,
+}
+
+/// What a destination is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An item that is not reached as metadata.
+    Data,
+    /// A metadata item, in a format if one was asked for.
+    MetadataItem(Option<FormatName>),
+    /// The description of an item, in a format if one was asked for.
+    Description {
+        /// The format.
+        format: Option<FormatName>,
+        /// The metadata item that the item names, though it is not served.
+        item: Option<Identifier>,
+    },
+}
+
+impl<I: Borrow<ItemRecord>> Destination<I> {
+    /// When what it is last changed.
+    pub fn timestamp(&self) -> Instant {
+        match self.kind {
+            Kind::Description { .. } => self.item.borrow().described,
+            _ => self.item.borrow().timestamp,
+        }
+    }
+}
