@@ -194,9 +194,9 @@ fn rank(holding: &Holding, required: RequiredStatus) -> (u8, bool, Reverse<Optio
         Standing::Original => 0,
         Standing::Current if required == RequiredStatus::Any => 0,
         Standing::Current => 1,
-        Standing::Stale | Standing::Different | Standing::Orphan | Standing::Disputed => 1,
-        Standing::Deleted => 2,
-        Standing::Unreadable => 3,
+        Standing::Stale | Standing::Different | Standing::Orphan | Standing::Disputed => 2,
+        Standing::Deleted => 3,
+        Standing::Unreadable => 4,
     };
     let record = holding.record.as_ref().ok();
     let is_unsealed = record.is_some_and(|record| record.seal != Seal::Intact);

@@ -92,16 +92,11 @@ impl<'a> LocalArchive<'a> {
 
     /// The URL of a file of the payload; of the payload itself, if the path is empty.
     fn file(&self, item: &HeldItem, path: &[u8]) -> String {
-        match &self.announced.address {
-            Some(address) => {
-                let name = &item.sidecar.repository;
-                format!("http://{address}/col/{name}/{}/{}", layout::PAYLOAD, encode_path(path))
-            }
-            None => {
-                let path = std::ffi::OsStr::from_bytes(path);
-                local(&item.path.join(layout::PAYLOAD).join(path))
-            }
+        if let Some(address) = &self.announced.address {
+            let (name, path) = (&item.sidecar.repository, encode_path(path));
+            return format!("http://{address}/col/{name}/{}/{path}", layout::PAYLOAD);
         }
+        local(&item.path.join(layout::PAYLOAD).join(std::ffi::OsStr::from_bytes(path)))
     }
 }
 

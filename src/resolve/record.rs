@@ -46,7 +46,7 @@ impl ItemRecord {
             ibip: sidecar.ibip.clone(),
             state: sidecar.state,
             timestamp: sidecar.timestamp,
-            described: sidecar.timestamp,
+            described: sidecar.described.unwrap_or(sidecar.timestamp),
             language: language.and_then(|text| Language::normalised(text).ok()),
             relations: sidecar.relations.clone(),
             is_program,

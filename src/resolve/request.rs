@@ -19,7 +19,7 @@ pub enum Request {
     Confirmation,
     /// Where an item is.
     Url(UrlRequest),
-    /// Nothing: it is told that its item is going to be fetched.
+    /// Nothing: a reader is going to fetch its item.
     Acknowledgment,
 }
 

@@ -2,7 +2,6 @@
 
 mod collections;
 mod lists;
-mod program;
 mod walks;
 
 use std::collections::HashMap;
@@ -44,9 +43,10 @@ impl Memory {
     fn add(&mut self, item: MemoryItem) {
         let labels = item.record.ibip.clone().map(Identifier::Ibip);
         let name = Identifier::Repository(item.record.name.clone());
-        for label in labels.into_iter().chain([name]) {
+        if let Some(label) = labels {
             self.items.insert(label, item.clone());
         }
+        self.items.insert(name, item);
     }
 }
 
