@@ -1,6 +1,6 @@
 //! The paths in a collection.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::identity::{Prefix, RepositoryName};
 
@@ -52,6 +52,11 @@ pub const VERIFIED_LOCK: &str = "lock";
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.
 pub const PAYLOAD: &str = "doc";
+
+/// Where `path` of a payload is in the directory of its item.
+pub fn in_payload(path: impl AsRef<Path>) -> PathBuf {
+    Path::new(PAYLOAD).join(path)
+}
 
 /// The directory of an item, relative to the root: always four levels.
 pub fn item_directory(name: &RepositoryName) -> PathBuf {

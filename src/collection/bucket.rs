@@ -34,8 +34,8 @@ impl Buckets {
         Buckets { threads, emptied: Mutex::default() }
     }
 
-    /// Makes the directories of a new item and says where they are in the stage.
-    pub(crate) fn make_item(&self, stage: &Dir) -> Result<PathBuf, PathError> {
+    /// Makes the directories of a new item. Returns where they are in the stage, and the item's, open.
+    pub(crate) fn make_item(&self, stage: &Dir) -> Result<(PathBuf, Dir), PathError> {
         let thread = rayon::current_thread_index().unwrap_or(0) % self.threads.len();
         let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let number = filling.begun;
@@ -51,8 +51,9 @@ impl Buckets {
         let item = PathBuf::from(number.to_string());
         let (name, bucket) = filling.bucket.insert((name, bucket));
         bucket.make_dir(&item)?;
-        bucket.make_dir(item.join(layout::PAYLOAD))?;
-        Ok(name.join(item))
+        let dir = bucket.open_dir(&item)?;
+        dir.make_dir(layout::PAYLOAD)?;
+        Ok((name.join(item), dir))
     }
 
     /// Moves `item` of the stage to the new name `leaf` in `year`.

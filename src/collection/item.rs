@@ -1,6 +1,6 @@
 //! One item of a collection, and its sidecar.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::CollectionError;
 use crate::disk::{Dir, FileStat, PathError, StoredFile};
@@ -118,7 +118,7 @@ impl StoredItem {
 
     /// Opens a file of the payload.
     pub fn open(&self, path: &PayloadPath) -> Result<StoredFile, PathError> {
-        self.dir.open_file(Path::new(layout::PAYLOAD).join(path.as_path()))
+        self.dir.open_file(layout::in_payload(path.as_path()))
     }
 
     /// Where the payload is.

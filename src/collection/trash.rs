@@ -55,8 +55,8 @@ pub(crate) enum Recall {
 /// The trash as it was listed.
 #[derive(Debug)]
 pub(super) struct ListedTrash {
-    /// Of the directory, right before.
-    stamp: FileStat,
+    /// Of the directory, right before; nothing while there is none.
+    stamp: Option<FileStat>,
     /// By the folded name.
     by_name: HashMap<String, Vec<Trashed>>,
 }
@@ -121,10 +121,9 @@ impl Collection {
     ) -> Result<Vec<Trashed>, PathError> {
         let mut known = self.trash.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = match (recall, &*known) {
-            (Recall::Listed, Some(listed)) => Some(listed.stamp),
+            (Recall::Listed, Some(listed)) => listed.stamp,
             _ => self.own()?.map_or(Ok(None), |own| own.stat(layout::TRASH))?,
         };
-        let Some(stamp) = stamp else { return Ok(Vec::new()) };
         let listed = match known.take() {
             Some(listed) if listed.stamp == stamp => listed,
             _ => {

@@ -91,7 +91,7 @@ fn list(
         match listed.map(|at| &entries[at].content) {
             Some(Content::EmptyDirectory { .. }) if is_directory => pending.push(below),
             Some(content) if is_as_listed(dir, &entry, content)? => {}
-            _ => found.push(Path::new(layout::PAYLOAD).join(OsStr::from_bytes(&below))),
+            _ => found.push(layout::in_payload(OsStr::from_bytes(&below))),
         }
     }
     Ok(())

@@ -35,6 +35,8 @@ pub(super) struct Draft {
     pub plan: Plan,
     /// Its directory in the stage.
     pub item: PathBuf,
+    /// The same, open.
+    dir: Dir,
     checks: Arc<Checks>,
     /// The source, where there is only one. Several are opened one after another: there may be more of them than
     /// files may be open.
@@ -61,8 +63,8 @@ impl Draft {
             [only] => Some(only.open(staging.stage.watcher())?),
             _ => None,
         };
-        let item = staging.buckets.make_item(staging.stage)?;
-        Ok(Draft { plan, item, checks, only_root, done: Mutex::default() })
+        let (item, dir) = staging.buckets.make_item(staging.stage)?;
+        Ok(Draft { plan, item, dir, checks, only_root, done: Mutex::default() })
     }
 
     fn roots<'a>(&'a self, staging: &Staging<'_>) -> OpenRoots<'a> {
@@ -82,10 +84,10 @@ impl Draft {
     }
 
     /// Makes the directories of the payload.
-    pub(super) fn make_directories(&self, staging: &Staging<'_>) -> Result<(), DepositError> {
+    pub(super) fn make_directories(&self) -> Result<(), DepositError> {
         for entry in &self.plan.entries {
             if let PlannedKind::Directory { .. } = entry.kind {
-                staging.stage.make_dir(self.staged_path(&entry.path))?;
+                self.dir.make_dir(layout::in_payload(entry.path.as_path()))?;
             }
         }
         Ok(())
@@ -119,13 +121,13 @@ impl Draft {
             PlannedKind::Directory { .. } => Ok(()),
             PlannedKind::Link { target } => {
                 use std::os::unix::ffi::OsStrExt;
-                let path = self.staged_path(&planned.path);
+                let path = layout::in_payload(planned.path.as_path());
                 let text = std::ffi::OsStr::from_bytes(target);
-                staging.stage.make_link(text, &path)?;
+                self.dir.make_link(text, &path)?;
                 if let OpenRoot::Directory(walk) = roots.open(planned.root)?
                     && let Some(stamp) = walk.stat(planned.relative())?
                 {
-                    staging.stage.set_link_time(&path, &stamp)?;
+                    self.dir.set_link_time(&path, &stamp)?;
                 }
                 let content = Content::Link { target: target.clone() };
                 self.done().entries.push(Entry { path: planned.path.clone(), content });
@@ -141,10 +143,11 @@ impl Draft {
         root: &OpenRoot,
         planned: &Planned,
     ) -> Result<(), DepositError> {
-        let path = self.staged_path(&planned.path);
         let open = || root.open_file(planned.relative());
+        let create =
+            |mode| self.dir.create_file_with_mode(layout::in_payload(planned.path.as_path()), mode);
         let checksums = self.checks.of(&planned.path)?;
-        let copied = copy_unchanged(open, &path, checksums, staging)?;
+        let copied = copy_unchanged(open, create, checksums, staging)?;
         let Copied { stamp, measured, odd, copy, mismatch } = copied;
         if let Some(algorithm) = mismatch {
             return Err(DepositError::Mismatch { path: planned.path.clone(), algorithm });
@@ -180,8 +183,8 @@ impl Draft {
             let stamp = walk.open_dir(planned.relative())?.own_stat()?;
             // The sidecar has the modes of empty directories only: the others are made open to those
             // who share the collection, who could not remove the item otherwise.
-            let given = if empty { stamp } else { staging.stage.opened(&stamp) };
-            staging.stage.open_dir(self.staged_path(&planned.path))?.set_attributes(&given)?;
+            let given = if empty { stamp } else { self.dir.opened(&stamp) };
+            self.dir.set_attributes_at(&layout::in_payload(planned.path.as_path()), &given)?;
             check_time(&stamp, planned.path.as_path())?;
             let mut done = self.done();
             done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
@@ -197,14 +200,10 @@ impl Draft {
         if self.plan.is_one_directory()
             && let Some(OpenRoot::Directory(walk)) = &self.only_root
         {
-            let stamp = staging.stage.opened(&walk.root().own_stat()?);
-            staging.stage.open_dir(self.item.join(layout::PAYLOAD))?.set_attributes(&stamp)?;
+            let stamp = self.dir.opened(&walk.root().own_stat()?);
+            self.dir.set_attributes_at(Path::new(layout::PAYLOAD), &stamp)?;
         }
         Ok(())
-    }
-
-    fn staged_path(&self, path: &PayloadPath) -> PathBuf {
-        self.item.join(layout::PAYLOAD).join(path.as_path())
     }
 }
 
@@ -264,13 +263,13 @@ struct Copied {
 /// Also says whether it has attributes that are not kept, and which of `checksums` it has not.
 fn copy_unchanged(
     open: impl Fn() -> Result<StoredFile, PathError>,
-    path: &Path,
+    create: impl Fn(u32) -> Result<StoredFile, PathError>,
     checksums: &[Checksum],
     staging: &Staging<'_>,
 ) -> Result<Copied, DepositError> {
     let mut source = open()?;
     let mut before = source.stat()?;
-    let mut copy = staging.stage.create_file_with_mode(path, before.permission_bits())?;
+    let mut copy = create(before.permission_bits())?;
     for _ in 0..ATTEMPTS {
         if let Kind::Special(kind) = before.kind {
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
@@ -299,14 +298,12 @@ pub(super) fn stage_stream(
     staging: &Staging<'_>,
     now: Instant,
 ) -> Result<(PathBuf, StagedPayload), DepositError> {
-    let item = staging.buckets.make_item(staging.stage)?;
-    let payload = item.join(layout::PAYLOAD);
+    let (item, dir) = staging.buckets.make_item(staging.stage)?;
     let parents: Vec<_> = name.parents().map(Path::to_path_buf).collect();
     for parent in parents.iter().rev() {
-        staging.stage.make_dir(payload.join(parent))?;
+        dir.make_dir(layout::in_payload(parent))?;
     }
-    let path = payload.join(name.as_path());
-    let mut copy = staging.stage.create_file_with_mode(&path, 0o666)?;
+    let mut copy = dir.create_file_with_mode(layout::in_payload(name.as_path()), 0o666)?;
     let measured = copy_stream(name, reader, &mut copy, staging)?;
     let stamp = FileStat { modified: now, mode: copy.stat()?.mode, ..copy.stat()? };
     copy.set_attributes(&stamp)?;

@@ -109,7 +109,7 @@ impl Stager<'_> {
     fn begin_draft(&self, plan: Plan, rest: RequestContext) -> Result<StageStart, DepositError> {
         self.staging.progress.expect(1, plan.bytes);
         let draft = Draft::new(plan, Arc::clone(&rest.given.checks), &self.staging)?;
-        match draft.make_directories(&self.staging) {
+        match draft.make_directories() {
             Ok(()) => Ok(StageStart::Draft(Box::new(draft), Box::new(rest))),
             Err(error) => {
                 let _ = self.staging.stage.remove_tree(&draft.item);

@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
 
     /// What the file system says of a directory of the payload; of `doc/` itself if the path is empty.
     pub(super) fn directory(&self, path: &Path) -> Result<FileStat, ExportError> {
-        let path = Path::new(layout::PAYLOAD).join(path);
+        let path = layout::in_payload(path);
         match self.item.dir().open_dir(&path) {
             Ok(dir) => Ok(dir.own_stat()?),
             Err(error) => Err(self.absent(&path, "a directory", error)),
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
 
     /// What the file system says of a link of the payload, which has to say `target`.
     pub(super) fn link(&self, link: &PayloadPath, target: &[u8]) -> Result<FileStat, ExportError> {
-        let path = Path::new(layout::PAYLOAD).join(link.as_path());
+        let path = layout::in_payload(link.as_path());
         let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
         let name = Path::new(name);
         let found = self.item.dir().open_dir(above).and_then(|dir| match dir.stat(name)? {
@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
     }
 
     fn open(&self, file: &SourceFile<'_>) -> Result<(StoredFile, FileStat), ExportError> {
-        let path = Path::new(layout::PAYLOAD).join(file.from.as_path());
+        let path = layout::in_payload(file.from.as_path());
         let opened = self.item.open(file.from);
         let opened = opened.map_err(|error| self.absent(&path, "a file", error))?;
         let stamp = opened.stat()?;
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
         interrupt: &Interrupt,
     ) -> Result<(), ExportError> {
         let (mut opened, stamp) = self.open(file)?;
-        let found = Path::new(layout::PAYLOAD).join(file.from.as_path());
+        let found = layout::in_payload(file.from.as_path());
         let stamp = FileStat { mode: file.mode, modified: file.modified, ..stamp };
         sink.begin(path, &stamp)?;
         let measured =

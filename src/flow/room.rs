@@ -62,6 +62,11 @@ impl Footprint {
             inodes: entries as u64 + INODES_OF_AN_ITEM + INODES_BEYOND,
         }
     }
+
+    fn add(&mut self, other: Footprint) {
+        self.bytes += other.bytes;
+        self.inodes += other.inodes;
+    }
 }
 
 impl Reservations {
@@ -86,18 +91,34 @@ impl Reservations {
         bytes: u64,
         entries: usize,
     ) -> Result<Result<Reservation, Lacking>, PathError> {
-        // Held while the disk is asked: of two threads, the second finds what the first has taken.
-        let mut kept = self.kept();
-        if let Some(lacking) = lacking_beside(*kept, dir, Footprint::of_item(bytes, entries))? {
-            return Ok(Err(lacking));
-        }
+        let item = Footprint::of_item(bytes, entries);
         let own = Footprint {
             bytes: bytes_of_sidecar(entries) + BYTES_OF_LINES,
             inodes: entries as u64 + INODES_OF_AN_ITEM,
         };
-        kept.bytes += own.bytes;
-        kept.inodes += own.inodes;
+        // Kept before the disk is asked: of two threads, the second finds what the first takes, and neither waits
+        // for the answer of the other.
+        let before = self.keep(own);
+        let reservation = Reservation { pending: Arc::clone(self), kept: own };
+        if lacking_beside(before, dir, item)?.is_none() {
+            return Ok(Ok(reservation));
+        }
+        // What another thread has written meanwhile was counted twice: as kept, and as used.
+        drop(reservation);
+        let mut kept = self.kept();
+        if let Some(lacking) = lacking_beside(*kept, dir, item)? {
+            return Ok(Err(lacking));
+        }
+        kept.add(own);
         Ok(Ok(Reservation { pending: Arc::clone(self), kept: own }))
+    }
+
+    /// Keeps `own`, and returns what was kept before.
+    fn keep(&self, own: Footprint) -> Footprint {
+        let mut kept = self.kept();
+        let before = *kept;
+        kept.add(own);
+        before
     }
 }
 

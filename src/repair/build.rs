@@ -124,7 +124,7 @@ impl Build<'_> {
     /// Lets a damaged file stay, where it is a file at all.
     fn keep_damaged(&self, path: &PayloadPath, staged: &Path) -> Result<(), RepairError> {
         let Some(item) = self.item else { return Ok(()) };
-        let below = Path::new(layout::PAYLOAD).join(path.as_path());
+        let below = layout::in_payload(path.as_path());
         // It need not be opened for a second name.
         let is_file = match item.dir().stat(&below) {
             Err(error) if scan::is_no_directory(&error) => false,
@@ -143,7 +143,7 @@ impl Build<'_> {
 
     /// Gives a file or link of the item a second name in the stage, where that can be done.
     fn link(&self, path: &PayloadPath, staged: &Path) -> Result<bool, PathError> {
-        let path = Path::new(layout::PAYLOAD).join(path.as_path());
+        let path = layout::in_payload(path.as_path());
         let (Some(item), Some(parent), Some(name)) = (self.item, path.parent(), path.file_name())
         else {
             return Ok(false);
@@ -155,7 +155,7 @@ impl Build<'_> {
     /// them of directories that are not empty.
     fn keep_attributes(&self, path: &Path) -> Result<(), PathError> {
         let Some(item) = self.item else { return Ok(()) };
-        let old = item.dir().open_dir(Path::new(layout::PAYLOAD).join(path));
+        let old = item.dir().open_dir(layout::in_payload(path));
         // What is missing there, or cannot be opened, has nothing to pass on.
         let Ok(old) = old else { return Ok(()) };
         let stamp = self.stage().opened(&old.own_stat()?);

@@ -1,7 +1,7 @@
 //! Where each entry of the repaired item comes from.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::facts::Facts;
 use super::scan::EntryStatus;
@@ -125,7 +125,7 @@ impl Plan {
         };
         let steps = wanted.iter().zip(sources).filter_map(step).collect();
         let added = facts.inventory.added(wanted);
-        let added = added.into_iter().map(|path| Path::new(layout::PAYLOAD).join(path));
+        let added = added.into_iter().map(|path| layout::in_payload(path));
         let (left, strays): (Vec<_>, Vec<_>) =
             facts.strays.iter().cloned().partition(|it| sidecar.leaves_alone(it.as_os_str()));
         let dropped = strays.into_iter().chain(added).collect();

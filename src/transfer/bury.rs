@@ -44,11 +44,12 @@ impl Shared<'_> {
         mut staged: Staged,
     ) -> Result<Staged, TransferError> {
         let stage = self.writer().stage();
-        staged.item = self.buckets.make_item(stage)?;
-        stage.remove_dir(&staged.item.join(layout::PAYLOAD))?;
+        let (item, dir) = self.buckets.make_item(stage)?;
+        staged.item = item;
+        dir.remove_dir(Path::new(layout::PAYLOAD))?;
         let brought = sidecars::brought(&source.sidecar, self.from);
         let text = sidecars::text(&staged.name, source, &brought)?;
-        let mut file = stage.create_file(staged.item.join(layout::SIDECAR))?;
+        let mut file = dir.create_file(layout::SIDECAR)?;
         text.write(|piece| file.write_all(piece))?;
         Ok(staged)
     }

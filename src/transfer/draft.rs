@@ -10,6 +10,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{ProgressTotals, TransferError, sidecars};
 use crate::collection::{ReadSidecar, StoredItem};
+use crate::disk::Dir;
 use crate::flow::{Lacking, Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -22,6 +23,8 @@ pub(super) struct Draft {
     source: ReadSidecar,
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
+    /// Its directory in the stage.
+    made: Dir,
     /// Until its sidecar is written.
     _reserved: Reservation,
     failure: Mutex<Option<TransferError>>,
@@ -84,13 +87,15 @@ impl Shared<'_> {
             _ => None,
         };
         staged.partial.clone_from(&partial);
-        staged.item = self.buckets.make_item(self.writer().stage())?;
+        let (item, made) = self.buckets.make_item(self.writer().stage())?;
+        staged.item = item;
         let draft = Draft {
             number,
             from,
             source,
             to,
             staged,
+            made,
             _reserved: reserved,
             failure: Mutex::default(),
         };
@@ -165,6 +170,11 @@ enum StageStart {
 }
 
 impl Draft {
+    /// The directory that the item is made in.
+    fn made_in(&self) -> &Dir {
+        self.staged.partial.as_ref().map_or(&self.made, |partial| &partial.own)
+    }
+
     fn failure(&self) -> MutexGuard<'_, Option<TransferError>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -176,13 +186,11 @@ impl Draft {
             }
             _ => None,
         };
-        let (stage, item) = self.staged.made_in(shared.writer().stage());
         PayloadCopy {
             from: &self.from,
             root: shared.from.path(),
             old,
-            stage,
-            item,
+            made: self.made_in(),
             resumes: self.staged.partial.is_some(),
             wake: &shared.wake,
             progress: shared.caller.progress,
@@ -219,8 +227,7 @@ impl Draft {
             }
             _ => sidecars::text(&self.staged.name, &self.source, &copy)?,
         };
-        let (stage, item) = self.staged.made_in(shared.writer().stage());
-        let mut file = stage.create_file(item.join(layout::SIDECAR))?;
+        let mut file = self.made_in().create_file(layout::SIDECAR)?;
         text.write(|piece| file.write_all(piece))?;
         // By its name: what was opened before may have been moved away, whole.
         shared.at_source(&self.staged)?;

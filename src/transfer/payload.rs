@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::TransferError;
 use crate::collection::StoredItem;
@@ -22,9 +22,8 @@ pub(super) struct PayloadCopy<'a> {
     pub root: &'a Path,
     /// What the destination has of it already.
     pub old: Option<Base<'a>>,
-    pub stage: &'a Dir,
-    /// The new item in the stage; it has its payload directory.
-    pub item: &'a Path,
+    /// The new item's directory; it has its payload directory.
+    pub made: &'a Dir,
     /// Whether an earlier run may have copied a part of it.
     pub resumes: bool,
     pub wake: &'a Wake,
@@ -44,15 +43,15 @@ impl PayloadCopy<'_> {
     /// Makes every directory that `entries` name or imply.
     pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
         for directory in directories(entries) {
-            let path = self.staged(directory);
-            match self.stage.make_dir(&path) {
+            let path = layout::in_payload(directory);
+            match self.made.make_dir(&path) {
                 // An earlier run made it. Anything else there would lead astray what is put below it,
                 // and is looked at before that: directories come after those they are in.
                 Err(error) if self.resumes && error.kind() == ErrorKind::AlreadyExists => {
-                    if self.stage.stat(&path)?.is_none_or(|stamp| stamp.kind != Kind::Directory) {
+                    if self.made.stat(&path)?.is_none_or(|stamp| stamp.kind != Kind::Directory) {
                         return Err(error);
                     }
-                    self.stage.open_up(&path)?;
+                    self.made.open_up(&path)?;
                 }
                 outcome => outcome?,
             }
@@ -67,11 +66,11 @@ impl PayloadCopy<'_> {
                 Content::EmptyDirectory { .. } => {}
                 Content::Link { target } => {
                     let text = std::ffi::OsStr::from_bytes(target);
-                    let path = self.staged(entry.path.as_path());
+                    let path = layout::in_payload(entry.path.as_path());
                     if self.resumes {
-                        self.stage.remove_file_if_there(&path)?;
+                        self.made.remove_file_if_there(&path)?;
                     }
-                    self.stage.make_link(text, &path)?;
+                    self.made.make_link(text, &path)?;
                 }
                 Content::File { bytes, digest, modified, mode } => {
                     let wanted = Expected {
@@ -98,7 +97,7 @@ impl PayloadCopy<'_> {
         if at.ok().map(|at| &entries[at]) != Some(entry) {
             return Ok(false);
         }
-        let path = Path::new(layout::PAYLOAD).join(entry.path.as_path());
+        let path = layout::in_payload(entry.path.as_path());
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
         // What is missing, of another kind or behind a link is copied like what differs.
         let Ok(dir) = item.dir().open_dir(above) else { return Ok(false) };
@@ -111,11 +110,11 @@ impl PayloadCopy<'_> {
         if measured.digest != wanted.digest || dir.stat(name)? != Some(stamp) {
             return Ok(false);
         }
-        let staged = self.staged(entry.path.as_path());
-        let linked = dir.link_file(Path::new(name), self.stage, &staged)?;
+        let staged = layout::in_payload(entry.path.as_path());
+        let linked = dir.link_file(Path::new(name), self.made, &staged)?;
         if linked && (stamp.modified != wanted.modified || stamp.mode != wanted.mode) {
             // Both names are of one file, so the item that goes has them right from now on as well.
-            self.stage.open_file(&staged)?.set_attributes(&wanted.stat(stamp))?;
+            self.made.open_file(&staged)?.set_attributes(&wanted.stat(stamp))?;
         }
         Ok(linked)
     }
@@ -138,11 +137,11 @@ impl PayloadCopy<'_> {
             let detail = format!("{} bytes, in the sidecar {}", found.bytes, wanted.bytes);
             return Err(self.damaged(wanted.path, detail));
         }
-        let path = self.staged(wanted.path.as_path());
+        let path = layout::in_payload(wanted.path.as_path());
         if self.resumes && self.is_there(&path, wanted)? {
             return Ok(());
         }
-        let mut copy = self.stage.create_file_with_mode(&path, wanted.mode)?;
+        let mut copy = self.made.create_file_with_mode(&path, wanted.mode)?;
         let measured = self.fill(&mut copy, &mut source, wanted.bytes)?;
         if measured.digest != wanted.digest || measured.bytes != wanted.bytes {
             let detail = format!("sha256 {}, in the sidecar {}", measured.digest, wanted.digest);
@@ -155,16 +154,16 @@ impl PayloadCopy<'_> {
 
     /// Whether an earlier run copied a file whole; what it left of one that is not goes.
     fn is_there(&self, path: &Path, wanted: &Expected<'_>) -> Result<bool, TransferError> {
-        let Some(stamp) = self.stage.stat(path)? else { return Ok(false) };
+        let Some(stamp) = self.made.stat(path)? else { return Ok(false) };
         if stamp.kind == Kind::File && stamp.bytes == wanted.bytes {
-            let mut copy = self.stage.open_file(path)?;
+            let mut copy = self.made.open_file(path)?;
             let measured = digest(&mut copy, self.progress, self.interrupt)?;
             if measured.digest == wanted.digest && measured.bytes == wanted.bytes {
                 copy.set_attributes(&wanted.stat(stamp))?;
                 return Ok(true);
             }
         }
-        self.stage.remove_tree(path)?;
+        self.made.remove_tree(path)?;
         Ok(false)
     }
 
@@ -188,7 +187,7 @@ impl PayloadCopy<'_> {
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
             let said = empty_directory(entries, directory);
-            self.finish_directory(&Path::new(layout::PAYLOAD).join(directory), said)?;
+            self.finish_directory(&layout::in_payload(directory), said)?;
         }
         self.finish_directory(Path::new(layout::PAYLOAD), None)
     }
@@ -210,17 +209,13 @@ impl PayloadCopy<'_> {
         };
         let stamp = match said {
             Some((modified, mode)) => FileStat { mode, modified, ..stamp },
-            None => self.stage.opened(&stamp),
+            None => self.made.opened(&stamp),
         };
-        Ok(self.stage.set_attributes_at(&self.item.join(path), &stamp)?)
-    }
-
-    fn staged(&self, path: &Path) -> PathBuf {
-        self.item.join(layout::PAYLOAD).join(path)
+        Ok(self.made.set_attributes_at(path, &stamp)?)
     }
 
     fn damaged(&self, path: &PayloadPath, detail: impl Into<String>) -> TransferError {
-        self.damaged_at(&Path::new(layout::PAYLOAD).join(path.as_path()), detail)
+        self.damaged_at(&layout::in_payload(path.as_path()), detail)
     }
 
     /// The same of what is at `path` in the item's directory.

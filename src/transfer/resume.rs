@@ -22,6 +22,8 @@ pub(super) struct ResumableStage {
     pub dir: Dir,
     /// This one in it.
     pub item: PathBuf,
+    /// The same, open.
+    pub own: Dir,
     _lock: DirLock,
 }
 
@@ -57,7 +59,7 @@ impl ResumableStage {
         own.confirm_owner()?;
         own.ensure_dir(layout::PAYLOAD)?;
         own.remove_file_if_there(Path::new(layout::SIDECAR))?;
-        Ok(Some(ResumableStage { dir, item: entry.into(), _lock: lock }))
+        Ok(Some(ResumableStage { dir, item: entry.into(), own, _lock: lock }))
     }
 
     /// Moves the item, whole now, to `staged` in the stage of the run.

@@ -1,6 +1,6 @@
 //! One thing that was found, and all that were found of one item.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{Code, Severity};
 use crate::disk::{Kind, PathError, Shortage};
@@ -43,7 +43,7 @@ impl Place {
         match self {
             Place::Item => PathBuf::new(),
             Place::Beside(path) | Place::Tree(path) => path.clone(),
-            Place::Payload(path) => Path::new(layout::PAYLOAD).join(path.as_path()),
+            Place::Payload(path) => layout::in_payload(path.as_path()),
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 use super::year::YearInventory;
 use super::{Collection, InventoryReader};
@@ -75,8 +74,7 @@ impl Collection {
         if !removed.is_empty() {
             own.sync()?;
             // It knows where lines were.
-            let mut reader = self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner);
-            *reader = InventoryReader::default();
+            *self.inventory_reader() = InventoryReader::default();
         }
         Ok(removed)
     }

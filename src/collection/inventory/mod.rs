@@ -30,6 +30,7 @@ mod compare;
 mod correct;
 mod line;
 mod mend;
+mod reader;
 mod rebuild;
 mod recall;
 mod recorded;
@@ -56,7 +57,7 @@ pub use correct::{Corrected, Correction};
 use line::TORN;
 pub use line::{Departure, Destination, InventoryChange, InventoryLine};
 pub use mend::RottenLine;
-pub(super) use recall::InventoryReader;
+pub(super) use reader::InventoryReader;
 pub use recorded::{Certainty, Recorded};
 
 /// Others hold a file for the time it takes to append to it.

@@ -59,10 +59,18 @@ impl YearInventory {
 
     /// What the file `name` in `dir` says; nothing where there is none.
     pub(super) fn read(dir: &Dir, name: &str) -> Result<YearInventory, PathError> {
+        let file = dir.open_file_if_there(name)?;
+        file.map_or_else(
+            || Ok(YearInventory::default()),
+            |file| YearInventory::of_file(&file, name),
+        )
+    }
+
+    /// What `file`, called `name`, says.
+    pub(super) fn of_file(file: &StoredFile, name: &str) -> Result<YearInventory, PathError> {
         let mut inventory = YearInventory::default();
-        let Some(file) = dir.open_file_if_there(name)? else { return Ok(inventory) };
         let mut clear_at = FEWEST_TO_CLEAR;
-        inventory.end = visit_lines(&file, 0, |line, text| {
+        inventory.end = visit_lines(file, 0, |line, text| {
             if inventory.take(name, line, text).is_none() {
                 inventory.rotten += 1;
                 inventory.last_rotten = Some(line);
