@@ -60,7 +60,7 @@ pub fn in_payload(path: impl AsRef<Path>) -> PathBuf {
 
 /// The directory of an item, relative to the root: always four levels.
 pub fn item_directory(name: &RepositoryName) -> PathBuf {
-    name.components().iter().collect()
+    name.components().join("/").into()
 }
 
 /// The lock file that holds the last date of `prefix`, in [`DISTRIBUTOR`].

@@ -84,7 +84,7 @@ impl Collection {
         let mut found = Vec::new();
         for above in self.directories_above(4_usize.saturating_sub(levels))? {
             let path = above.join(text);
-            found.extend(self.item_at(&path)?);
+            found.extend(self.item_at(&path, None)?);
         }
         Ok(found)
     }

@@ -98,11 +98,17 @@ impl StoredItem {
 
     /// The text of the sidecar, to compare it with what was read before.
     pub(crate) fn sidecar_text(&self) -> Result<SidecarText, CollectionError> {
+        Ok(self.stamped_text()?.0)
+    }
+
+    /// The same with what tells whether the sidecar is still the same later.
+    pub(crate) fn stamped_text(&self) -> Result<(SidecarText, FileStat), CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let size = file.stat()?.bytes;
-        Ok(SidecarText::read_pieces(size, |piece| file.read_some(piece))?)
+        let stamp = file.stat()?;
+        let text = SidecarText::read_pieces(stamp.bytes, |piece| file.read_some(piece))?;
+        Ok((text, stamp))
     }
 
     /// The totals of the payload, as a look at the first lines of the sidecar tells them.

@@ -35,13 +35,13 @@ impl<'a> Lookup<'a> {
     ) -> Result<Option<StoredItem>, CollectionError> {
         // Most names are asked for as they are spelt on disk: no directory has to be listed.
         let as_asked = layout::item_directory(name);
-        if let Some(item) = self.collection.item_at(&as_asked)? {
+        if let Some(item) = self.collection.item_at(&as_asked, Some(name))? {
             return Ok(Some(item));
         }
         for directory in &*self.directories(name)? {
             let path = directory.join(name.suffix());
             if path != as_asked
-                && let Some(item) = self.collection.item_at(&path)?
+                && let Some(item) = self.collection.item_at(&path, Some(name))?
             {
                 return Ok(Some(item));
             }
@@ -98,18 +98,25 @@ impl<'a> Lookup<'a> {
 }
 
 impl Collection {
-    /// The item in the directory `path`, unless there is none: nothing, or a file somewhere on the way.
-    pub(super) fn item_at(&self, path: &Path) -> Result<Option<StoredItem>, CollectionError> {
+    /// The item in the directory `path`, unless there is none: nothing, or a file somewhere on the way. The name
+    /// that was `asked` for need not be parsed again.
+    pub(super) fn item_at(
+        &self,
+        path: &Path,
+        asked: Option<&RepositoryName>,
+    ) -> Result<Option<StoredItem>, CollectionError> {
         let dir = match self.root().open_dir_if_there(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
             outcome => outcome?,
         };
+        let Some(dir) = dir else { return Ok(None) };
         // The directory has no trailing dot, though the name asked for may have one.
-        let name = path.to_str().map(RepositoryName::parse_as_found);
-        Ok(match (dir, name) {
-            (Some(dir), Some(Ok((name, _)))) => Some(StoredItem::at(name, dir)),
-            _ => None,
-        })
+        let text = path.to_str();
+        let name = match asked.filter(|asked| text == Some(asked.as_str())) {
+            Some(asked) => Some(asked.clone()),
+            None => text.and_then(|text| Some(RepositoryName::parse_as_found(text).ok()?.0)),
+        };
+        Ok(name.map(|name| StoredItem::at(name, dir)))
     }
 
     /// That the item `name` is displaced.

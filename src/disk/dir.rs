@@ -7,14 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::StoredFile;
 use super::sharing::Sharing;
-use super::stat::{Blocks, FileStat, set_attributes, timestamps};
+use super::stat::{Blocks, FileStat, set_attributes, set_attributes_at, timestamps};
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
@@ -260,19 +260,8 @@ impl Dir {
 
     /// Sets mode bits and modification time of the directory at `relative`.
     pub fn set_attributes_at(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
-        let times = timestamps(stamp);
         let set = self.on_name(Operation::SetAttributes, relative, |above, name| {
-            let found = rustix::fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
-                return Err(Errno::NOTDIR);
-            }
-            // Most directories were made with the mode they shall have: then none has to be opened.
-            if FileStat::of(&found).mode != stamp.permission_bits() {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                let dir = open_beneath(above, name, flags, Mode::empty(), &self.watcher)?;
-                rustix::fs::fchmod(dir, Mode::from_raw_mode(stamp.permission_bits()))?;
-            }
-            rustix::fs::utimensat(above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            set_attributes_at(above, name, stamp, &self.watcher)
         });
         set.on("set mode and time of", self.at(relative))
     }

@@ -1,10 +1,14 @@
 //! Kind, size, mode and times of a file, as the file system reports them.
 
 use std::io;
+use std::path::Path;
 
 use rustix::fd::AsFd;
-use rustix::fs::{FileType, Mode, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, statat, utimensat};
+use rustix::io::Errno;
 
+use super::beneath::open_beneath;
+use super::watch::Watcher;
 use crate::identity::{Instant, SECOND};
 
 /// The kind of a directory entry.
@@ -102,6 +106,26 @@ pub(super) fn set_attributes(fd: impl AsFd, stamp: &FileStat) -> io::Result<()> 
         rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.permission_bits()))?;
     }
     Ok(rustix::fs::futimens(&fd, &timestamps(stamp))?)
+}
+
+/// Sets mode bits and modification time of the directory `name` in `above`.
+pub(super) fn set_attributes_at(
+    above: impl AsFd,
+    name: &Path,
+    stamp: &FileStat,
+    watcher: &Watcher,
+) -> rustix::io::Result<()> {
+    let found = statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
+        return Err(Errno::NOTDIR);
+    }
+    // Most directories were made with the mode they shall have: then none has to be opened.
+    if FileStat::of(&found).mode != stamp.permission_bits() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let dir = open_beneath(&above, name, flags, Mode::empty(), watcher)?;
+        rustix::fs::fchmod(dir, Mode::from_raw_mode(stamp.permission_bits()))?;
+    }
+    utimensat(&above, name, &timestamps(stamp), AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// The times to give a copy: its own access time stays, the modification time is the source's.

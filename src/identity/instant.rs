@@ -104,11 +104,36 @@ impl Instant {
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Civil { year, month, day, hour, minute, second, nanosecond } = self.civil();
+        if let Ok(year @ 0..=9999) = u32::try_from(year) {
+            let fields = [year, month, day, hour, minute, second, nanosecond];
+            let (text, length) = fixed_width(fields);
+            let text = std::str::from_utf8(&text[..length]);
+            return f.write_str(text.expect("because digits and signs are ASCII"));
+        }
         let fraction = Fraction(nanosecond);
         // The sign takes a place of the width.
         let width = if year < 0 { 5 } else { 4 };
         write!(f, "{year:0width$}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
     }
+}
+
+/// The text of an instant of four digits for the year, and how long it is: most instants have one, and the
+/// formatter takes ten times as long.
+fn fixed_width(fields: [u32; 7]) -> ([u8; 30], usize) {
+    let mut text = *b"0000-00-00T00:00:00.000000000Z";
+    for (end, mut number) in [4, 7, 10, 13, 16, 19, 29].into_iter().zip(fields) {
+        let mut at = end;
+        while number > 0 {
+            at -= 1;
+            text[at] = b"0123456789"[number as usize % 10];
+            number /= 10;
+        }
+    }
+    let zeros = text[20..29].iter().rev().take_while(|digit| **digit == b'0').count();
+    // Without a fraction there is no point either.
+    let end = if zeros == 9 { 19 } else { 29 - zeros };
+    text[end] = b'Z';
+    (text, end + 1)
 }
 
 /// `.` and the digits of a number of nanoseconds without trailing zeros; nothing for zero.

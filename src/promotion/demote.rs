@@ -163,5 +163,5 @@ fn their_original(
 
 fn is_same_content(own: &Sidecar, theirs: &Sidecar) -> bool {
     manifest::content_digest(&own.files) == manifest::content_digest(&theirs.files)
-        && own.description_digest() == theirs.description_digest()
+        && own.has_description_of(theirs)
 }

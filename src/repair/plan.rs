@@ -125,7 +125,7 @@ impl Plan {
         };
         let steps = wanted.iter().zip(sources).filter_map(step).collect();
         let added = facts.inventory.added(wanted);
-        let added = added.into_iter().map(|path| layout::in_payload(path));
+        let added = added.into_iter().map(layout::in_payload);
         let (left, strays): (Vec<_>, Vec<_>) =
             facts.strays.iter().cloned().partition(|it| sidecar.leaves_alone(it.as_os_str()));
         let dropped = strays.into_iter().chain(added).collect();

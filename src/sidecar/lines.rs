@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
+use super::plain::line_length;
 use crate::digest::{Digest, Hasher};
 
 /// More is asked for in pieces, the first of this many bytes: the totals of a payload are often in it.
@@ -104,7 +105,7 @@ where
         let mut looked_at = 0;
         loop {
             let rest = &self.buffer[self.at + beyond..];
-            if let Some(length) = rest[looked_at..].iter().position(|byte| *byte == b'\n') {
+            if let Some(length) = line_length(&rest[looked_at..]) {
                 return Ok(Some(looked_at + length));
             }
             looked_at = rest.len();

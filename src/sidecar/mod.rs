@@ -19,6 +19,7 @@ mod agreement;
 pub(crate) mod brought;
 mod canonical;
 mod care;
+mod copied;
 mod datetime;
 mod difference;
 mod error;

@@ -67,6 +67,18 @@ impl Sidecar {
         Digest::of(text.as_bytes())
     }
 
+    /// Whether both have the same [`Sidecar::description_digest`].
+    pub(crate) fn has_description_of(&self, other: &Sidecar) -> bool {
+        let ibip = |sidecar: &Sidecar| sidecar.ibip.as_ref().map(ToString::to_string);
+        // What is equal need not be printed.
+        let is_equal = self.metadata == other.metadata
+            && self.relations == other.relations
+            && ibip(self) == ibip(other)
+            && self.target == other.target
+            && self.transferable == other.transferable;
+        is_equal || self.description_digest() == other.description_digest()
+    }
+
     /// Everything before the payload.
     pub(super) fn head(&self) -> String {
         let mut text = String::with_capacity(USUAL_BYTES);

@@ -58,7 +58,7 @@ impl Shared<'_> {
     pub(super) fn bury_all(&self, items: &Items, group: &mut Group) {
         for (at, staged) in items {
             match self.bury(staged) {
-                Ok(()) => group.done(*at, staged, self.to.path()),
+                Ok(()) => group.done(*at, staged.clone(), self.to.path()),
                 Err(error) => self.missed(*at, staged, error, Locks::Free, group),
             }
         }

@@ -171,7 +171,7 @@ fn beside(
 
 /// Whether two sidecars say the same of payload and description.
 fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
-    a.payload == b.payload && a.files == b.files && a.description_digest() == b.description_digest()
+    a.payload == b.payload && a.files == b.files && a.has_description_of(b)
 }
 
 /// Whether `copy` was made of `original`, which the collection `source` holds now: from there, or from

@@ -114,7 +114,7 @@ impl Shared<'_> {
         let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
             match outcome {
-                Ok(HandoverEnd::HandedOver) => group.done(*at, staged, self.to.path()),
+                Ok(HandoverEnd::HandedOver) => group.done(*at, staged.clone(), self.to.path()),
                 Ok(HandoverEnd::Withdrawn) => group.failed_unless_told(*at, staged),
                 Err(error) => {
                     let (name, source) = (staged.name.clone(), Box::new(error));

@@ -8,7 +8,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Options, Refusal, RunMode, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
-use crate::disk::PathError;
+use crate::disk::{FileStat, PathError};
 use crate::holdings::{Giver, OriginalError, Remains, may_be_original, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -70,6 +70,13 @@ impl Shared<'_> {
                 None
             }
             Some(item) => {
+                if let Some(stamp) = self.copy_there(&source, &item) {
+                    let staged = Staged {
+                        replaced: Some(stamp),
+                        ..Staged::of(&from, &source, Step::Skip, split(item.name()))
+                    };
+                    return Ok(Decision::Prepared(Prepared::Planned(staged)));
+                }
                 let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
                 Some((item, sidecar))
             }
@@ -119,28 +126,26 @@ impl Shared<'_> {
             None => self.destination_items.place_of(from.name())?,
         };
         self.check_reach(step, &place, from.name())?;
-        let (files, bytes) = match step {
-            Step::Bury(Replaces::Nothing) => (0, 0),
-            _ => (source.sidecar.payload.files, source.sidecar.payload.bytes),
-        };
-        let unlisted = self.unlisted(step, (&from, &source), to.as_ref())?;
         let staged = Staged {
-            name: from.name().clone(),
-            step,
-            item: PathBuf::new(),
-            place,
-            source: source.stamp,
             replaced: to.as_ref().map(|(_, read)| read.stamp),
-            files,
-            bytes,
-            digest: Some(source.sidecar.payload.digest),
-            unlisted,
-            partial: None,
+            unlisted: self.unlisted(step, (&from, &source), to.as_ref())?,
+            ..Staged::of(&from, &source, step, place)
         };
         if self.options.depth == RunMode::Plan {
             return Ok(Decision::Prepared(Prepared::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
+    }
+
+    /// The stamp of the sidecar of `item`, at the destination, if its text shows that nothing is to be done. Where
+    /// it does not, or cannot be read, the sidecar is read whole.
+    fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<FileStat> {
+        let Options { verb, rules, .. } = self.options;
+        if verb == Verb::Migrate || rules.checksum || source.sidecar.state != State::Original {
+            return None;
+        }
+        let (text, stamp) = item.stamped_text().ok()?;
+        text.is_copy_of(&source.text).then_some(stamp)
     }
 
     /// Makes sure that what has to be moved within a collection can be, before anything is copied.

@@ -31,10 +31,10 @@ pub(super) struct Group {
 pub(super) type Items = Vec<(usize, Staged)>;
 
 impl Group {
-    pub(super) fn done(&mut self, at: usize, staged: &Staged, root: &Path) {
+    pub(super) fn done(&mut self, at: usize, staged: Staged, root: &Path) {
         let outcome = Outcome { name: staged.name.clone(), result: Ok(staged.transferred(root)) };
         self.outcomes.insert(at, outcome);
-        self.done.push(staged.clone());
+        self.done.push(staged);
     }
 
     pub(super) fn failed(&mut self, at: usize, staged: &Staged, error: TransferError) {
@@ -74,7 +74,7 @@ impl Shared<'_> {
         for (at, ready) in ready.into_iter().enumerate() {
             match ready {
                 Prepared::Passed => {}
-                Prepared::Planned(staged) => group.done(at, &staged, self.to.path()),
+                Prepared::Planned(staged) => group.done(at, staged, self.to.path()),
                 Prepared::Failed(name, error) => {
                     group.outcomes.insert(at, Outcome { name, result: Err(error) });
                 }
@@ -174,7 +174,7 @@ impl Shared<'_> {
         };
         match self.done_by_others(&staged.name, error, locks) {
             Ok(Prepared::Drop(staged)) => group.late_drops.push((at, staged)),
-            Ok(Prepared::Planned(there)) => group.done(at, &there, self.to.path()),
+            Ok(Prepared::Planned(there)) => group.done(at, there, self.to.path()),
             Ok(_) => group.failed(at, staged, TransferError::Changed { name: staged.name.clone() }),
             Err(error) => group.failed(at, staged, error),
         }
@@ -247,7 +247,7 @@ impl Shared<'_> {
         for (at, staged) in placed {
             match staged.step {
                 Step::MoveCopy => moved.push((at, staged)),
-                _ => group.done(at, &staged, self.to.path()),
+                _ => group.done(at, staged, self.to.path()),
             }
         }
         self.drop_all(&moved, group);

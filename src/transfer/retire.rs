@@ -80,7 +80,9 @@ impl Shared<'_> {
         let _ = self.from.record(stayed.into_iter().map(entered), self.caller.clock);
         let arrived = moved.iter().map(|(_, staged)| entered(staged));
         match years.sync().and_then(|()| self.to.record(arrived, self.caller.clock)) {
-            Ok(()) => moved.iter().for_each(|(at, staged)| group.done(*at, staged, self.to.path())),
+            Ok(()) => moved
+                .iter()
+                .for_each(|(at, staged)| group.done(*at, Staged::clone(staged), self.to.path())),
             Err(error) => {
                 for (at, staged) in moved {
                     group.failed(at, staged, not_durable(&staged.name, &error));
@@ -118,7 +120,7 @@ impl Shared<'_> {
         }
         for (at, staged) in items {
             match self.drop_one(writer, staged) {
-                Ok(()) => group.done(*at, staged, self.to.path()),
+                Ok(()) => group.done(*at, Staged::clone(staged), self.to.path()),
                 Err(error) => self.missed(*at, staged, error, Locks::Free, group),
             }
         }

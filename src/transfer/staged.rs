@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::decide::Step;
+use super::decide::{Replaces, Step};
 use super::resume::ResumableStage;
 use super::{TransferError, Transferred};
+use crate::collection::{ReadSidecar, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, FileStat};
 use crate::identity::RepositoryName;
@@ -34,6 +35,33 @@ pub(super) struct Staged {
 }
 
 impl Staged {
+    /// What `step` is to do with the item `from`, at its `place` in the destination. It is not staged yet.
+    pub(super) fn of(
+        from: &StoredItem,
+        source: &ReadSidecar,
+        step: Step,
+        place: (PathBuf, PathBuf),
+    ) -> Staged {
+        let totals = source.sidecar.payload;
+        let (files, bytes) = match step {
+            Step::Bury(Replaces::Nothing) => (0, 0),
+            _ => (totals.files, totals.bytes),
+        };
+        Staged {
+            name: from.name().clone(),
+            step,
+            item: PathBuf::new(),
+            place,
+            source: source.stamp,
+            replaced: None,
+            files,
+            bytes,
+            digest: Some(totals.digest),
+            unlisted: Vec::new(),
+            partial: None,
+        }
+    }
+
     /// Where it is as long as it is staged: a directory, and the item in it.
     pub(super) fn made_in<'a>(&'a self, stage: &'a Dir) -> (&'a Dir, &'a Path) {
         match &self.partial {

@@ -105,24 +105,34 @@ impl InventoryReader {
     }
 }
 
+/// What is in the place of a file that was opened before.
+pub(super) enum FileChange {
+    /// The same file as it is by now, or still none.
+    Same(Option<FileStat>),
+    /// A new file, or a new inventory.
+    Replaced,
+}
+
 impl OpenYear {
-    pub(super) fn open(
-        own: &Dir,
-        file_name: &str,
-    ) -> Result<Option<(OpenYear, Option<FileStat>)>, PathError> {
+    /// Opens the file called `file_name`, if it is there; nothing while the inventory is lost.
+    pub(super) fn open(own: &Dir, file_name: &str) -> Result<Option<OpenYear>, PathError> {
         let Some(dir) = own.open_dir_if_there(layout::INVENTORY)? else { return Ok(None) };
         let file = dir.open_file_if_there(file_name)?;
         let stat = file.as_ref().map(StoredFile::stat).transpose()?;
         let identities = (dir.own_stat()?.identity, stat.map(|stat| stat.identity));
-        Ok(Some((OpenYear { dir, file_name: file_name.to_owned(), file, identities }, stat)))
+        Ok(Some(OpenYear { dir, file_name: file_name.to_owned(), file, identities }))
     }
 
-    /// The stat of the file, unless others have put a new file, or a new inventory, in its place.
-    pub(super) fn current(&self, own: &Dir) -> Result<Option<Option<FileStat>>, PathError> {
-        let Some(dir_stat) = own.stat(layout::INVENTORY)? else { return Ok(None) };
+    /// Looks whether others have put something else in its place.
+    pub(super) fn look(&self, own: &Dir) -> Result<FileChange, PathError> {
+        let Some(dir_stat) = own.stat(layout::INVENTORY)? else { return Ok(FileChange::Replaced) };
         let stat = self.dir.stat(&self.file_name)?;
         let identities = (dir_stat.identity, stat.map(|stat| stat.identity));
-        Ok((identities == self.identities).then_some(stat))
+        Ok(if identities == self.identities {
+            FileChange::Same(stat)
+        } else {
+            FileChange::Replaced
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::line::InventoryLine;
-use super::reader::{InventoryReader, OpenYear, ReadYear};
+use super::reader::{FileChange, InventoryReader, OpenYear, ReadYear};
 use super::recorded::Recorded;
 use super::year::visit_lines;
 use super::{Collection, Departure, Destination, InventoryChange, year_file};
@@ -30,27 +30,27 @@ impl Collection {
         let file_name = year_file(name);
         // Several threads ask at a time: none waits for what another has the disk look up.
         let Some((open, stat)) = self.open_year(own, &file_name)? else { return Ok(None) };
-        let (Some(file), Some(stat)) = (&open.file, stat) else { return Ok(None) };
+        let Some(file) = &open.file else { return Ok(None) };
         let mut reader = self.inventory_reader();
         ask(reader.year(file, &file_name, stat)?, file, name.components()[3])
     }
 
-    /// Opens the file of a year, unless it is open, and inspects it; nothing while the inventory is lost.
+    /// Opens the file of a year, unless it is open, and inspects it; nothing where there is none.
     fn open_year(
         &self,
         own: &Dir,
         file_name: &str,
-    ) -> Result<Option<(Arc<OpenYear>, Option<FileStat>)>, PathError> {
+    ) -> Result<Option<(Arc<OpenYear>, FileStat)>, PathError> {
         let open = self.inventory_reader().open.clone();
         if let Some(open) = open.filter(|open| open.file_name == file_name)
-            && let Some(stat) = open.current(own)?
+            && let FileChange::Same(stat) = open.look(own)?
         {
-            return Ok(Some((open, stat)));
+            return Ok(stat.map(|stat| (open, stat)));
         }
-        let Some((open, stat)) = OpenYear::open(own, file_name)? else { return Ok(None) };
-        let open = Arc::new(open);
+        let Some(open) = OpenYear::open(own, file_name)?.map(Arc::new) else { return Ok(None) };
         self.inventory_reader().open = Some(Arc::clone(&open));
-        Ok(Some((open, stat)))
+        let stat = open.file.as_ref().map(StoredFile::stat).transpose()?;
+        Ok(stat.map(|stat| (open, stat)))
     }
 
     pub(super) fn inventory_reader(&self) -> MutexGuard<'_, InventoryReader> {

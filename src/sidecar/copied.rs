@@ -1,0 +1,221 @@
+//! Texts of Copies that differ from the text of the Original in nothing but what copying changes.
+//!
+//! Most items that are copied once more are there already. Comparing two texts takes less time than reading
+//! both, and shows that both say the same.
+
+use super::SidecarText;
+use super::plain::{instant, is_bare, string};
+use super::read::SEAL_LINE;
+use crate::digest::Digest;
+
+const PAYLOAD_LINE: &str = "\n[payload]\n";
+/// Length of a seal.
+const SEAL_BYTES: usize = SEAL_LINE.len() + "sha256 = \"\"\n".len() + 64;
+const ORIGIN_LINE: &str = "[origin]";
+
+/// Before the payload, a sidecar without a hand-over has no other tables.
+const TABLES: [&str; 3] = ["[metadata]", "[relations]", ORIGIN_LINE];
+
+impl SidecarText {
+    /// Whether this is the sealed text of a Copy of the Original with the sidecar `original`, which is valid and
+    /// sealed: apart from the seals they differ in the state, and in where and when the Copy was made.
+    ///
+    /// `false` says nothing: what is spelt in an unusual way has to be read.
+    pub(crate) fn is_copy_of(&self, original: &SidecarText) -> bool {
+        let (SidecarText::Held(copy), SidecarText::Held(original)) = (self, original) else {
+            return false;
+        };
+        let (Ok(copy), Ok(original)) = (std::str::from_utf8(copy), std::str::from_utf8(original))
+        else {
+            return false;
+        };
+        is_sealed_copy(copy, original).unwrap_or(false)
+    }
+}
+
+fn is_sealed_copy(copy: &str, original: &str) -> Option<bool> {
+    let ((copy, seal), (original, _)) = (split(copy)?, split(original)?);
+    Some(is_copy(copy, original)? && Digest::of(copy.as_bytes()) == seal)
+}
+
+/// What the seal covers, and what it says.
+fn split(text: &str) -> Option<(&str, Digest)> {
+    let (covered, seal) = text.split_at_checked(text.len().checked_sub(SEAL_BYTES)?)?;
+    let digest = seal.strip_prefix(SEAL_LINE)?.strip_prefix("sha256 = \"")?.strip_suffix("\"\n")?;
+    covered.ends_with('\n').then_some((covered, digest.parse().ok()?))
+}
+
+fn is_copy(copy: &str, original: &str) -> Option<bool> {
+    let (copied, payload) = copy.split_once(PAYLOAD_LINE)?;
+    let (head, original_payload) = original.split_once(PAYLOAD_LINE)?;
+    if payload != original_payload {
+        return Some(false);
+    }
+    let mut lines = copied.split('\n');
+    let (mut table, mut is_state_seen) = ("", false);
+    let mut added = Vec::new();
+    for line in head.split('\n') {
+        let mut theirs = lines.next()?;
+        while table == ORIGIN_LINE
+            && let Some(key) = added_key(theirs).filter(|key| !added.contains(key))
+        {
+            added.push(key);
+            theirs = lines.next()?;
+        }
+        match (line, theirs) {
+            ("state = \"Original\"", "state = \"Copy\"") if table.is_empty() => {
+                is_state_seen = true;
+            }
+            _ if line != theirs || !is_complete(line) => return Some(false),
+            _ if line.starts_with('[') => table = line,
+            _ => {}
+        }
+    }
+    Some(is_state_seen && lines.next().is_none())
+}
+
+/// The key of a line that copying adds to `[origin]`.
+fn added_key(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once(" = ")?;
+    let is_added = match key {
+        "collection" => string(value).is_some(),
+        "copied" => instant(value).is_some(),
+        _ => false,
+    };
+    is_added.then_some(key)
+}
+
+/// Whether a line of a valid text leaves no value open behind it, if none was open before it.
+fn is_complete(line: &str) -> bool {
+    if line.starts_with('[') {
+        return TABLES.contains(&line);
+    }
+    let Some((key, value)) = line.split_once(" = ") else { return line.is_empty() };
+    is_bare(key)
+        && match value.as_bytes() {
+            [b'[', rest @ .., b']'] => !rest.contains(&b'[') && !rest.contains(&b'#'),
+            [b'"', b'"', b'"', ..] | [b'\'', b'\'', b'\'', ..] | [b'[' | b'{', ..] => false,
+            _ => true,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::State;
+    use crate::sidecar::{NewText, Sidecar};
+
+    const HEAD: &str = r#"format = 1
+state = "Original"
+repository = "example.org/archive/2026/11.21.02.13"
+created = 2026-11-21T02:13:00Z
+timestamp = 2026-11-21T02:13:05Z
+target = "report.pdf"
+transferable = true
+
+[metadata]
+title = "Rainfall"
+creator = ["A. Author", "B. Author"]
+
+[origin]
+source = "/data/report.pdf"
+
+[payload]
+files = 1
+bytes = 3
+sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+[[file]]
+path = "report.pdf"
+bytes = 3
+sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+modified = 2026-11-20T18:02:11Z
+mode = "0644"
+
+"#;
+
+    const ADDED: &str = "[origin]\ncollection = \"0a1b\"\ncopied = 2026-11-22T10:00:00Z\n";
+
+    fn sealed(text: &str) -> SidecarText {
+        let text = format!("{text}{SEAL_LINE}sha256 = \"{}\"\n", Digest::of(text.as_bytes()));
+        assert!(Sidecar::read(text.as_bytes()).is_ok(), "{text}");
+        SidecarText::Held(text.into_bytes())
+    }
+
+    fn copy(original: &str) -> String {
+        original.replacen("\"Original\"", "\"Copy\"", 1).replacen("[origin]\n", ADDED, 1)
+    }
+
+    #[test]
+    fn what_copying_writes_is_one() {
+        let (before, _) = Sidecar::read(HEAD.as_bytes()).unwrap();
+        let mut after = Sidecar { state: State::Copy, ..before.clone() };
+        after.origin.insert("collection".to_owned(), "0a1b".into());
+        let date = "2026-11-22T10:00:00Z".parse().unwrap();
+        after.origin.insert("copied".to_owned(), toml::Value::Datetime(date));
+        let original = sealed(HEAD);
+        let NewText::Held(copy) = after.rewritten(&original, &before).unwrap() else {
+            unreachable!("because it is short")
+        };
+        assert!(SidecarText::Held(copy).is_copy_of(&original));
+    }
+
+    #[test]
+    fn a_copy_is_one_of_the_same_original_only() {
+        let original = sealed(HEAD);
+        let same = sealed(&copy(HEAD));
+        assert!(same.is_copy_of(&original));
+        assert!(!original.is_copy_of(&original), "two Originals");
+        assert!(!same.is_copy_of(&same));
+        for (old, new) in [
+            ("Rainfall", "Rain"),
+            ("timestamp = 2026-11-21T02:13:05Z", "timestamp = 2026-11-21T02:13:06Z"),
+            ("transferable = true", "transferable = false"),
+            ("mode = \"0644\"", "mode = \"0600\""),
+            ("bytes = 3\nsha256 = \"b", "bytes = 4\nsha256 = \"b"),
+            ("source = ", "removed = true\nsource = "),
+            ("\n[payload]", "\n[handover]\ntoken = \"7\"\nfrom = \"0a1b\"\n\n[payload]"),
+            ("title = ", "copied = 2026-11-22T10:00:00Z\ntitle = "),
+        ] {
+            let other = HEAD.replacen(old, new, 1);
+            assert_ne!(other, HEAD);
+            assert!(!sealed(&copy(&other)).is_copy_of(&original), "{new}");
+            assert!(!same.is_copy_of(&sealed(&other)), "{new}");
+            let is_usual = !new.contains("handover");
+            let is_copy = sealed(&copy(&other)).is_copy_of(&sealed(&other));
+            assert_eq!(is_copy, is_usual, "{new}");
+        }
+    }
+
+    #[test]
+    fn no_bit_of_a_copy_may_be_another() {
+        let original = sealed(HEAD);
+        let SidecarText::Held(text) = sealed(&copy(HEAD)) else {
+            unreachable!("because it is short")
+        };
+        let read = Sidecar::read(&text);
+        for at in 0..text.len() {
+            for bit in 0..8 {
+                let mut rotten = text.clone();
+                rotten[at] ^= 1 << bit;
+                // A seal in capitals is the same seal.
+                let is_same = Sidecar::read(&rotten) == read;
+                let rotten = SidecarText::Held(rotten);
+                assert_eq!(rotten.is_copy_of(&original), is_same, "bit {bit} of byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_within_a_value_is_no_line_of_the_origin() {
+        for value in ["\"\"\"\n[origin]\n{}source = 1\n\"\"\"", "'''\n[origin]\n{}\n'''"] {
+            let with = |added: &str| {
+                let value = value.replacen("{}", added, 1);
+                HEAD.replacen("\"Rainfall\"", &value, 1)
+            };
+            let original = with("");
+            let other = with("collection = \"0a1b\"\n").replacen("\"Original\"", "\"Copy\"", 1);
+            assert!(!sealed(&other).is_copy_of(&sealed(&original)), "{value}");
+        }
+    }
+}
