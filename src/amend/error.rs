@@ -39,12 +39,12 @@ pub enum AmendError {
     },
     /// A value is not accepted.
     #[error("`{name}` stays as it is")]
-    Value {
+    Edit {
         /// The item.
         name: RepositoryName,
         /// What is wrong.
         #[source]
-        cause: MetadataError,
+        cause: EditError,
     },
     /// The item has no such file.
     #[error("`{name}` has no file or link `{target}`")]
@@ -75,4 +75,22 @@ pub enum AmendError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+/// Why the value of a key is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The description refuses it.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// The key takes something else.
+    #[error("`{value}` is not a value of `{key}`; expected {expected}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// What the key takes.
+        expected: &'static str,
+    },
 }

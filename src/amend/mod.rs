@@ -19,10 +19,14 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `description` | the part of a sidecar that may be changed |
 //! | `plan` | what changes in a sidecar, or why nothing may; pure |
+//! | `edit` | changes of single keys, as people type them; pure |
 //! | `group` | many items: planned, locked, planned again if they changed, replaced together |
 //! | `error` | why an item keeps its description |
 
+mod description;
+mod edit;
 mod error;
 mod group;
 mod plan;
@@ -31,9 +35,11 @@ use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 use crate::identity::RepositoryName;
 
-pub use error::AmendError;
+pub use description::Description;
+pub use edit::{Edit, SETTINGS, values};
+pub use error::{AmendError, EditError};
 pub use group::Report;
-pub use plan::{Description, Plan, plan};
+pub use plan::{Plan, plan};
 
 /// Changes the descriptions of items of one collection.
 pub struct Amender<'a> {

@@ -1,24 +1,9 @@
 //! What a change does to a sidecar. Pure.
 
-use super::AmendError;
+use super::{AmendError, Description};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::{Content, PayloadPath, State};
-use crate::sidecar::{KeyChange, Metadata, Relations, Seal, Sidecar};
-
-/// The part of a sidecar that may be changed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Description {
-    /// The item that is described. A change of the name has no effect.
-    pub name: RepositoryName,
-    /// Terms of Dublin Core, and keys of one's own.
-    pub metadata: Metadata,
-    /// Identifiers of other items, by kind of relation.
-    pub relations: Relations,
-    /// The file or link that the bare identifier opens.
-    pub target: Option<PayloadPath>,
-    /// Whether the Original may migrate.
-    pub transferable: bool,
-}
+use crate::sidecar::{KeyChange, Seal, Sidecar};
 
 /// What becomes of the description of an item.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,30 +14,6 @@ pub struct Plan {
     pub changes: Vec<KeyChange>,
     /// The sidecar that the item will have.
     pub sidecar: Sidecar,
-}
-
-impl Description {
-    /// The description in `sidecar`.
-    pub fn of(sidecar: &Sidecar) -> Description {
-        Description {
-            name: sidecar.repository.clone(),
-            metadata: sidecar.metadata.clone(),
-            relations: sidecar.relations.clone(),
-            target: sidecar.target.clone(),
-            transferable: sidecar.transferable,
-        }
-    }
-
-    /// The sidecar `before` with this description.
-    fn of_item(self, before: &Sidecar) -> Sidecar {
-        Sidecar {
-            metadata: self.metadata,
-            relations: self.relations,
-            target: self.target,
-            transferable: self.transferable,
-            ..before.clone()
-        }
-    }
 }
 
 /// What `change` does to the item of `before`, whose seal says `seal`.
@@ -94,11 +55,15 @@ pub fn plan(
     Ok(Plan { name: name(), changes, sidecar })
 }
 
+/// The difference between the dates of two changes within one second.
+const MILLISECOND: i128 = SECOND / 1000;
+
 /// Dates a sidecar whose description is no longer that of `before`. The timestamp rises even if the clock
 /// has gone back, since the Copies are compared by it.
 fn mark_described(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
-    let later = before.timestamp.checked_add(SECOND).unwrap_or(before.timestamp);
-    sidecar.timestamp = now.floor(SECOND).max(later);
+    let second = now.floor(SECOND);
+    let later = before.timestamp.checked_add(MILLISECOND).unwrap_or(before.timestamp);
+    sidecar.timestamp = if second >= later { second } else { now.floor(MILLISECOND).max(later) };
     sidecar.described = Some(sidecar.timestamp);
 }
 

@@ -85,6 +85,7 @@ pub(crate) enum Command {
     Show(command::show::Show),
     #[command(visible_alias = "search")]
     Find(Box<command::find::Find>),
+    Meta(command::meta::Meta),
     Path(command::path::Path),
     Cat(command::cat::Cat),
     Manifest(command::manifest::Manifest),

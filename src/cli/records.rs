@@ -66,6 +66,9 @@ pub(crate) struct Item<'a> {
     #[serde(flatten)]
     pub(crate) proven_by: Option<PathAt>,
     pub(crate) was: Option<String>,
+    pub(crate) values: Option<BTreeMap<String, Vec<String>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changes: Vec<Changed>,
 }
 
 /// What a sidecar says besides identifier, state and payload.

@@ -26,19 +26,26 @@ const MAX_LINE_BYTES: u64 = 64 * 1024;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
     /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers
-    #[arg(value_name = "ITEM")]
+    #[arg(value_name = "ITEM", conflicts_with_all = ["all", "prefix", "since"])]
     pub(crate) items: Vec<String>,
+    #[command(flatten)]
+    pub(crate) flags: SelectionFlags,
+}
+
+/// Which items are meant, without those that are named one by one.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SelectionFlags {
     /// All items
-    #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     all: bool,
     /// Only items of this prefix: subdomain/word[.port]
-    #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     prefix: Option<Prefix>,
     /// Only items in this state: Original or Copy
     #[arg(long, help_heading = "Selection")]
     pub(crate) state: Option<State>,
     /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["items", "items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     since: Option<Instant>,
     /// Read more items from FILE, or standard input (-), one a line
     #[arg(long, value_name = "FILE", conflicts_with = "items_from0", help_heading = "Selection")]
@@ -73,11 +80,23 @@ pub(crate) struct UnresolvedItem {
 }
 
 impl Selection {
+    /// The items named `items`, or those of `flags`.
+    pub(crate) fn new(items: Vec<String>, flags: SelectionFlags) -> Result<Selection, Failure> {
+        if !items.is_empty() && (flags.all || flags.prefix.is_some() || flags.since.is_some()) {
+            let item = &items[0];
+            return Err(Failure::usage(format!(
+                "`{item}` cannot be used with `--all` and the like"
+            ))
+            .hint("name the items, or leave them out and select them all"));
+        }
+        Ok(Selection { items, flags })
+    }
+
     /// The listing that is meant, if it is not single items: its size can be told beforehand.
     pub(crate) fn listing(&self) -> Option<NameFilter> {
-        let names = Names { prefix: self.prefix.clone() };
-        (self.items.is_empty() && self.list().is_none() && self.state.is_none())
-            .then_some(NameFilter { names, since: self.since })
+        let names = Names { prefix: self.flags.prefix.clone() };
+        (self.items.is_empty() && self.list().is_none() && self.flags.state.is_none())
+            .then_some(NameFilter { names, since: self.flags.since })
     }
 
     /// Whether something is meant at all.
@@ -92,7 +111,7 @@ impl Selection {
 
     /// All items do not include deleted ones, unless these are asked for.
     pub(crate) fn tombstones(&self) -> Tombstones {
-        let asked = self.names_items() || self.state.is_some();
+        let asked = self.names_items() || self.flags.state.is_some();
         if asked { Tombstones::Refuse } else { Tombstones::Pass }
     }
 
@@ -102,12 +121,15 @@ impl Selection {
     }
 
     fn is_listing(&self) -> bool {
-        self.all || self.prefix.is_some() || self.since.is_some() || self.state.is_some()
+        self.flags.all
+            || self.flags.prefix.is_some()
+            || self.flags.since.is_some()
+            || self.flags.state.is_some()
     }
 
     fn list(&self) -> Option<(&Path, u8)> {
-        let lines = self.items_from.as_deref().map(|path| (path, b'\n'));
-        lines.or(self.items_from0.as_deref().map(|path| (path, 0)))
+        let lines = self.flags.items_from.as_deref().map(|path| (path, b'\n'));
+        lines.or(self.flags.items_from0.as_deref().map(|path| (path, 0)))
     }
 
     /// The items of `collection` that are meant. What means none goes to `failures`.
@@ -119,8 +141,8 @@ impl Selection {
     ) -> Result<Selected<'a>, Failure> {
         let open = |(path, end)| Ok::<_, Failure>((context.lines_of(path)?, end));
         let list = self.list().map(open).transpose()?;
-        let names = Names { prefix: self.prefix.clone() };
-        let listing = NameFilter { names, since: self.since };
+        let names = Names { prefix: self.flags.prefix.clone() };
+        let listing = NameFilter { names, since: self.flags.since };
         let interrupt = &context.interrupt;
         Ok(Selected {
             selection: self,

@@ -2,6 +2,8 @@
 
 use toml::{Table, Value};
 
+use crate::identity::Language;
+
 /// The terms of Dublin Core that stand directly in `[metadata]`.
 pub const TERMS: [&str; 22] = [
     "abstract",
@@ -117,14 +119,28 @@ impl Metadata {
         let Some(term) = TERMS.iter().find(|term| term.eq_ignore_ascii_case(key)) else {
             return Err(unknown(key));
         };
-        if *term == "language" && !is_language(text) {
-            return Err(MetadataError::Language(text.to_owned()));
-        }
+        let normalised;
+        let text = if *term == "language" {
+            normalised = language(text)?;
+            normalised.as_str()
+        } else {
+            text
+        };
         if SINGLE.contains(term) && self.0.contains_key(*term) {
             return Err(MetadataError::GivenTwice(key.to_owned()));
         }
         append(&mut self.0, term, text, LISTS.contains(term));
         Ok(())
+    }
+
+    /// All terms, and keys of one's own written `x.key`.
+    pub fn keys(&self) -> Vec<String> {
+        let own = |table: &Table| table.keys().map(|key| format!("x.{key}")).collect();
+        let keys = |(key, value): (&String, &Value)| match value {
+            Value::Table(table) if key == "x" => own(table),
+            _ => vec![key.clone()],
+        };
+        self.0.iter().flat_map(keys).collect()
     }
 
     /// The values of a term, or of a key of one's own written `x.key`, each as text.
@@ -269,6 +285,15 @@ fn append(table: &mut Table, key: &str, text: &str, always_list: bool) {
         }
         Some(Value::Array(values)) => values.push(text),
         Some(single) => *single = Value::Array(vec![single.clone(), text]),
+    }
+}
+
+/// A language tag as the standard writes it: `pt-BR` for `PT_br`. A longer tag stays as it is.
+fn language(text: &str) -> Result<String, MetadataError> {
+    match Language::normalised(text) {
+        Ok(language) => Ok(language.as_str().to_owned()),
+        Err(_) if is_language(text) => Ok(text.to_owned()),
+        Err(_) => Err(MetadataError::Language(text.to_owned())),
     }
 }
 

@@ -2,6 +2,7 @@
 //! left behind. `SNAPSHOTS=overwrite cargo test` renews the texts.
 
 mod adopting;
+mod amending;
 mod collections;
 mod departed;
 mod descriptions;

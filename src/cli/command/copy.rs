@@ -106,7 +106,7 @@ impl Copy {
                 checksum: self.checksum,
             },
             peers,
-            state: self.selection.state,
+            state: self.selection.flags.state,
             tombstones: match self.selection.tombstones() {
                 // What a mirror of all items is to learn of is not what lacks Copies.
                 Tombstones::Pass if !self.under_replicated => Tombstones::Bring,

@@ -173,7 +173,7 @@ impl Export {
                 Some(LinksRule::Follow) => BagLinks::Follow,
                 Some(LinksRule::Skip) => BagLinks::Skip,
             },
-            state: self.selection.state,
+            state: self.selection.flags.state,
             tombstones: if self.selection.names_items() {
                 Tombstones::Fail
             } else {

@@ -126,6 +126,10 @@ fn tell(context: &Context, event: &Event) -> Done {
     if let Some(freed) = event.freed {
         line += &format!("  {} freed", human::bytes(freed));
     }
+    if !event.changes.is_empty() {
+        let keys: Vec<_> = event.changes.iter().map(|change| change.key.as_str()).collect();
+        line += &format!("  {}", keys.join(", "));
+    }
     if let Some(note) = &event.note {
         line += &format!("  ({note})");
     }

@@ -37,8 +37,8 @@ impl Man {
         }
         let text = match self.page.as_deref() {
             None => page::of_urepo(&urepo),
-            Some(name) => match urepo.find_subcommand(name) {
-                Some(command) => page::of_command(command),
+            Some(name) => match page_of(&urepo, name) {
+                Some(page) => page,
                 None => match formats::FORMATS.iter().find(|format| format.name == name) {
                     Some(format) => page::of_format(format),
                     None => {
@@ -52,12 +52,21 @@ impl Man {
     }
 }
 
+/// The page of a command, by its name or an alias.
+fn page_of(urepo: &clap::Command, name: &str) -> Option<String> {
+    let page = |(name, command): &(String, &clap::Command)| page::of_command(name, command);
+    let pages = page::pages(urepo);
+    let exact = pages.iter().find(|(known, _)| known == name);
+    let alias = || pages.iter().find(|(_, command)| command.get_all_aliases().any(|it| it == name));
+    exact.or_else(alias).map(page)
+}
+
 fn write_all(dir: &std::path::Path, urepo: &clap::Command) -> Done {
     let dir = urepo::disk::Dir::open(dir, urepo::disk::Watcher::default())?;
     dir.replace_file("urepo.1", page::of_urepo(urepo).as_bytes())?;
-    for command in page::commands(urepo) {
-        let name = format!("urepo-{}.1", command.get_name());
-        dir.replace_file(&name, page::of_command(command).as_bytes())?;
+    for (name, command) in page::pages(urepo) {
+        let file = format!("urepo-{name}.1");
+        dir.replace_file(&file, page::of_command(&name, command).as_bytes())?;
     }
     for format in formats::FORMATS {
         dir.replace_file(&format!("{}.5", format.name), page::of_format(format).as_bytes())?;

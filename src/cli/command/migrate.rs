@@ -57,7 +57,7 @@ impl Migrate {
             verb: Verb::Migrate,
             rules,
             peers: Peers::default(),
-            state: self.selection.state,
+            state: self.selection.flags.state,
             tombstones: self.selection.tombstones(),
             on_error: self.on_error.into(),
             listing: self.selection.listing(),

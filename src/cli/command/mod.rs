@@ -18,6 +18,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod manifest;
+pub(crate) mod meta;
 pub(crate) mod migrate;
 pub(crate) mod mint;
 pub(crate) mod new;

@@ -40,7 +40,7 @@ pub(crate) struct Refresh {
 
 impl Refresh {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.state.is_some() {
+        if self.selection.flags.state.is_some() {
             return Err(Failure::usage("`--state` says nothing here: only Copies are refreshed"));
         }
         let to = context.collection()?;

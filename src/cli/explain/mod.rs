@@ -1,6 +1,7 @@
 //! Errors of the library as failures: which exit code, and what to type next.
 
 mod adopt;
+mod amend;
 mod catalog;
 mod export;
 mod import;
@@ -20,6 +21,7 @@ use urepo::distributor::{DistributorError, Verdict};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
 use urepo::sidecar::MetadataError;
 
+use crate::cli::escape;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
@@ -101,15 +103,47 @@ impl Explain for MetadataError {
     fn explain(&self) -> Failure {
         let failure = Failure::of(Exit::Failure, self);
         match self {
-            Self::UnknownTerm(term) => failure.hint(format!(
-                "`--meta {}` keeps a key of your own; the terms are {}",
-                shell::word(format!("x.{}=…", term.trim_start_matches("x."))),
-                urepo::sidecar::TERMS.join(", ")
-            )),
+            Self::UnknownTerm(term) => {
+                let near = nearest(term, &urepo::sidecar::TERMS);
+                let near = near.map(|near| format!("did you mean `{near}`? "));
+                failure.hint(format!(
+                    "{}`x.{}` is a key of your own; the terms are {}",
+                    near.unwrap_or_default(),
+                    escape::one_line(term.trim_start_matches("x.")),
+                    urepo::sidecar::TERMS.join(", ")
+                ))
+            }
             Self::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
             Self::GivenTwice(_) | Self::Language(_) | Self::Text(_) | Self::Kind(_) => failure,
         }
     }
+}
+
+/// The one of `words` that differs from `typed` in at most two letters.
+fn nearest<'a>(typed: &str, words: &[&'a str]) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    // A longer word differs from each of them.
+    let is_short = typed.len() <= 32;
+    let distances = words.iter().filter(|_| is_short).map(|word| (distance(&typed, word), *word));
+    distances
+        .min()
+        .filter(|(distance, word)| *distance <= 2 && *distance < word.len())
+        .map(|it| it.1)
+}
+
+/// How many letters have to be added, removed or replaced.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (above, letter) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
+        for (at, other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[b.len()]
 }
 
 impl Explain for CollectionError {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 use urepo::catalog::Hit;
 use urepo::collection::{Collection, Event};
 use urepo::index::Count;
 use urepo::item::Content;
+use urepo::sidecar::KeyChange;
 
 use super::path::{PathAt, path};
 use super::{ErrorText, Handover, InCollection, is_false};
@@ -156,6 +158,25 @@ pub(crate) struct Spelled {
 pub(crate) struct LogEvent<'a> {
     #[serde(flatten)]
     pub(crate) event: &'a Event,
+}
+
+/// A key of a description whose value changes.
+#[derive(Serialize)]
+pub(crate) struct Changed {
+    key: String,
+    before: Option<Value>,
+    after: Option<Value>,
+}
+
+impl Changed {
+    pub(crate) fn of(change: &KeyChange) -> Changed {
+        let value = |value: &Option<toml::Value>| value.as_ref().map(urepo::sidecar::json_of);
+        Changed {
+            key: change.key.clone(),
+            before: value(&change.before),
+            after: value(&change.after),
+        }
+    }
 }
 
 /// What a collection holds, by several measures.

@@ -2,6 +2,7 @@
 //! for fails, in a dry run, and when nobody reads what it writes. A new command fails these tests until
 //! it has a row.
 
+mod meta;
 mod rows;
 mod schema;
 
@@ -14,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use urepo::clock::SystemClock;
 
-use rows::{Json, Purpose, ROWS, Row};
+use rows::{Json, Purpose, Row, rows};
 
 use crate::support::{World, deposit, make_collection, options, request, tree};
 
@@ -144,13 +145,17 @@ fn every_command_has_a_row() {
     let commands: BTreeSet<_> = names
         .filter_map(|name| Some(name.strip_prefix("urepo-")?.strip_suffix(".1")?.to_owned()))
         .collect();
-    let rows: BTreeSet<_> = ROWS.iter().map(|row| row.command.to_owned()).collect();
+    // The rows of a group of commands are those of its commands.
+    let is_group =
+        |name: &String| commands.iter().any(|other| other.starts_with(&format!("{name}-")));
+    let commands: BTreeSet<_> = commands.iter().filter(|name| !is_group(name)).cloned().collect();
+    let rows: BTreeSet<_> = rows().map(|row| row.command.to_owned()).collect();
     assert_eq!(rows, commands);
 }
 
 #[test]
 fn well_and_badly() {
-    for row in ROWS {
+    for row in rows() {
         ends(row, row.well, 0);
         for (line, code) in row.bad {
             ends(row, line, *code);
@@ -160,7 +165,7 @@ fn well_and_badly() {
 
 #[test]
 fn a_dry_run_does_nothing() {
-    for row in ROWS {
+    for row in rows() {
         let prepared = row.prepared();
         let before = tree(&prepared.world.path(""));
         let line = format!("{} -n", row.well);
@@ -204,7 +209,7 @@ fn counted(line: &str, output: &Output) -> Option<Value> {
 /// A dry run and the run after it end alike, and say the same of each item.
 #[test]
 fn a_dry_run_agrees_with_the_run() {
-    for row in ROWS.iter().filter(|row| matches!(row.purpose, Purpose::Work(_))) {
+    for row in rows().filter(|row| matches!(row.purpose, Purpose::Work(_))) {
         for line in row.bad.iter().map(|(line, _)| *line).chain([row.well]) {
             let prepared = row.prepared();
             let planned = prepared.run(&format!("{line} --json -n"), Stdio::piped());
@@ -231,7 +236,7 @@ fn a_dry_run_agrees_with_the_run() {
 /// What nobody reads, for a pipe whose reader has left and for a full disk.
 #[test]
 fn without_a_reader() {
-    for row in ROWS {
+    for row in rows() {
         for suffix in ["", " --json"] {
             for is_full in [false, true] {
                 unread(row, &format!("{}{suffix}", row.well), false, is_full);
@@ -244,7 +249,7 @@ fn without_a_reader() {
 /// its lines or not.
 #[test]
 fn without_a_reader_dry_or_failing() {
-    for row in ROWS {
+    for row in rows() {
         for suffix in ["", " --json"] {
             for (line, _) in row.bad {
                 unread(row, &format!("{line}{suffix}"), false, false);
@@ -298,7 +303,7 @@ fn unread(row: &Row, line: &str, is_dry: bool, is_full: bool) {
 #[test]
 fn interrupted() {
     // The other two leave signals to the system.
-    for row in ROWS.iter().filter(|row| !["completions", "man"].contains(&row.command)) {
+    for row in rows().filter(|row| !["completions", "man"].contains(&row.command)) {
         let prepared = row.prepared();
         let mut command = prepared.command(row.well);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -321,7 +326,7 @@ fn interrupted() {
 /// Nothing that can be said is worth a panic, nor the work.
 #[test]
 fn without_stderr() {
-    for row in ROWS {
+    for row in rows() {
         let lines = row.bad.iter().copied().chain([(row.well, 0)]);
         for (line, code) in lines {
             let prepared = row.prepared();
@@ -336,7 +341,7 @@ fn without_stderr() {
 
 #[test]
 fn without_stdout_no_name_is_lost() {
-    let row = ROWS.iter().find(|row| row.command == "new").unwrap();
+    let row = rows().find(|row| row.command == "new").unwrap();
     for line in ["new in/f", "mint", "new in/f --json"] {
         let prepared = row.prepared();
         let script = format!("exec \"$0\" -c archive {line} >&-");

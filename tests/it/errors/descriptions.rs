@@ -12,7 +12,7 @@ hint: write `--meta key=value`
 "#]]);
     refuses(&world, "-c archive new a.txt --meta box=17", 1).tells(str![[r#"
 error: `box` is no term of Dublin Core
-hint: `--meta x.box=…` keeps a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+hint: `x.box` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 1).tells(str![[
@@ -70,7 +70,7 @@ hint: it is a TOML table of terms, such as `title = "…"`
     world.write("about.toml", "titel = \"a\"\n");
     refuses(&world, line, 1).tells(str![[r#"
 error: `titel` is no term of Dublin Core
-hint: `--meta x.titel=…` keeps a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
     world.write("about.toml", "title = 7\n");

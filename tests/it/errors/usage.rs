@@ -19,6 +19,7 @@ Commands:
   list         List the items of a collection [alias: ls]
   show         Show the metadata and files of items [alias: info]
   find         Search items by metadata, file name, content, state and date [alias: search]
+  meta         Show and correct the descriptions of items
   path         Print where items are on the disk
   cat          Print a file of an item
   manifest     Print digests in the form that `sha256sum -c` checks

@@ -53,20 +53,27 @@ const PROMISES: [&str; 8] = [
      error is never taken for absence; verification repairs nothing.",
 ];
 
-/// The commands that have a page.
-pub(super) fn commands(urepo: &Command) -> impl Iterator<Item = &Command> {
+/// The commands of `urepo`, or those of one of its commands.
+fn commands(urepo: &Command) -> impl Iterator<Item = &Command> {
     urepo.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set())
+}
+
+/// The commands that have a page, each with its name: `meta` is followed by `meta-get`.
+pub(super) fn pages(urepo: &Command) -> Vec<(String, &Command)> {
+    let mut pages = Vec::new();
+    for command in commands(urepo) {
+        let name = command.get_name();
+        pages.push((name.to_owned(), command));
+        pages.extend(commands(command).map(|part| (format!("{name}-{}", part.get_name()), part)));
+    }
+    pages
 }
 
 pub(super) fn of_urepo(urepo: &Command) -> String {
     let mut page = begin("urepo", ABOUT, urepo);
     page.section("description");
     paragraphs(&mut page, urepo);
-    page.section("commands");
-    for command in commands(urepo) {
-        let tag = format!("{}(1)", bold(&format!("urepo-{}", command.get_name())));
-        page.tagged(&tag, &sentence(&about(command)));
-    }
+    list(&mut page, "urepo", urepo);
     options(&mut page, urepo);
     page.section("environment");
     for (name, meaning) in VARIABLES {
@@ -105,8 +112,20 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     page.finish()
 }
 
-pub(super) fn of_command(command: &Command) -> String {
-    let name = format!("urepo-{}", command.get_name());
+/// Lists the commands of `command`, whose page is called `name`.
+fn list(page: &mut Roff, name: &str, command: &Command) {
+    if commands(command).next().is_some() {
+        page.section("commands");
+    }
+    for command in commands(command) {
+        let tag = format!("{}(1)", bold(&format!("{name}-{}", command.get_name())));
+        page.tagged(&tag, &sentence(&about(command)));
+    }
+}
+
+/// The page of the command that is called `name`.
+pub(super) fn of_command(name: &str, command: &Command) -> String {
+    let name = format!("urepo-{name}");
     let mut page = begin(&name, &with_first(&about(command), char::to_lowercase), command);
     page.section("description");
     paragraphs(&mut page, command);
@@ -114,6 +133,7 @@ pub(super) fn of_command(command: &Command) -> String {
     if !aliases.is_empty() {
         page.paragraph(&format!("The command may also be called {}.", aliases.join(" or ")));
     }
+    list(&mut page, &name, command);
     options(&mut page, command);
     if let Some(help) = command.get_after_long_help() {
         let help = help.to_string();

@@ -55,7 +55,12 @@ fn trashed(world: &World) -> bool {
     tree(&world.path("archive/.urepo/trash")).iter().any(|line| line.ends_with("a.txt 5"))
 }
 
-pub(super) const ROWS: &[Row] = &[
+/// The rows of all commands.
+pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(super::meta::ROWS)
+}
+
+const ROWS: &[Row] = &[
     Row {
         command: "init",
         before: &[],

@@ -1,0 +1,44 @@
+//! The part of a sidecar that may be changed.
+
+use crate::identity::RepositoryName;
+use crate::item::PayloadPath;
+use crate::sidecar::{Metadata, Relations, Sidecar};
+
+/// The part of a sidecar that may be changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The item that is described. A change of the name has no effect.
+    pub name: RepositoryName,
+    /// Terms of Dublin Core, and keys of one's own.
+    pub metadata: Metadata,
+    /// Identifiers of other items, by kind of relation.
+    pub relations: Relations,
+    /// The file or link that the bare identifier opens.
+    pub target: Option<PayloadPath>,
+    /// Whether the Original may migrate.
+    pub transferable: bool,
+}
+
+impl Description {
+    /// The description in `sidecar`.
+    pub fn of(sidecar: &Sidecar) -> Description {
+        Description {
+            name: sidecar.repository.clone(),
+            metadata: sidecar.metadata.clone(),
+            relations: sidecar.relations.clone(),
+            target: sidecar.target.clone(),
+            transferable: sidecar.transferable,
+        }
+    }
+
+    /// The sidecar `before` with this description.
+    pub(super) fn of_item(self, before: &Sidecar) -> Sidecar {
+        Sidecar {
+            metadata: self.metadata,
+            relations: self.relations,
+            target: self.target,
+            transferable: self.transferable,
+            ..before.clone()
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `urepo meta`: the descriptions of items are shown and corrected.
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::printer::Purpose;
+use crate::cli::select::{Selection, SelectionFlags};
+
+mod change;
+mod get;
+mod tell;
+
+/// Show and correct the descriptions of items
+///
+/// Only Originals are changed. Their Copies are stale then, and `urepo refresh` brings them the new description
+/// without the files. The files of an item stay as they are, and so do comments and unknown keys in its
+/// sidecar. `urepo log` has every change with the old and the new values.
+///
+/// A KEY is a term of Dublin Core, such as `title` or `creator`, or a key of your own as x.KEY. `target`, the
+/// file that the bare identifier opens, and `transferable` are changed in the same way.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo meta get 11.21.02.13
+  urepo meta set 11.21.02.13 title='Annual report, corrected' language=en
+  urepo meta add 11.21.02.13 creator='A. Archivist' subject=reports
+  urepo meta unset 11.21.02.13 subject")]
+pub(crate) struct Meta {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Get(get::Get),
+    Set(change::Set),
+    Add(change::Add),
+    Unset(change::Unset),
+}
+
+impl Meta {
+    /// What stdout is to the action.
+    pub(crate) fn purpose(&self) -> Purpose {
+        match self.action {
+            Action::Get(_) => Purpose::Answer,
+            Action::Set(_) | Action::Add(_) | Action::Unset(_) => Purpose::Work,
+        }
+    }
+
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        match &self.action {
+            Action::Get(it) => it.run(context),
+            Action::Set(it) => it.run(context),
+            Action::Add(it) => it.run(context),
+            Action::Unset(it) => it.run(context),
+        }
+    }
+}
+
+/// The words of a command line: items, and keys with or without values.
+struct Words {
+    selection: Selection,
+    /// Each key with the value behind `=`, if there is one.
+    keys: Vec<(String, Option<String>)>,
+}
+
+impl Words {
+    /// Tells keys from items: a key begins with a letter and has neither `/` nor `:`, an item does not, or
+    /// has one of them.
+    fn read(words: &[String], flags: &SelectionFlags) -> Result<Words, Failure> {
+        let (mut items, mut keys) = (Vec::new(), Vec::new());
+        for word in words {
+            let (key, value) = match word.split_once('=') {
+                Some((key, value)) => (key, Some(value.to_owned())),
+                None => (word.as_str(), None),
+            };
+            let is_key = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '.' | ' ');
+            if key.starts_with(|it: char| it.is_alphabetic()) && key.chars().all(is_key) {
+                keys.push((key.to_owned(), value));
+            } else {
+                items.push(word.clone());
+            }
+        }
+        Ok(Words { selection: Selection::new(items, flags.clone())?, keys })
+    }
+}

@@ -1,0 +1,108 @@
+//! `urepo meta get`: the description of an item, or some of its values.
+
+use std::ops::ControlFlow;
+
+use urepo::amend::{Description, EditError, values};
+use urepo::collection::StoredItem;
+use urepo::sidecar::Sidecar;
+
+use super::Words;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::records::Item;
+use crate::cli::report::{End, Report};
+use crate::cli::select::{Failures, SelectionFlags};
+use crate::cli::{Done, escape};
+
+/// Show the description of items
+///
+/// One KEY of one item is printed as its bare values, one a line. Otherwise each line has the key before the
+/// value, and several items are separated by empty lines.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo meta get 11.21.02.13
+  urepo meta get 11.21.02.13 title
+  urepo meta get --all title creator --json")]
+pub(super) struct Get {
+    /// Items, and keys: all keys unless given
+    #[arg(value_name = "ITEM|KEY", required_unless_present_any = ["all", "prefix", "since", "state", "items_from", "items_from0"])]
+    words: Vec<String>,
+    #[command(flatten)]
+    flags: SelectionFlags,
+}
+
+impl Get {
+    pub(super) fn run(&self, context: &Context) -> Done {
+        let Words { selection, keys } = Words::read(&self.words, &self.flags)?;
+        if let Some((key, Some(value))) = keys.iter().find(|(_, value)| value.is_some()) {
+            return Err(Failure::usage(format!("`{key}={value}` is a change"))
+                .hint("`urepo meta set` makes it; `urepo meta get ITEM KEY` shows the value"));
+        }
+        if selection.is_empty() {
+            return Err(context.nothing_selected("meta get ITEM… [KEY…]"));
+        }
+        let keys: Vec<_> = keys.into_iter().map(|(key, _)| key).collect();
+        let collection = context.collection()?;
+        let failures = Failures::default();
+        let mut report = Report::reading(context, "read", selection.is_single());
+        let mut gap = "";
+        let feed = selection.of(context, &collection, &failures)?.into_feed();
+        let read = feed(&mut |name| {
+            if context.interrupt.requested() {
+                return ControlFlow::Break(());
+            }
+            let told = collection
+                .named_item(&name)
+                .and_then(|item| Ok((item.sidecar()?.0, item)))
+                .map_err(Failure::from)
+                .and_then(|(sidecar, item)| {
+                    let is_single = selection.is_single();
+                    let written = tell(context, (&item, &sidecar), &keys, (is_single, gap));
+                    gap = "\n";
+                    written
+                });
+            match told {
+                Ok(()) => report.succeeded(Ok(())),
+                Err(failure) => report.failed(name.as_str(), failure),
+            }
+        });
+        if let Err(error) = read {
+            report.fatal(error.into());
+        }
+        let _ = report.unresolved(&failures);
+        report.finish(End::default())
+    }
+}
+
+fn tell(
+    context: &Context,
+    (item, sidecar): (&StoredItem, &Sidecar),
+    keys: &[String],
+    (is_single, gap): (bool, &str),
+) -> Done {
+    let described = Description::of(sidecar);
+    let values = values(&described, keys).map_err(|error: EditError| Failure::from(error))?;
+    if context.printer.json {
+        let values = values.into_iter().collect();
+        let id = Some(item.name().to_string());
+        return context.printer.record(&Item { id, values: Some(values), ..Item::default() });
+    }
+    let mut text = String::new();
+    if let ([_], [(_, values)], true) = (keys, &values[..], is_single) {
+        for value in values {
+            text += &format!("{}\n", escape::one_line(value));
+        }
+        return context.printer.lines(&text);
+    }
+    text += gap;
+    if !is_single {
+        text += &format!("{}\n", item.name());
+    }
+    for (key, values) in values {
+        for value in values {
+            text += &format!("{key}: {}\n", escape::one_line(&value));
+        }
+    }
+    context.printer.lines(&text)
+}

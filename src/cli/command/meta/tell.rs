@@ -1,0 +1,214 @@
+//! A run over items whose descriptions are changed: the question, the work and the report.
+
+use std::ops::ControlFlow;
+
+use urepo::amend::{AmendError, Amender, Amendment, Plan};
+use urepo::collection::{Collection, Writer};
+use urepo::identity::RepositoryName;
+use urepo::sidecar::KeyChange;
+
+use crate::cli::command::transfer::finish_first;
+use crate::cli::confirm::confirm;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::records::{Changed, Item};
+use crate::cli::report::{End, Report};
+use crate::cli::select::{Failures, Selection};
+use crate::cli::{Done, escape, human, shell};
+
+/// The most names that are held at a time.
+const NAMES: usize = 4096;
+
+/// A run over the items of a selection.
+pub(super) struct AmendRun<'a> {
+    pub(super) context: &'a Context,
+    pub(super) selection: &'a Selection,
+    /// Whether the question was answered beforehand.
+    pub(super) yes: bool,
+}
+
+impl AmendRun<'_> {
+    /// Changes each item by what `amendment` says of it.
+    pub(super) fn run<'c>(&self, amendment: &dyn Fn(RepositoryName) -> Amendment<'c>) -> Done {
+        let AmendRun { context, selection, .. } = *self;
+        let collection = context.collection()?;
+        if !selection.names_items() && !context.global.dry_run {
+            let path = collection.path().display();
+            confirm(
+                context,
+                self.yes,
+                &format!("change all items that are selected in `{path}`?"),
+            )?;
+        }
+        let failures = Failures::default();
+        let mut teller = AmendTeller::new(context, &collection, selection.is_single());
+        teller.passes_others = !selection.names_items();
+        let feed = selection.of(context, &collection, &failures)?.into_feed();
+        let done = with_amender(context, &collection, |amender| {
+            let mut names = Vec::new();
+            let mut flow = ControlFlow::Continue(());
+            let mut amend = |names: &mut Vec<RepositoryName>| {
+                amender.amend_all(names.drain(..).map(amendment), &mut |name, result| {
+                    teller.tell(name, result)
+                })
+            };
+            feed(&mut |name| {
+                names.push(name);
+                if names.len() == NAMES {
+                    flow = amend(&mut names);
+                }
+                flow
+            })?;
+            if flow.is_continue() {
+                let _ = amend(&mut names);
+            }
+            Ok(())
+        });
+        teller.finish(done, &failures)
+    }
+}
+
+/// Calls `work` with the right to change the descriptions of items; in a dry run, without it.
+pub(super) fn with_amender(
+    context: &Context,
+    collection: &Collection,
+    work: impl FnOnce(&Amender<'_>) -> Done,
+) -> Done {
+    let is_dry = context.global.dry_run;
+    if !is_dry {
+        finish_first(context, collection, &[])?;
+    }
+    let writer =
+        if is_dry { None } else { Some(collection.writer(&context.agent, &context.waiter())?) };
+    let progress = context.progress();
+    let caller = context.caller(&*progress);
+    let done = work(&Amender { collection, writer: writer.as_ref(), caller });
+    let finished = writer.map_or(Ok(()), Writer::finish);
+    done.and_then(|()| Ok(finished?))
+}
+
+/// Reports what becomes of the descriptions of items.
+pub(super) struct AmendTeller<'a> {
+    context: &'a Context,
+    collection: &'a Collection,
+    report: Report<'a>,
+    unchanged: u64,
+    /// Whether Copies and tombstones are no failure: they were not named.
+    pub(super) passes_others: bool,
+}
+
+impl<'a> AmendTeller<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        collection: &'a Collection,
+        is_single: bool,
+    ) -> AmendTeller<'a> {
+        let report = Report::new(context, "changed", is_single);
+        AmendTeller { context, collection, report, unchanged: 0, passes_others: false }
+    }
+
+    /// Reports one item.
+    pub(super) fn tell(
+        &mut self,
+        name: &RepositoryName,
+        result: Result<Plan, AmendError>,
+    ) -> ControlFlow<()> {
+        match result {
+            Ok(plan) if plan.changes.is_empty() => self.unchanged(name),
+            Ok(plan) => self.changed(&plan),
+            Err(AmendError::Copy { .. } | AmendError::Deleted { .. }) if self.passes_others => {
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                let failure = self.explain(error);
+                self.report.failed(name.as_str(), failure)
+            }
+        }
+    }
+
+    fn changed(&mut self, plan: &Plan) -> ControlFlow<()> {
+        let name = &plan.name;
+        let record = Item {
+            id: Some(name.to_string()),
+            outcome: Some("changed"),
+            dry_run: self.report.is_dry(),
+            changes: plan.changes.iter().map(Changed::of).collect(),
+            ..Item::default()
+        };
+        let changes: Vec<_> = plan.changes.iter().map(line).collect();
+        let changes = changes.join(", ");
+        let keys: Vec<_> = plan.changes.iter().map(|change| short(&change.key)).collect();
+        let done = format!("changed {name}: {}", escape::one_line(&keys.join(", ")));
+        let planned = format!("would change {name}: {changes}");
+        let flow = self.report.outcome(&record, &planned, &done);
+        if !self.context.printer.json && !self.report.is_dry() {
+            self.context.printer.detail(&format!("  {changes}"));
+        }
+        flow
+    }
+
+    fn unchanged(&mut self, name: &RepositoryName) -> ControlFlow<()> {
+        self.unchanged += 1;
+        let record = Item {
+            id: Some(name.to_string()),
+            outcome: Some("unchanged"),
+            dry_run: self.report.is_dry(),
+            ..Item::default()
+        };
+        let told = format!("{name} stays as it is");
+        let flow = self.report.outcome(&record, &told, &told);
+        self.report.summary.counts.items -= 1;
+        *self.report.summary.counts.skipped.get_or_insert_default() += 1;
+        flow
+    }
+
+    /// Why an item was not changed; of a Copy, with the place of its Original where that is known.
+    fn explain(&self, error: AmendError) -> Failure {
+        let holder = match &error {
+            AmendError::Copy { holder: Some(holder), name } => Some((holder.clone(), name.clone())),
+            _ => None,
+        };
+        let failure = Failure::from(error);
+        let Some((holder, name)) = holder else { return failure };
+        // A collection that cannot be opened is no news here.
+        let known = self.context.config.collections.values().filter_map(|found| {
+            let collection = self.context.open(&found.value).ok()?;
+            (collection.id() == holder && collection.id() != self.collection.id()).then_some(found)
+        });
+        match known.map(|found| shell::word(&found.value)).next() {
+            Some(path) => failure
+                .hint(format!("change its Original: `urepo -c {path} meta get {name}` shows it")),
+            None => failure,
+        }
+    }
+
+    /// Ends the run.
+    pub(super) fn finish(mut self, done: Done, failures: &Failures) -> Done {
+        if let Err(failure) = done {
+            self.report.fatal(failure);
+        }
+        let _ = self.report.unresolved(failures);
+        let changed = self.report.summary.counts.items;
+        let closing = match changed {
+            _ if self.report.is_single() || self.report.errors() > 0 => None,
+            0 => Some("nothing to change".to_owned()),
+            _ if self.report.is_dry() => None,
+            _ => Some(format!("changed {}", human::count(changed, "item"))),
+        };
+        self.report.finish(End { closing, ..End::default() })
+    }
+}
+
+/// `title: "Anual" -> "Annual"`.
+fn line(change: &KeyChange) -> String {
+    let value = |value: &Option<toml::Value>| {
+        value.as_ref().map_or_else(|| "nothing".to_owned(), |it| escape::one_line(&it.to_string()))
+    };
+    let key = escape::one_line(short(&change.key));
+    format!("{key}: {} -> {}", value(&change.before), value(&change.after))
+}
+
+/// The key as it is typed.
+fn short(key: &str) -> &str {
+    key.strip_prefix("metadata.").unwrap_or(key)
+}

@@ -1,0 +1,55 @@
+//! Why the description of an item stays as it is, and what to do about it.
+
+use urepo::amend::{AmendError, EditError};
+
+use urepo::sidecar::MetadataError;
+
+use super::Explain;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl Explain for AmendError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Original(error) => error.explain(),
+            Self::Collection(error) => error.explain(),
+            Self::Disk(error) => error.explain(),
+            Self::Copy { name, .. } => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo whereis {name}` shows which collection holds the Original")),
+            Self::Deleted { name } => Failure::of(Exit::Deleted, self).hint(format!(
+                "`urepo show {name}` says when and why; `urepo restore {name}` brings it back"
+            )),
+            Self::HandoverOpen { .. } => {
+                Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
+            }
+            Self::NotSealed { name } => Failure::of(Exit::Damage, self).hint(format!(
+                "`urepo repair {name} --reseal` accepts it as it is, if you edited it"
+            )),
+            Self::Edit { cause, .. } => {
+                let explained = cause.explain();
+                let mut failure = Failure::of(explained.exit, self);
+                failure.hint = match cause {
+                    EditError::Metadata(MetadataError::GivenTwice(_)) => {
+                        Some("it has one value, which `urepo meta set` replaces".to_owned())
+                    }
+                    _ => explained.hint,
+                };
+                failure
+            }
+            Self::NoTarget { name, .. } => Failure::of(Exit::Failure, self)
+                .hint(format!("`urepo manifest {name}` lists its files")),
+            Self::Outdated { .. } => Failure::of(Exit::Conflict, self),
+            Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
+            Self::Interrupted => Failure::of(Exit::Interrupted, self),
+        }
+    }
+}
+
+impl Explain for EditError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Metadata(error) => error.explain(),
+            Self::Value { .. } => Failure::of(Exit::Failure, self),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The rows of `meta`.
+
+use super::rows::{Json, Purpose, Row};
+use crate::support::World;
+
+/// How many items of the archive have `line` in their sidecars.
+fn with_line(world: &World, line: &str) -> usize {
+    let entries = walkdir::WalkDir::new(world.path("archive")).into_iter().map(Result::unwrap);
+    let sidecars = entries.filter(|entry| entry.file_name() == "item.toml");
+    let texts = sidecars.map(|entry| std::fs::read_to_string(entry.path()).unwrap());
+    texts.filter(|text| text.lines().any(|it| it == line)).count()
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        command: "meta-get",
+        before: &["-c archive meta set A title=Letter"],
+        well: "-c archive meta get A B",
+        bad: &[
+            ("-c archive meta get A NONE title", 3),
+            ("-c archive meta get NONE title", 21),
+            ("-c archive meta get A titel", 1),
+        ],
+        json: Json::Run,
+        purpose: Purpose::Answer,
+    },
+    Row {
+        command: "meta-set",
+        before: &[],
+        well: "-c archive meta set A B title=Letter",
+        bad: &[
+            ("-c archive meta set A NONE title=Letter", 3),
+            ("-c archive meta set NONE title=Letter", 21),
+        ],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 2),
+    },
+    Row {
+        command: "meta-add",
+        before: &[],
+        well: "-c archive meta add A B creator=Ana",
+        bad: &[("-c archive meta add A NONE creator=Ana", 3)],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| with_line(world, "creator = [\"Ana\"]") == 2),
+    },
+    Row {
+        command: "meta-unset",
+        before: &["-c archive meta set A B title=Letter"],
+        well: "-c archive meta unset A B title",
+        bad: &[("-c archive meta unset A NONE title", 3)],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 0),
+    },
+];
