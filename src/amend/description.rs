@@ -1,5 +1,6 @@
 //! The part of a sidecar that may be changed.
 
+use super::AmendError;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 use crate::sidecar::{Metadata, Relations, Sidecar};
@@ -29,6 +30,15 @@ impl Description {
             target: sidecar.target.clone(),
             transferable: sidecar.transferable,
         }
+    }
+
+    /// Becomes `wanted`, which was made of `base`. A description that is no longer `base` stays.
+    pub fn replace(&mut self, base: &Description, wanted: &Description) -> Result<(), AmendError> {
+        if self != base {
+            return Err(AmendError::Outdated { name: self.name.clone() });
+        }
+        self.clone_from(wanted);
+        Ok(())
     }
 
     /// The sidecar `before` with this description.

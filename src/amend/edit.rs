@@ -161,7 +161,7 @@ impl Parsed for bool {
 
 impl Parsed for PayloadPath {
     fn parsed(text: &str) -> Option<PayloadPath> {
-        PayloadPath::new(std::path::Path::new(text)).ok()
+        PayloadPath::from_text(text).ok()
     }
 }
 

@@ -22,6 +22,7 @@
 //! | `description` | the part of a sidecar that may be changed |
 //! | `plan` | what changes in a sidecar, or why nothing may; pure |
 //! | `edit` | changes of single keys, as people type them; pure |
+//! | `text` | a description as a text that a person edits; pure |
 //! | `group` | many items: planned, locked, planned again if they changed, replaced together |
 //! | `error` | why an item keeps its description |
 
@@ -30,6 +31,7 @@ mod edit;
 mod error;
 mod group;
 mod plan;
+mod text;
 
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
@@ -40,6 +42,7 @@ pub use edit::{Edit, SETTINGS, values};
 pub use error::{AmendError, EditError};
 pub use group::Report;
 pub use plan::{Plan, plan};
+pub use text::{TextError, TextFault};
 
 /// Changes the descriptions of items of one collection.
 pub struct Amender<'a> {

@@ -72,6 +72,11 @@ impl Metadata {
         Metadata(table)
     }
 
+    #[cfg(test)]
+    pub(crate) fn of_others(table: Table) -> Metadata {
+        Metadata(table)
+    }
+
     /// The table as it stands in the sidecar.
     pub fn table(&self) -> &Table {
         &self.0
@@ -88,6 +93,10 @@ impl Metadata {
             Some(Value::Table(inner)) if table.len() == 1 => inner,
             _ => table,
         };
+        Metadata::of_terms(table)
+    }
+
+    fn of_terms(table: &Table) -> Result<Metadata, MetadataError> {
         let mut metadata = Metadata::default();
         for (key, value) in table {
             match value {
@@ -108,6 +117,40 @@ impl Metadata {
             }
         }
         Ok(metadata)
+    }
+
+    /// The description that `table` gives an item which has this one: what stays as it is need not be valid.
+    pub(crate) fn edited(&self, table: &Table) -> Result<Metadata, MetadataError> {
+        let (mut kept, mut changed) = (Table::new(), Table::new());
+        for (key, value) in table {
+            let before = self.0.get(key);
+            match (value, before) {
+                (Value::Table(own), Some(Value::Table(before))) if key == "x" => {
+                    let is_kept = |key: &String, value: &Value| before.get(key) == Some(value);
+                    let part = |keeps: bool| {
+                        let pairs = own.iter().filter(|(key, it)| is_kept(key, it) == keeps);
+                        Value::Table(pairs.map(|(key, it)| (key.clone(), it.clone())).collect())
+                    };
+                    kept.insert(key.clone(), part(true));
+                    changed.insert(key.clone(), part(false));
+                }
+                _ if before == Some(value) => drop(kept.insert(key.clone(), value.clone())),
+                _ => drop(changed.insert(key.clone(), value.clone())),
+            }
+        }
+        let mut edited = Metadata(kept);
+        edited.override_with(Metadata::of_terms(&changed)?);
+        if edited.0.get("x").and_then(Value::as_table).is_some_and(Table::is_empty) {
+            edited.0.remove("x");
+        }
+        Ok(edited)
+    }
+
+    /// The table `[metadata]` as a text.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::new();
+        super::print::table(&mut text, "metadata", &self.0);
+        text
     }
 
     /// Adds one value to a term, or to a key of one's own written `x.key`.

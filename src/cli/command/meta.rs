@@ -7,6 +7,7 @@ use crate::cli::printer::Purpose;
 use crate::cli::select::{Selection, SelectionFlags};
 
 mod change;
+mod edit;
 mod get;
 mod tell;
 
@@ -36,6 +37,7 @@ enum Action {
     Set(change::Set),
     Add(change::Add),
     Unset(change::Unset),
+    Edit(edit::Edit),
 }
 
 impl Meta {
@@ -43,7 +45,7 @@ impl Meta {
     pub(crate) fn purpose(&self) -> Purpose {
         match self.action {
             Action::Get(_) => Purpose::Answer,
-            Action::Set(_) | Action::Add(_) | Action::Unset(_) => Purpose::Work,
+            Action::Set(_) | Action::Add(_) | Action::Unset(_) | Action::Edit(_) => Purpose::Work,
         }
     }
 
@@ -53,6 +55,7 @@ impl Meta {
             Action::Set(it) => it.run(context),
             Action::Add(it) => it.run(context),
             Action::Unset(it) => it.run(context),
+            Action::Edit(it) => it.run(context),
         }
     }
 }

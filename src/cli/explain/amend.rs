@@ -38,7 +38,8 @@ impl Explain for AmendError {
             }
             Self::NoTarget { name, .. } => Failure::of(Exit::Failure, self)
                 .hint(format!("`urepo manifest {name}` lists its files")),
-            Self::Outdated { .. } => Failure::of(Exit::Conflict, self),
+            Self::Outdated { name } => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo meta get {name}` shows it as it is now; repeat the command")),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }

@@ -44,6 +44,7 @@ impl Row {
             std::fs::remove_file(memory.unwrap().path()).unwrap();
         }
         world.write("in/f", "f");
+        world.write("about", "[metadata]\ntitle = 'Letter'\n");
         world.write("in/g", "g");
         world.write("list", "in/f\0missing\0");
         world.write("tree/sid.example.org/x/2009/02.16.17.46/doc/t.txt", "t");

@@ -79,6 +79,8 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     for (name, meaning) in VARIABLES {
         page.tagged(&bold(name), &sentence(&with_first(meaning, char::to_uppercase)));
     }
+    let editors = format!("{}, {}", bold("VISUAL"), bold("EDITOR"));
+    page.tagged(&editors, "The editor of urepo-meta-edit(1).");
     let colour = format!("{}, {}", bold("NO_COLOR"), bold("CLICOLOR_FORCE"));
     page.tagged(&colour, "No colour, or colour always.");
     page.section("files");

@@ -163,7 +163,7 @@ impl<'a> AmendTeller<'a> {
     }
 
     /// Why an item was not changed; of a Copy, with the place of its Original where that is known.
-    fn explain(&self, error: AmendError) -> Failure {
+    pub(super) fn explain(&self, error: AmendError) -> Failure {
         let holder = match &error {
             AmendError::Copy { holder: Some(holder), name } => Some((holder.clone(), name.clone())),
             _ => None,

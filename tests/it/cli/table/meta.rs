@@ -51,4 +51,15 @@ pub(super) const ROWS: &[Row] = &[
         json: Json::Run,
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 0),
     },
+    Row {
+        command: "meta-edit",
+        before: &[],
+        well: "-c archive meta edit A --file about",
+        bad: &[
+            ("-c archive meta edit NONE --file about", 21),
+            ("-c archive meta edit A --file in/f", 1),
+        ],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 1),
+    },
 ];

@@ -1,0 +1,162 @@
+//! A description as a text that a person edits.
+
+use toml::{Table, Value};
+
+use super::{Description, Edit, EditError};
+use crate::sidecar::{Metadata, MetadataError};
+
+/// Why an edited text is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {cause}")]
+pub struct TextError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub cause: TextFault,
+}
+
+/// What is wrong in an edited text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextFault {
+    /// It is not TOML.
+    #[error("{0}")]
+    Syntax(String),
+    /// It has a key that is not part of a description.
+    #[error("`{0}` is not a key here; terms stand below `[metadata]`")]
+    Key(String),
+    /// A value is refused.
+    #[error(transparent)]
+    Value(EditError),
+}
+
+impl Description {
+    /// The text that [`Description::edited`] reads, without relations.
+    pub fn to_text(&self) -> String {
+        let mut settings = Table::new();
+        if let Some(target) = &self.target {
+            settings.insert("target".to_owned(), target.to_text().as_ref().into());
+        }
+        settings.insert("transferable".to_owned(), self.transferable.into());
+        format!("{settings}{}", self.metadata.to_text())
+    }
+
+    /// The description that `text` gives the item. Values that stay as they are need not be valid.
+    pub fn edited(&self, text: &str) -> Result<Description, TextError> {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let before = &text.as_bytes()[..start];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let cause = TextFault::Syntax(error.message().trim().replace('\n', ", "));
+            TextError { line, cause }
+        })?;
+        let fault = |key: &str, cause| TextError { line: line_of(text, key), cause };
+        let mut edited = Description {
+            metadata: Metadata::default(),
+            target: None,
+            transferable: true,
+            ..self.clone()
+        };
+        for (key, value) in &table {
+            let edit = match (key.as_str(), value) {
+                ("metadata", Value::Table(terms)) => {
+                    edited.metadata = self.metadata.edited(terms).map_err(|error| {
+                        let key = key_of(&error).to_owned();
+                        fault(&key, TextFault::Value(error.into()))
+                    })?;
+                    continue;
+                }
+                ("target", Value::String(value)) => Edit::Set(key.clone(), vec![value.clone()]),
+                ("transferable", value) => Edit::Set(key.clone(), vec![value.to_string()]),
+                _ => return Err(fault(key, TextFault::Key(key.clone()))),
+            };
+            let set = edit.change(&mut edited);
+            set.map_err(|error| fault(key, TextFault::Value(error)))?;
+        }
+        Ok(edited)
+    }
+}
+
+/// The line of the first pair with `key`, or the first one.
+fn line_of(text: &str, key: &str) -> usize {
+    let key = key.rsplit('.').next().unwrap_or(key);
+    let is_pair = |line: &str| {
+        let (name, _) = line.split_once('=').unwrap_or((line, ""));
+        let name = name.trim().trim_matches(['"', '\'']);
+        name == key || name.rsplit('.').next() == Some(key)
+    };
+    text.lines().position(is_pair).map_or(1, |at| at + 1)
+}
+
+/// The key that an error is about, or the value by which it is found.
+fn key_of(error: &MetadataError) -> &str {
+    match error {
+        MetadataError::Language(_) => "language",
+        MetadataError::UnknownTerm(key)
+        | MetadataError::Key(key)
+        | MetadataError::GivenTwice(key)
+        | MetadataError::Text(key)
+        | MetadataError::Kind(key) => key,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::PayloadPath;
+    use crate::sidecar::Relations;
+
+    fn described() -> Description {
+        let mut metadata = Metadata::default();
+        metadata.add("title", "A \"title\"\nof two lines").unwrap();
+        metadata.add("creator", "One").unwrap();
+        metadata.add("x.box", "17").unwrap();
+        Description {
+            name: "example.org/a/2026/11.21.02.13".parse().unwrap(),
+            metadata,
+            relations: Relations::default(),
+            target: Some(PayloadPath::from_text("a \\\\ b").unwrap()),
+            transferable: false,
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read() {
+        let description = described();
+        assert_eq!(description.edited(&description.to_text()), Ok(description.clone()));
+        let text =
+            description.to_text().replace("One", "Two").replace("[metadata.x]\nbox = \"17\"", "");
+        let edited = description.edited(&text).unwrap();
+        assert_eq!(edited.metadata.values("creator").unwrap(), ["Two"]);
+        assert_eq!(edited.metadata.values("x.box").unwrap(), [""; 0]);
+        let empty = description.edited("").unwrap();
+        assert_eq!((empty.target, empty.transferable), (None, true));
+    }
+
+    #[test]
+    fn what_is_wrong_is_found_in_its_line() {
+        let refused = |text: &str| described().edited(text).unwrap_err().to_string();
+        for (text, expected) in [
+            ("transferable = true\n[metadata]\ntitle = \"", "line 3: "),
+            ("transferable = true\n\n[metadata]\ntitel = 'A'", "line 4: `titel` is no term"),
+            ("\n[metadata]\ntitle = 17", "line 3: `title` has a value"),
+            ("[metadata]\n\nlanguage = '?'", "line 3: `?` is no language"),
+            ("[metadata.x]\n'a b' = 1", "line 2: `x.a b` has characters"),
+            ("\ntitle = 'A'", "line 2: `title` is not a key here"),
+            ("transferable = 1", "line 1: `1` is not a value of `transferable`"),
+        ] {
+            let error = refused(text);
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_may_stay() {
+        let found: Table = "shade = 'red'\ndate = 1998\n[x]\n'a b' = 1".parse().unwrap();
+        let description = Description { metadata: Metadata::of_others(found), ..described() };
+        let text = description.to_text().replace("shade = \"red\"", "shade = 'red'\ntitle = 'A'");
+        let edited = description.edited(&text).unwrap();
+        assert_eq!(edited.metadata.values("title").unwrap(), ["A"]);
+        assert_eq!(edited.metadata.values("date").unwrap(), ["1998"]);
+        assert!(description.edited(&text.replace("red", "blue")).is_err());
+    }
+}

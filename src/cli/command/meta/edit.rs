@@ -1,0 +1,214 @@
+//! `urepo meta edit`: a description is changed in an editor.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use urepo::amend::{Amendment, Description};
+use urepo::collection::Collection;
+use urepo::disk::{Dir, StoredFile, Watcher};
+use urepo::identity::RepositoryName;
+use urepo::sidecar::{Sidecar, TERMS};
+
+use super::tell::{AmendTeller, with_amender};
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::select::Failures;
+use crate::cli::shell;
+
+/// A larger text is not a description.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The editor where no variable names one.
+const EDITOR: &str = "vi";
+
+/// How the line begins that names the item and the date of the text.
+const BASE: &str = "# Description of ";
+
+/// Change the description of an item in an editor
+///
+/// The editor is the one that VISUAL or EDITOR names, else vi. It gets the description as a TOML text. A text
+/// that stays as it is changes nothing. A text that is refused is kept, and the message says where it is and
+/// which line is wrong: correct it and take it with --file.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo meta edit 11.21.02.13
+  urepo meta edit 11.21.02.13 --file description.toml")]
+pub(super) struct Edit {
+    /// The item
+    #[arg(value_name = "ITEM")]
+    item: String,
+    /// Take the text from FILE, or standard input (-), and start no editor
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// A text that was edited, and where it is.
+struct Edited {
+    text: String,
+    /// The temporary file.
+    kept: Option<(Dir, PathBuf)>,
+    /// Where it was read, for messages.
+    path: PathBuf,
+}
+
+impl Edit {
+    pub(super) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let item = context.item(&collection, &self.item)?;
+        let (sidecar, _) = item.sidecar()?;
+        let name = item.name().clone();
+        // What cannot be changed is not edited in vain.
+        check_changeable(context, &collection, &name)?;
+        let base = Description::of(&sidecar);
+        let edited = match &self.file {
+            Some(path) => {
+                let text = utf8(context.read_file(path, MAX_BYTES)?, path)?;
+                check_base(&text, &sidecar)?;
+                Edited { text, kept: None, path: path.clone() }
+            }
+            None => edit(context, &sidecar, &base)?,
+        };
+        let is_text = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        if !edited.text.lines().any(is_text) {
+            context.printer.note("the text is empty; nothing was changed");
+            return edited.kept.map_or(Ok(()), |(dir, file)| Ok(dir.remove_file(&file)?));
+        }
+        let change = base.edited(&edited.text).map_err(|error| {
+            let message = format!("cannot use `{}` as the description", edited.path.display());
+            Failure::new(Exit::Failure, message).caused_by(error.to_string())
+        });
+        let done = change.and_then(|wanted| change_to(context, &collection, (&base, &wanted)));
+        match (done, edited.kept) {
+            (Ok(()), Some((dir, file))) => Ok(dir.remove_file(&file)?),
+            (Ok(()), None) => Ok(()),
+            (Err(failure), None) => Err(failure),
+            (Err(failure), Some(_)) => {
+                let path = shell::word(&edited.path);
+                Err(failure.hint(format!(
+                    "the text is kept: correct it, and `urepo meta edit {name} --file {path}`"
+                )))
+            }
+        }
+    }
+}
+
+/// Makes sure that the item may be changed at all.
+fn check_changeable(context: &Context, collection: &Collection, name: &RepositoryName) -> Done {
+    let progress = context.progress();
+    let caller = context.caller(&*progress);
+    let amender = urepo::amend::Amender { collection, writer: None, caller };
+    let amendment = Amendment { name: name.clone(), change: Box::new(|_| Ok(())) };
+    let teller = AmendTeller::new(context, collection, true);
+    amender.amend(amendment).map(|_| ()).map_err(|error| teller.explain(error))
+}
+
+/// Changes the item from one description to another.
+fn change_to(
+    context: &Context,
+    collection: &Collection,
+    (base, wanted): (&Description, &Description),
+) -> Done {
+    let mut teller = AmendTeller::new(context, collection, true);
+    let name = base.name.clone();
+    let done = with_amender(context, collection, |amender| {
+        let change = Box::new(|now: &mut Description| now.replace(base, wanted));
+        let result = amender.amend(Amendment { name: name.clone(), change });
+        let _ = teller.tell(&name, result);
+        Ok(())
+    });
+    teller.finish(done, &Failures::default())
+}
+
+/// Lets a person edit the description of an item in a temporary file.
+fn edit(context: &Context, sidecar: &Sidecar, base: &Description) -> Result<Edited, Failure> {
+    let text = head(sidecar) + &base.to_text();
+    let dir = Dir::open(&std::env::temp_dir(), Watcher::default())?;
+    let (file, mut written) = new_file(&dir)?;
+    written.write_all(text.as_bytes())?;
+    let path = written.path().to_path_buf();
+    drop(written);
+    let failed = |cause: String| {
+        let _ = dir.remove_file(&file);
+        Failure::new(Exit::Failure, "the editor did not end well; nothing was changed")
+            .caused_by(cause)
+            .hint("`VISUAL` or `EDITOR` names the editor; `--file FILE` takes a text without one")
+    };
+    match Command::new("sh").args(["-c", &format!("{} \"$1\"", editor()), "sh"]).arg(&path).status()
+    {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(failed(status.to_string())),
+        Err(error) => return Err(failed(error.to_string())),
+    }
+    let edited = utf8(context.read_file(&path, MAX_BYTES)?, &path)?;
+    Ok(Edited { text: edited, kept: Some((dir, file)), path })
+}
+
+/// A file that only this user reads.
+fn new_file(dir: &Dir) -> Result<(PathBuf, StoredFile), Failure> {
+    let mut number = 0;
+    loop {
+        let file = PathBuf::from(format!("urepo-meta-{}-{number}.toml", std::process::id()));
+        match dir.create_file_with_mode(&file, 0o600) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < 1000 => number += 1,
+            created => return Ok((file, created?)),
+        }
+    }
+}
+
+fn editor() -> String {
+    let named = |name: &str| std::env::var(name).ok().filter(|it| !it.trim().is_empty());
+    named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| EDITOR.to_owned())
+}
+
+/// What stands above the description.
+fn head(sidecar: &Sidecar) -> String {
+    let terms = TERMS.join(", ");
+    let mut lines = vec![format!("{BASE}{} of {}", sidecar.repository, sidecar.timestamp)];
+    let mut line = "#".to_owned();
+    let words = format!(
+        "Save the file to change the description; leave it as it is, or \
+         empty it, to change nothing. The terms of \
+         [metadata] are {terms}; a term with several values is a list. Keys of your own stand below \
+         [metadata.x]. `urepo relate` changes relations."
+    );
+    for word in words.split(' ') {
+        if line.len() + word.len() > 98 {
+            lines.push(std::mem::replace(&mut line, "#".to_owned()));
+        }
+        line += &format!(" {word}");
+    }
+    lines.push(line);
+    lines.join("\n") + "\n\n"
+}
+
+/// Refuses a text that was made of another description of the item, or of another item.
+fn check_base(text: &str, sidecar: &Sidecar) -> Done {
+    let Some(line) = text.lines().next().and_then(|line| line.strip_prefix(BASE)) else {
+        return Ok(());
+    };
+    let Some((name, date)) = line.split_once(" of ") else { return Ok(()) };
+    let is_same =
+        |it: &Sidecar| (it.repository.as_str(), it.timestamp.to_string().as_str()) == (name, date);
+    if is_same(sidecar) {
+        return Ok(());
+    }
+    let message = format!("the text was made of `{name}` as it was at {date}");
+    Err(Failure::new(Exit::Conflict, message)
+        .caused_by(format!("`{}` was changed at {}", sidecar.repository, sidecar.timestamp))
+        .hint("compare both, and remove the first line to take the text as it is"))
+}
+
+fn utf8(bytes: Vec<u8>, path: &Path) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        Failure::new(Exit::Failure, format!("`{}` is not UTF-8", path.display()))
+            .caused_by(format!("line {}", line + 1))
+    })
+}

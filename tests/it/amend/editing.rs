@@ -1,0 +1,95 @@
+//! Descriptions changed in an editor, which is a script here.
+
+use super::*;
+use crate::support::Ran;
+
+impl Archive {
+    /// Runs `urepo meta edit` with an editor that does `script` to the file `$1`.
+    fn edit(&self, script: &str, more: &str) -> Ran {
+        self.world.write("editor", format!("#!/bin/sh\nset -e\n{script}\n"));
+        let line = format!("-c archive meta edit {} {more}", self.name);
+        let mut command = self.world.command(line.split_whitespace());
+        fs::create_dir_all(self.world.path("tmp")).unwrap();
+        command.env("VISUAL", "sh ./editor").env("TMPDIR", self.world.path("tmp"));
+        self.world.finish(command)
+    }
+
+    /// The texts that were kept.
+    fn kept(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.world.path("tmp")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+#[test]
+fn a_good_text_is_taken() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let ran = archive.edit("sed -i 's/\"Letter\"/\"Letters\"/' \"$1\"", "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("changed {}: title", archive.name)), "{}", ran.stderr);
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
+    assert!(archive.kept().is_empty());
+    let ran = archive.edit("sed -i 's/\"Letters\"/\"Post\"/' \"$1\"", "--dry-run");
+    assert!(ran.succeeded().contains("\"Letters\" -> \"Post\""), "{}", ran.stdout);
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
+}
+
+#[test]
+fn what_stays_as_it_is_changes_nothing() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let before = archive.text();
+    for script in ["true", "echo '# more' >> \"$1\"", ": > \"$1\"", "sed -i '/^[^#]/d' \"$1\""] {
+        archive.edit(script, "").succeeded();
+        assert_eq!(archive.text(), before, "{script}");
+    }
+    assert_eq!(archive.edit("exit 3", "").code, 1);
+    assert_eq!(archive.text(), before);
+    assert!(archive.kept().is_empty());
+}
+
+#[test]
+fn a_bad_text_is_kept_and_can_be_corrected() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let before = archive.text();
+    let ran = archive.edit("sed -i 's/^title/titel/' \"$1\"", "");
+    assert_eq!(ran.code, 1);
+    for told in ["line ", "`titel` is no term of Dublin Core", "--file [WORLD]/tmp/"] {
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    assert_eq!(archive.text(), before);
+    let [kept] = &archive.kept()[..] else { panic!("one text") };
+    let text = fs::read_to_string(kept).unwrap().replace("titel = \"Letter\"", "title = \"Post\"");
+    archive.world.write("corrected", text);
+    let line = format!("-c archive meta edit {} --file corrected", archive.name);
+    archive.world.run(&line).succeeded();
+    assert_eq!(archive.sidecar().metadata.title(), Some("Post"));
+    // The text was made of what the item is no more.
+    assert_eq!(archive.world.run(&line).code, 23);
+}
+
+#[test]
+fn a_change_meanwhile_is_noticed() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let urepo = env!("CARGO_BIN_EXE_urepo");
+    let rival = format!("{urepo} -c archive meta set {} creator=Rival", archive.name);
+    let ran = archive.edit(&format!("sed -i 's/Letter/Post/' \"$1\"\n{rival}"), "");
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(ran.stderr.contains("was changed meanwhile"), "{}", ran.stderr);
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letter"));
+    assert_eq!(archive.kept().len(), 1);
+}
+
+#[test]
+fn no_editor_is_started_for_a_copy() {
+    let archive = Archive::new();
+    change_item(&archive.world.path("archive"), &archive.name, |sidecar| {
+        sidecar.state = State::Copy;
+    });
+    let ran = archive.edit("touch started", "");
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(!archive.world.path("started").exists());
+}
