@@ -154,6 +154,11 @@ impl YearInventory {
 
     /// Keeps the last line of each item, and its departures, in order.
     fn clear(&mut self) {
+        if self.is_clear() {
+            self.leaves.shrink_to_fit();
+            self.spans.shrink_to_fit();
+            return;
+        }
         self.sort();
         let YearInventory { leaves, spans, .. } = &*self;
         let mut kept = YearInventory::default();
@@ -171,6 +176,12 @@ impl YearInventory {
             kept.departures.extend(departures.map(|line| ItemLines { line: line.line, ..*span }));
         }
         (self.leaves, self.spans, self.departures) = (kept.leaves, kept.spans, kept.departures);
+    }
+
+    /// Whether there is one line of each item, in order: most years are recorded so.
+    fn is_clear(&self) -> bool {
+        let YearInventory { leaves, spans, departures, .. } = self;
+        departures.is_empty() && spans.is_sorted_by(|a, b| leaf(leaves, a) < leaf(leaves, b))
     }
 
     fn departures_of(&self, wanted: &[u8]) -> &[ItemLines] {
@@ -294,6 +305,23 @@ pub(super) fn without_end(line: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_year_recorded_in_order_takes_no_more_than_its_lines() {
+        let mut inventory = YearInventory::default();
+        let minutes = 10_u64..60;
+        minutes.clone().for_each(|minute| {
+            inventory.push(format!("11.21.02.{minute}").as_bytes(), Known::Left, minute);
+        });
+        inventory.clear();
+        let YearInventory { leaves, spans, .. } = &inventory;
+        assert_eq!((leaves.len(), spans.len()), (leaves.capacity(), spans.capacity()));
+        assert_eq!(inventory.find(b"11.21.02.13"), Some((3, Known::Left)));
+        inventory.push(b"11.21.02.13", Known::Here(None), 61);
+        inventory.clear();
+        assert_eq!(inventory.len(), minutes.count());
+        assert_eq!(inventory.find(b"11.21.02.13"), Some((3, Known::Here(None))));
+    }
 
     #[test]
     fn departures_outlast_compaction_until_the_original_is_back() {
