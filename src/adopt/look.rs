@@ -201,7 +201,9 @@ impl Plan {
     fn add_link(&mut self, doc: &Dir, path: &Path, target: &OsStr) -> Result<(), AdoptError> {
         let stays = PayloadPath::new(path).is_ok_and(|it| {
             it.link_stays_inside(target.as_bytes())
-                || it.linked_item(&self.spelt, target.as_bytes()).is_some()
+                || it
+                    .linked_path(&self.spelt, target.as_bytes())
+                    .is_some_and(|to| to.item != self.spelt)
         });
         if !stays {
             let target = target.display().to_string();

@@ -89,6 +89,8 @@ pub(crate) enum Command {
     Path(command::path::Path),
     Cat(command::cat::Cat),
     Manifest(command::manifest::Manifest),
+    Links(command::links::Links),
+    Link(command::link::LinkTo),
     #[command(visible_aliases = ["check", "fsck"])]
     Verify(command::verify::Verify),
     Status(command::status::Status),

@@ -53,7 +53,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let Args { global, command } = args;
     let (name, purpose, act) = row(&command);
-    let is_check = matches!(command, Command::Verify(_) | Command::Status(_));
+    let is_check = matches!(command, Command::Verify(_) | Command::Status(_) | Command::Links(_));
     // Also a dry run is an answer.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { purpose };
     let printer = context::printer(&global, purpose);
@@ -118,6 +118,8 @@ fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
         Command::Path(it) => ("path", Answer, Box::new(|context| it.run(context))),
         Command::Cat(it) => ("cat", Answer, Box::new(|context| it.run(context))),
         Command::Manifest(it) => ("manifest", Answer, Box::new(|context| it.run(context))),
+        Command::Links(it) => ("links", Work, Box::new(|context| it.run(context))),
+        Command::Link(it) => ("link", Answer, Box::new(|context| it.run(context))),
         Command::Verify(it) => ("verify", Work, Box::new(|context| it.run(context))),
         Command::Status(it) => ("status", Work, Box::new(|context| it.run(context))),
         Command::Whereis(it) => ("whereis", Answer, Box::new(|context| it.run(context))),

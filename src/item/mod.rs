@@ -17,7 +17,7 @@ use crate::digest::Digest;
 use crate::identity::Instant;
 
 pub(crate) use directories::{directories, empty_directory};
-pub use path::{PathTextError, PayloadPath};
+pub use path::{LinkedPath, PathTextError, PayloadPath};
 pub(crate) use path::{escape, unescape};
 pub use shape::{Shape, content};
 pub use state::{State, UnknownState};

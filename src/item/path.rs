@@ -87,25 +87,39 @@ impl PayloadPath {
     }
 }
 
+/// Where a relative link leads that leaves the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedPath {
+    /// The item, as the link spells it.
+    pub item: RepositoryName,
+    /// The path below that item's directory; empty if the link leads to the directory itself.
+    pub path: PathBuf,
+}
+
 impl PayloadPath {
-    /// The other item of the same root that a link with `target` at this path in the item `own` leads to, by the
-    /// four levels of directories: relative links between items are what these are for [generation, 6].
-    pub fn linked_item(&self, own: &RepositoryName, target: &[u8]) -> Option<RepositoryName> {
+    /// Where a link with `target` at this path in the item `own` leads, if it leaves the payload for the same or
+    /// another item of the same root, by the four levels of directories: relative links between items are what these
+    /// are for [generation, 6].
+    pub fn linked_path(&self, own: &RepositoryName, target: &[u8]) -> Option<LinkedPath> {
         let mut components = Path::new(std::ffi::OsStr::from_bytes(target)).components().peekable();
         let mut climbed = 0_usize;
-        while components.next_if_eq(&Component::ParentDir).is_some() {
-            climbed += 1;
+        while let Some(step) =
+            components.next_if(|it| matches!(it, Component::ParentDir | Component::CurDir))
+        {
+            climbed += usize::from(step == Component::ParentDir);
         }
         // Up to `doc/`, and out of it, are within the item.
         let above = climbed.checked_sub(self.parents().count() + 1)?;
-        let mut levels: Vec<&str> = own.components().to_vec();
+        let mut levels: Vec<_> = own.components().map(std::ffi::OsStr::new).to_vec();
         levels.truncate(levels.len().checked_sub(above)?);
         for component in components {
             let Component::Normal(level) = component else { return None };
-            levels.extend(level.to_str());
+            levels.push(level);
         }
-        let (name, _) = RepositoryName::parse_as_found(&levels.get(..4)?.join("/")).ok()?;
-        (name != *own).then_some(name)
+        let (item, path) = levels.split_at_checked(4)?;
+        let item = item.iter().map(|level| level.to_str()).collect::<Option<Vec<_>>>()?;
+        let (item, _) = RepositoryName::parse_as_found(&item.join("/")).ok()?;
+        Some(LinkedPath { item, path: path.iter().collect() })
     }
 }
 
@@ -220,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_other_items_of_the_root_are_told() {
+    fn links_that_leave_the_payload_lead_to_items_of_the_root() {
         let own: RepositoryName = "sid.inpe.br/MTC-m13@80/2005/07.02.15.03".parse().unwrap();
         for (link, target, item) in [
             (
@@ -230,8 +244,8 @@ mod tests {
             ),
             ("s/l", "../../../06.02.15.03/doc/a", "sid.inpe.br/MTC-m13@80/2005/06.02.15.03"),
             ("l", "../../06.02.15.03", "sid.inpe.br/MTC-m13@80/2005/06.02.15.03"),
-            ("l", "../service/x", ""),
-            ("l", "../../07.02.15.03/doc/a", ""),
+            ("l", "../service/x", own.as_str()),
+            ("l", "../../07.02.15.03/doc/a", own.as_str()),
             ("l", "../../../../../../sid.inpe.br/m/2005/06.02.15.03/doc/a", ""),
             ("l", "../../../../../etc/passwd", ""),
             ("l", "../../../../../sid.inpe.br/m/2005", ""),
@@ -239,12 +253,9 @@ mod tests {
             ("l", "/sid.inpe.br/m/2005/06.02.15.03/doc/a", ""),
             ("l", "a", ""),
         ] {
-            let found = path(link).linked_item(&own, target.as_bytes());
-            assert_eq!(
-                found.map_or(String::new(), |it| it.to_string()),
-                item,
-                "{link} -> {target}"
-            );
+            let found = path(link).linked_path(&own, target.as_bytes());
+            let found = found.map(|it| it.item.to_string());
+            assert_eq!(found.as_deref().unwrap_or_default(), item, "{link} -> {target}");
         }
     }
 }

@@ -1,15 +1,19 @@
 //! `urepo copy`: Copies of items, in another collection.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 
+use urepo::collection::{Collection, CollectionError};
 use urepo::holdings::{Concern, Peers, UnseenRule, holdings};
+use urepo::links::{Audit, Link};
 use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
 
 use super::transfer::{OnErrorRule, TransferRun, other};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::known::Known;
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::{Failures, Selection, note};
 
 /// Copy items to another collection
 ///
@@ -33,6 +37,7 @@ Examples:
   urepo copy --all --to mirror
   urepo copy --all --refresh --checksum --to mirror
   urepo copy --under-replicated --to mirror
+  urepo copy 11.21.02.13 --with-linked --to mirror
   urepo list --since 2026-11-01 | urepo copy --items-from - --to mirror --dry-run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Copy {
@@ -61,6 +66,9 @@ pub(crate) struct Copy {
     /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
     #[arg(long, conflicts_with = "items", help_heading = "Selection")]
     under_replicated: bool,
+    /// Copy the items too that relative links of these lead to, and those that these link to
+    #[arg(long, help_heading = "Selection")]
+    with_linked: bool,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue")]
     on_error: OnErrorRule,
@@ -113,16 +121,53 @@ impl Copy {
                 asked => asked,
             },
             on_error: self.on_error.into(),
-            listing: self.selection.listing().filter(|_| !self.under_replicated),
-            is_single: self.selection.is_single(),
+            listing: self
+                .selection
+                .listing()
+                .filter(|_| !self.under_replicated && !self.with_linked),
+            is_single: self.selection.is_single() && !self.with_linked,
         };
         let failures = Failures::default();
-        let feed = self.selection.of(context, &from, &failures)?.into_feed();
+        let mut feed = self.selection.of(context, &from, &failures)?.into_feed();
+        if self.with_linked {
+            feed = with_linked(&from, &failures, feed);
+        }
         match known.as_ref().filter(|_| self.under_replicated) {
             Some(known) => run.finish(lacking(known, feed), &failures),
             None => run.finish(feed, &failures),
         }
     }
+}
+
+/// Those of `feed`, and the items of the same collection that they link to, each once.
+fn with_linked<'a>(
+    from: &'a Collection,
+    failures: &'a Failures,
+    feed: Box<NameFeed<'a>>,
+) -> Box<NameFeed<'a>> {
+    let audit = Audit::new(from);
+    Box::new(move |take| {
+        let mut seen = HashSet::new();
+        feed(&mut |name| {
+            let mut waiting = vec![name];
+            while let Some(name) = waiting.pop() {
+                if !seen.insert(name.folded()) {
+                    continue;
+                }
+                match from.item(&name).and_then(|item| audit.links(&item)) {
+                    Ok(links) => waiting.extend(links.into_iter().filter_map(Link::leads_to_item)),
+                    // Its own turn says where it went.
+                    Err(CollectionError::NoSuchItem { .. }) => {}
+                    Err(error) => {
+                        note(failures, Some(name.as_str()), error.into());
+                        continue;
+                    }
+                }
+                take(name)?;
+            }
+            ControlFlow::Continue(())
+        })
+    })
 }
 
 /// Those of `feed` that have fewer Copies than their collection asks for.
@@ -132,11 +177,7 @@ fn lacking<'a>(known: &'a Known, feed: Box<NameFeed<'a>>) -> Box<NameFeed<'a>> {
         feed(&mut |name| {
             let concerns = holdings(&name, &known.collections).concerns(wish);
             let lacks = |concern: &Concern| matches!(concern, Concern::FewCopies { .. });
-            if concerns.iter().any(lacks) {
-                take(name)
-            } else {
-                std::ops::ControlFlow::Continue(())
-            }
+            if concerns.iter().any(lacks) { take(name) } else { ControlFlow::Continue(()) }
         })
     })
 }

@@ -3,6 +3,7 @@
 //! it has a row.
 
 mod meta;
+mod reading;
 mod rows;
 mod schema;
 

@@ -57,7 +57,7 @@ fn trashed(world: &World) -> bool {
 
 /// The rows of all commands.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().chain(super::meta::ROWS)
+    ROWS.iter().chain(super::reading::ROWS).chain(super::meta::ROWS)
 }
 
 const ROWS: &[Row] = &[
@@ -96,54 +96,6 @@ const ROWS: &[Row] = &[
         bad: &[("-c archive import missing", 1), ("-c archive import --files-from0 list", 3)],
         json: Run,
         purpose: Work(|world| items(world, "archive") == 4),
-    },
-    Row {
-        command: "list",
-        before: &[],
-        well: "-c archive list",
-        bad: &[("-c nowhere list", 10)],
-        json: Run,
-        purpose: Answer,
-    },
-    Row {
-        command: "show",
-        before: &[],
-        well: "-c archive show A B",
-        bad: &[("-c archive show A NONE", 3), ("-c archive show NONE", 21)],
-        json: Run,
-        purpose: Answer,
-    },
-    Row {
-        command: "find",
-        before: &["-c archive index -q"],
-        well: "-c archive find --state Original",
-        bad: &[("-c archive find nothing", 21)],
-        json: Run,
-        purpose: Answer,
-    },
-    Row {
-        command: "path",
-        before: &[],
-        well: "-c archive path A B",
-        bad: &[("-c archive path A NONE", 3), ("-c archive path NONE", 21)],
-        json: Run,
-        purpose: Answer,
-    },
-    Row {
-        command: "cat",
-        before: &[],
-        well: "-c archive cat A",
-        bad: &[("-c archive cat NONE", 21)],
-        json: No,
-        purpose: Answer,
-    },
-    Row {
-        command: "manifest",
-        before: &[],
-        well: "-c archive manifest --root A B",
-        bad: &[("-c archive manifest --root A NONE", 3), ("-c archive manifest NONE", 21)],
-        json: Run,
-        purpose: Answer,
     },
     Row {
         command: "verify",

@@ -1,0 +1,97 @@
+//! `urepo links`: where the relative links of items lead.
+
+use std::ops::ControlFlow;
+
+use urepo::collection::StoredItem;
+use urepo::links::{Audit, Link, LinkEnd};
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::records::FoundLink;
+use crate::cli::report::{End, Report};
+use crate::cli::select::{Failures, Selection};
+use crate::cli::{Done, human};
+
+/// Show the relative links from item to item, and which lead nowhere
+///
+/// Items of one collection may link to each other by relative paths: five `../` lead from `doc/` to the root. Such
+/// links work in every collection that holds both items. This command looks at symbolic links, and at the text of
+/// HTML, LaTeX, Tcl and Markdown files, and prints each link that leaves its item: file, line, link, and what is
+/// there: `present`, `other-case`, `no-file`, `deleted`, `no-item`, or `outside` of the collection. It ends with exit
+/// code 3 if a link leads nowhere. `urepo copy --with-linked` copies the linked items too.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo links --all
+  urepo links 11.21.02.13 --broken")]
+pub(crate) struct Links {
+    #[command(flatten)]
+    selection: Selection,
+    /// Only links that lead nowhere, or whose spelling differs
+    #[arg(long)]
+    broken: bool,
+}
+
+impl Links {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("links ITEM…"));
+        }
+        let collection = context.collection()?;
+        let failures = Failures::default();
+        let mut report = Report::reading(context, "read", self.selection.is_single());
+        let audit = Audit::new(&collection);
+        let (mut found, mut broken) = (0, 0);
+        let feed = self.selection.of(context, &collection, &failures)?.into_feed();
+        let fed = feed(&mut |name| {
+            if context.interrupt.requested() {
+                report.fatal(Failure::told(Exit::Interrupted));
+                return ControlFlow::Break(());
+            }
+            let read = collection.named_item(&name).map_err(Failure::from);
+            match read.and_then(|item| Ok((audit.links(&item)?, item))) {
+                Ok((links, item)) => {
+                    let is_broken = |link: &&Link| link.end != LinkEnd::Present;
+                    found += links.len() as u64;
+                    broken += links.iter().filter(is_broken).count() as u64;
+                    let told = links.iter().filter(|link| !self.broken || is_broken(link));
+                    report.succeeded(tell(context, &item, told))
+                }
+                Err(failure) => report.failed(name.as_str(), failure),
+            }
+        });
+        if let Err(error) = fed {
+            report.fatal(error.into());
+        }
+        let _ = report.unresolved(&failures);
+        report.count("links", found);
+        report.count("broken", broken);
+        let partial = (broken > 0).then(|| {
+            let links = human::count(found, "link");
+            Failure::new(Exit::Partial, format!("{broken} of {links} lead nowhere"))
+                .hint("`urepo link ITEM ITEM` prints a link that works")
+        });
+        report.finish(End { partial, ..End::default() })
+    }
+}
+
+fn tell<'l>(context: &Context, item: &StoredItem, links: impl Iterator<Item = &'l Link>) -> Done {
+    let mut lines = String::new();
+    for Link { file, line, target, item: linked, end } in links {
+        if context.printer.json {
+            context.printer.record(&FoundLink {
+                id: item.name().to_string(),
+                file: file.to_text().into_owned(),
+                line: *line,
+                target: target.clone(),
+                linked: linked.as_ref().map(ToString::to_string),
+                outcome: end.to_string(),
+            })?;
+            continue;
+        }
+        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        lines += &format!("{end:<10}  {}/{}{line}  {target}\n", item.name(), file.to_text());
+    }
+    context.printer.lines(&lines)
+}

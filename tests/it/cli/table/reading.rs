@@ -1,0 +1,76 @@
+//! The rows of the commands that show items and what is in them.
+
+use super::rows::Json::{No, Records, Run};
+use super::rows::Purpose::{Answer, Judgement};
+use super::rows::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        command: "list",
+        before: &[],
+        well: "-c archive list",
+        bad: &[("-c nowhere list", 10)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "show",
+        before: &[],
+        well: "-c archive show A B",
+        bad: &[("-c archive show A NONE", 3), ("-c archive show NONE", 21)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "find",
+        before: &["-c archive index -q"],
+        well: "-c archive find --state Original",
+        bad: &[("-c archive find nothing", 21)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "path",
+        before: &[],
+        well: "-c archive path A B",
+        bad: &[("-c archive path A NONE", 3), ("-c archive path NONE", 21)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "cat",
+        before: &[],
+        well: "-c archive cat A",
+        bad: &[("-c archive cat NONE", 21)],
+        json: No,
+        purpose: Answer,
+    },
+    Row {
+        command: "manifest",
+        before: &[],
+        well: "-c archive manifest --root A B",
+        bad: &[("-c archive manifest --root A NONE", 3), ("-c archive manifest NONE", 21)],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
+        command: "links",
+        before: &[],
+        well: "-c archive links A B",
+        bad: &[
+            ("-c archive links A NONE", 3),
+            ("-c archive links NONE", 21),
+            ("-c archive links", 2),
+        ],
+        json: Run,
+        purpose: Judgement,
+    },
+    Row {
+        command: "link",
+        before: &[],
+        well: "-c archive link A B",
+        bad: &[("-c archive link A NONE", 21), ("-c archive link A", 2)],
+        json: Records,
+        purpose: Answer,
+    },
+];
