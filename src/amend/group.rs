@@ -9,7 +9,7 @@ use crate::collection::{
     CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
 };
 use crate::disk::open_at_most;
-use crate::holdings::refuse_departed;
+use crate::holdings::refuse_put_back;
 use crate::identity::RepositoryName;
 use crate::sidecar::NewText;
 
@@ -87,7 +87,7 @@ impl Amender<'_> {
         let read = item.read_sidecar()?;
         let now = self.caller.clock.now();
         let plan = plan(&read.sidecar, read.seal, now, &*amendment.change)?;
-        refuse_departed(item.name(), self.collection)?;
+        refuse_put_back(item.name(), self.collection, &read.sidecar)?;
         Ok((item, read, plan))
     }
 

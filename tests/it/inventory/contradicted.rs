@@ -61,13 +61,15 @@ fn an_original_where_there_was_a_copy_or_a_tombstone_is_damage() {
     }
 }
 
-/// It would be handed over as a second Original, or its tombstone would delete the one elsewhere.
+/// It would be handed over as a second Original, its tombstone would delete the one elsewhere, and a change would not
+/// reach that one.
 #[test]
-fn an_original_where_there_was_a_copy_neither_migrates_nor_is_deleted() {
+fn an_original_where_there_was_a_copy_does_not_migrate_nor_change() {
     for (line, code) in [
         ("-c archive migrate NAME --to third", 23),
         ("-c archive migrate NAME --to third --dry-run", 23),
         ("-c archive delete NAME --with third --reason error", 23),
+        ("-c archive meta set NAME title=Other", 23),
         ("-c archive copy NAME --to third", 0),
     ] {
         let (sites, name) = put_back_after(LEAVE);
