@@ -135,6 +135,8 @@ impl<'a> Reader<'a> {
             "metadatarepository" => self.relation(field, &RelationKind::Metadata, value),
             "nextedition" => self.relation(field, &RelationKind::NextEdition, value),
             "previousedition" => self.relation(field, &RelationKind::PreviousEdition, value),
+            "translationof" => self.relation(field, &RelationKind::TranslationOf, value),
+            "metadataof" => self.relation(field, &RelationKind::MetadataOf, value),
             "nexthigherunit" => self.relation(field, &RelationKind::PartOf, value),
             "targetfile" | "target" => self.found.target = Some(plain(value)),
             "lastupdate" | "lastupdatedate" => match update(value) {

@@ -83,6 +83,10 @@ enum MetadataRule {
     Bibtex,
     /// DataCite 4 in JSON
     Datacite,
+    /// A reference by ABNT NBR 6023
+    Abnt,
+    /// A reference by APA
+    Apa,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -200,6 +204,8 @@ impl From<MetadataRule> for MetadataFormat {
             MetadataRule::Dc => MetadataFormat::DublinCore,
             MetadataRule::Bibtex => MetadataFormat::Bibtex,
             MetadataRule::Datacite => MetadataFormat::Datacite,
+            MetadataRule::Abnt => MetadataFormat::Abnt,
+            MetadataRule::Apa => MetadataFormat::Apa,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! An entry for a bibliography, in BibTeX.
 //!
-//! `repository`, `ibi` and `targetfile` are the fields that URLib has in its `@reference.bib`.
+//! `repository`, `ibi`, `targetfile` and most relations are the fields that `URLib` has in its `@reference.bib`.
 
-use super::terms::{Terms, year_of};
+use super::mapping::{RELATIONS, RelationMapping};
+use super::terms::{Terms, doi, year_of};
 use crate::export::file_name;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Relation, RelationKind, Sidecar};
 
 /// The kinds of entry that a `type` may name; anything else is `@misc`.
 const KINDS: [&str; 13] = [
@@ -33,27 +34,44 @@ pub(super) fn render(sidecar: &Sidecar) -> String {
             text.push_str(&format!(",\n  {field} = {{{value}}}"));
         }
     };
-    let people = |term| terms.values(term).iter().map(|name| person(name)).collect::<Vec<_>>();
-    let texts = |names: &[&str]| terms.all(names).iter().map(|t| escape(t)).collect::<Vec<_>>();
-    let first = |names| texts(names).into_iter().next().unwrap_or_default();
+    let values = |field| terms.mapped(|row| row.field == Some(field));
+    let people = |field| values(field).iter().map(|name| person(name)).collect::<Vec<_>>();
+    let texts = |field| values(field).iter().map(|text| escape(text)).collect::<Vec<_>>();
+    let first = |field| texts(field).into_iter().next().unwrap_or_default();
     // The outer braces keep the case of the title as it is.
-    let title = first(&["title"]);
+    let title = first("title");
     add("title", &if title.is_empty() { title } else { format!("{{{title}}}") });
-    add("author", &people("creator").join(" and "));
+    add("author", &people("author").join(" and "));
     add("contributor", &people("contributor").join(" and "));
     add("year", &year_of(sidecar));
-    add("date", &first(&["issued", "date"]));
-    add("publisher", &texts(&["publisher"]).join(", "));
-    add("abstract", &first(&["abstract", "description"]));
-    add("keywords", &texts(&["subject"]).join(", "));
-    add("language", &first(&["language"]));
-    add("copyright", &texts(&["rights", "license"]).join(", "));
+    add("date", &first("date"));
+    add("publisher", &texts("publisher").join(", "));
+    add("abstract", &first("abstract"));
+    add("keywords", &texts("keywords").join(", "));
+    add("language", &first("language"));
+    add("copyright", &texts("copyright").join(", "));
+    let doi = values("doi").iter().find_map(|text| doi(text).map(escape));
+    add("doi", &doi.unwrap_or_default());
+    for RelationMapping { field, .. } in &RELATIONS {
+        let related = terms.related().filter(|(row, _)| row.field == *field);
+        let related: Vec<_> = related.map(|(_, it)| related_item(&it)).collect();
+        add(field, &related.join(" "));
+    }
     add("repository", &escape(sidecar.repository.as_str()));
     add("ibi", &sidecar.ibip.as_ref().map(ToString::to_string).unwrap_or_default());
     let target = sidecar.target.as_ref().map(|target| escape(&target.to_text()));
     add("targetfile", &target.unwrap_or_default());
     text.push_str("\n}\n");
     text
+}
+
+/// The identifier of a related item; of a translation, after its language.
+fn related_item(relation: &Relation) -> String {
+    let to = escape(relation.to.as_str());
+    match &relation.kind {
+        RelationKind::Translation(language) => format!("{language} {to}"),
+        _ => to,
+    }
 }
 
 /// What the entry is cited by: the name of the item, with no character that ends a key.

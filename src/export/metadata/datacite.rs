@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::terms::{Terms, year_of};
+use super::mapping::{Datacite, TERMS};
+use super::terms::{Terms, doi, persistent_url, year_of};
 use crate::sidecar::Sidecar;
 
 const UNAVAILABLE: &str = ":unav";
@@ -45,16 +46,17 @@ const GENERAL_TYPES: [&str; 29] = [
 
 pub(super) fn render(sidecar: &Sidecar) -> String {
     let terms = Terms::of(sidecar);
-    let or_unavailable = |text: Option<String>| text.unwrap_or_else(|| UNAVAILABLE.to_owned());
+    let of = |wanted: Datacite| terms.mapped(|row| row.datacite == wanted);
+    let publisher = or_unavailable_list(of(Datacite::Publisher)).swap_remove(0);
     let mut record = json!({
         "schemaVersion": "http://datacite.org/schema/kernel-4",
-        "identifiers": identifiers(sidecar),
-        "creators": people(&or_unavailable_list(terms.values("creator")), None),
+        "url": persistent_url(sidecar.repository.as_str()),
+        "creators": people(&or_unavailable_list(of(Datacite::Creator)), None),
         "titles": titles(&terms),
-        "publisher": { "name": or_unavailable(terms.first("publisher")) },
+        "publisher": { "name": publisher },
         "publicationYear": year_of(sidecar),
-        "types": types(&terms),
-        "dates": dates(sidecar),
+        "types": types(&of(Datacite::ResourceType)),
+        "dates": dates(sidecar, &terms),
         "sizes": [
             format!("{} bytes", sidecar.payload.bytes), format!("{} files", sidecar.payload.files),
         ],
@@ -63,13 +65,17 @@ pub(super) fn render(sidecar: &Sidecar) -> String {
         values.into_iter().map(|value| json!({ key: value })).collect()
     };
     let Value::Object(fields) = &mut record else { return String::new() };
-    add(fields, "subjects", each(terms.values("subject"), "subject"));
-    add(fields, "contributors", people(&terms.values("contributor"), Some("Other")));
-    add(fields, "rightsList", each(terms.all(&["rights", "license"]), "rights"));
+    if let Some(doi) = of(Datacite::Identifier).iter().find_map(|text| doi(text)) {
+        fields.insert("doi".to_owned(), doi.into());
+    }
+    add(fields, "alternateIdentifiers", identifiers(sidecar, of(Datacite::Identifier)));
+    add(fields, "subjects", each(of(Datacite::Subject), "subject"));
+    add(fields, "contributors", people(&of(Datacite::Contributor), Some("Other")));
+    add(fields, "rightsList", each(of(Datacite::Rights), "rights"));
     add(fields, "descriptions", descriptions(&terms));
-    add(fields, "formats", terms.values("format").into_iter().map(Value::from).collect());
+    add(fields, "formats", of(Datacite::Format).into_iter().map(Value::from).collect());
     add(fields, "relatedIdentifiers", related(&terms));
-    if let Some(language) = terms.first("language") {
+    if let Some(language) = of(Datacite::Language).into_iter().next() {
         fields.insert("language".to_owned(), language.into());
     }
     format!("{record:#}\n")
@@ -88,19 +94,19 @@ fn add(fields: &mut Map<String, Value>, key: &str, values: Vec<Value>) {
     }
 }
 
-/// The names of the item, and what else it is known by. A DOI comes first, as the one that counts here.
-fn identifiers(sidecar: &Sidecar) -> Vec<Value> {
+/// The identifiers of the item beside its DOI.
+fn identifiers(sidecar: &Sidecar, others: Vec<String>) -> Vec<Value> {
     let own = std::iter::once((sidecar.repository.to_string(), "IBI"));
     let ibip = sidecar.ibip.iter().map(|ibip| (ibip.to_string(), "IBI"));
-    let others = Terms::of(sidecar).values("identifier");
-    let others = others.into_iter().map(|text| match doi(&text) {
+    let first_doi = others.iter().position(|text| doi(text).is_some());
+    let others = others.into_iter().enumerate().filter(|(at, _)| Some(*at) != first_doi);
+    let others = others.map(|(_, text)| match doi(&text) {
         Some(doi) => (doi.to_owned(), "DOI"),
         None => (text, "Other"),
     });
-    let mut all: Vec<_> = own.chain(ibip).chain(others).collect();
-    all.sort_by_key(|(_, kind)| *kind != "DOI");
-    let value = |(text, kind)| json!({ "identifier": text, "identifierType": kind });
-    all.into_iter().map(value).collect()
+    let value =
+        |(text, kind)| json!({ "alternateIdentifier": text, "alternateIdentifierType": kind });
+    own.chain(ibip).chain(others).map(value).collect()
 }
 
 fn people(names: &[String], contributor: Option<&str>) -> Vec<Value> {
@@ -112,68 +118,90 @@ fn people(names: &[String], contributor: Option<&str>) -> Vec<Value> {
 }
 
 fn titles(terms: &Terms<'_>) -> Vec<Value> {
-    let titles = or_unavailable_list(terms.values("title"));
-    let others = terms.values("alternative");
-    let title = titles.into_iter().map(|title| json!({ "title": title }));
-    let other = |title: String| json!({ "title": title, "titleType": "AlternativeTitle" });
-    title.chain(others.into_iter().map(other)).collect()
+    let main = or_unavailable_list(terms.mapped(|row| row.datacite == Datacite::Title(None)));
+    let main = main.into_iter().map(|title| json!({ "title": title }));
+    let others = typed(terms, |property| match property {
+        Datacite::Title(kind) => kind,
+        _ => None,
+    });
+    let other = |(title, kind)| json!({ "title": title, "titleType": kind });
+    main.chain(others.into_iter().map(other)).collect()
 }
 
-fn types(terms: &Terms<'_>) -> Value {
-    let said = terms.first("type").unwrap_or_default();
-    let known = GENERAL_TYPES.iter().find(|known| known.eq_ignore_ascii_case(&said));
-    match (known, said.as_str()) {
+/// The values of the properties that have a type, each with that.
+fn typed(
+    terms: &Terms<'_>,
+    kind_of: impl Fn(Datacite) -> Option<&'static str>,
+) -> Vec<(String, &'static str)> {
+    let rows = TERMS.iter().filter_map(|row| Some((row.term, kind_of(row.datacite)?)));
+    rows.flat_map(|(term, kind)| terms.values(term).into_iter().map(move |it| (it, kind))).collect()
+}
+
+fn types(said: &[String]) -> Value {
+    let said = said.first().map(String::as_str).unwrap_or_default();
+    let known = GENERAL_TYPES.iter().find(|known| known.eq_ignore_ascii_case(said));
+    match (known, said) {
         (Some(known), _) => json!({ "resourceTypeGeneral": known }),
         (None, "") => json!({ "resourceTypeGeneral": "Other" }),
         (None, said) => json!({ "resourceTypeGeneral": "Other", "resourceType": said }),
     }
 }
 
-fn dates(sidecar: &Sidecar) -> Vec<Value> {
-    let terms = Terms::of(sidecar);
-    let issued = terms.values("issued").into_iter().map(|date| (date, "Issued"));
-    let created = terms.values("date").into_iter().map(|date| (date, "Created"));
-    let submitted = std::iter::once((sidecar.created.to_string(), "Submitted"));
-    let date = |(date, kind)| json!({ "date": date, "dateType": kind });
-    issued.chain(created).chain(submitted).map(date).collect()
+fn dates(sidecar: &Sidecar, terms: &Terms<'_>) -> Vec<Value> {
+    let mut dates = typed(terms, |property| match property {
+        Datacite::Date(kind) => Some(kind),
+        _ => None,
+    });
+    // The schema takes dates of ISO 8601 only; another one is in the other formats.
+    dates.retain(|(date, _)| is_date(date));
+    dates.push((sidecar.created.to_string(), "Submitted"));
+    dates.dedup();
+    dates.into_iter().map(|(date, kind)| json!({ "date": date, "dateType": kind })).collect()
+}
+
+/// Whether a text begins as dates of the schema do: `2026`, `2026-11`, `2026-11-21…`.
+fn is_date(text: &str) -> bool {
+    let digits =
+        |part: &str, count| part.len() == count && part.bytes().all(|it| it.is_ascii_digit());
+    let (date, time) = text.split_once('T').unwrap_or((text, ""));
+    let mut parts = date.split('-');
+    digits(parts.next().unwrap_or_default(), 4)
+        && parts.clone().count() <= 2
+        && parts.clone().all(|part| digits(part, 2))
+        && (time.is_empty() || parts.count() == 2)
 }
 
 fn descriptions(terms: &Terms<'_>) -> Vec<Value> {
-    let of = |term, kind: &'static str| {
-        let described = move |text: String| json!({ "description": text, "descriptionType": kind });
-        terms.values(term).into_iter().map(described).collect::<Vec<_>>()
-    };
-    [of("abstract", "Abstract"), of("description", "Other")].concat()
-}
-
-/// Of what the item relates to, that which the schema has a type of identifier for.
-fn related(terms: &Terms<'_>) -> Vec<Value> {
-    let of = |term, relation: &'static str| {
-        let known = move |text: String| {
-            let (identifier, kind) = match doi(&text) {
-                Some(doi) => (doi, "DOI"),
-                None if text.starts_with("http://") || text.starts_with("https://") => {
-                    (text.as_str(), "URL")
-                }
-                None => return None,
-            };
-            Some(json!({
-                "relatedIdentifier": identifier, "relatedIdentifierType": kind,
-                "relationType": relation,
-            }))
-        };
-        terms.values(term).into_iter().filter_map(known).collect::<Vec<_>>()
-    };
-    [of("relation", "References"), of("source", "IsDerivedFrom")].concat()
-}
-
-/// The DOI that a text is, however it is introduced.
-fn doi(text: &str) -> Option<&str> {
-    const INTRODUCTIONS: [&str; 3] = ["https://doi.org/", "http://doi.org/", "doi:"];
-    let bare = INTRODUCTIONS.iter().find_map(|start| {
-        let head = text.get(..start.len())?;
-        head.eq_ignore_ascii_case(start).then(|| text[start.len()..].trim_start())
+    let described = typed(terms, |property| match property {
+        Datacite::Description(kind) => Some(kind),
+        _ => None,
     });
-    let bare = bare.unwrap_or(text);
-    (bare.starts_with("10.") && bare.contains('/')).then_some(bare)
+    let value = |(text, kind)| json!({ "description": text, "descriptionType": kind });
+    described.into_iter().map(value).collect()
+}
+
+/// Related items by their persistent URLs, and of other terms that which the schema has a type of identifier
+/// for.
+fn related(terms: &Terms<'_>) -> Vec<Value> {
+    let items = terms
+        .related()
+        .map(|(row, relation)| (persistent_url(relation.to.as_str()), "URL", row.relation_type));
+    let others = typed(terms, |property| match property {
+        Datacite::Related(kind) => Some(kind),
+        _ => None,
+    });
+    let others = others.into_iter().filter_map(|(text, relation)| match doi(&text) {
+        Some(doi) => Some((doi.to_owned(), "DOI", relation)),
+        None if text.starts_with("http://") || text.starts_with("https://") => {
+            Some((text, "URL", relation))
+        }
+        None => None,
+    });
+    let value = |(identifier, kind, relation): (String, &str, &str)| {
+        json!({
+            "relatedIdentifier": identifier, "relatedIdentifierType": kind,
+            "relationType": relation,
+        })
+    };
+    items.chain(others).map(value).collect()
 }

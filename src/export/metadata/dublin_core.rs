@@ -8,24 +8,23 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use super::terms::Terms;
 use crate::sidecar::Sidecar;
 
-/// The elements in the order of the schema, and the terms that they stand for. `audience` and
-/// `provenance` refine none of them and are left out.
-const ELEMENTS: [(&str, &[&str]); 15] = [
-    ("title", &["title", "alternative"]),
-    ("creator", &["creator"]),
-    ("subject", &["subject"]),
-    ("description", &["description", "abstract"]),
-    ("publisher", &["publisher"]),
-    ("contributor", &["contributor"]),
-    ("date", &["date", "issued"]),
-    ("type", &["type"]),
-    ("format", &["format"]),
-    ("identifier", &["identifier", "bibliographicCitation"]),
-    ("source", &["source"]),
-    ("language", &["language"]),
-    ("relation", &["relation"]),
-    ("coverage", &["coverage"]),
-    ("rights", &["rights", "license"]),
+/// The elements in the order of the schema.
+const ELEMENTS: [&str; 15] = [
+    "title",
+    "creator",
+    "subject",
+    "description",
+    "publisher",
+    "contributor",
+    "date",
+    "type",
+    "format",
+    "identifier",
+    "source",
+    "language",
+    "relation",
+    "coverage",
+    "rights",
 ];
 
 const NAMESPACES: [(&str, &str); 4] = [
@@ -53,8 +52,8 @@ fn write(sidecar: &Sidecar) -> io::Result<Vec<u8>> {
         root.push_attribute(namespace);
     }
     writer.write_event(Event::Start(root))?;
-    for (element, terms) in ELEMENTS {
-        for value in values(sidecar, element, terms) {
+    for element in ELEMENTS {
+        for value in values(sidecar, element) {
             let value: String = value.chars().map(sayable).collect();
             let name = format!("dc:{element}");
             writer.create_element(name.as_str()).write_text_content(BytesText::new(&value))?;
@@ -64,15 +63,15 @@ fn write(sidecar: &Sidecar) -> io::Result<Vec<u8>> {
     Ok(writer.into_inner())
 }
 
-fn values(sidecar: &Sidecar, element: &str, names: &[&str]) -> Vec<String> {
+fn values(sidecar: &Sidecar, element: &str) -> Vec<String> {
     let terms = Terms::of(sidecar);
-    let mut values = terms.all(names);
+    let mut values = terms.mapped(|row| row.element == Some(element));
     match element {
         "identifier" => {
             let labels = sidecar.ibip.iter().map(ToString::to_string);
             values.splice(0..0, std::iter::once(sidecar.repository.to_string()).chain(labels));
         }
-        "relation" => values.extend(terms.related()),
+        "relation" => values.extend(terms.related().map(|(_, relation)| relation.to.to_string())),
         "date" if values.is_empty() => values.push(sidecar.created.to_string()),
         _ => {}
     }

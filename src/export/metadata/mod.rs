@@ -4,8 +4,10 @@
 //! written from the sidecar alone, so the same item gives the same bytes.
 
 mod bibtex;
+mod citation;
 mod datacite;
 mod dublin_core;
+mod mapping;
 pub(super) mod terms;
 
 use crate::sidecar::Sidecar;
@@ -19,6 +21,10 @@ pub enum MetadataFormat {
     Bibtex,
     /// DataCite 4, in JSON.
     Datacite,
+    /// A reference by ABNT NBR 6023.
+    Abnt,
+    /// A reference by APA.
+    Apa,
 }
 
 /// The formats, and the names that persistent URLs have for them.
@@ -45,6 +51,8 @@ impl MetadataFormat {
             MetadataFormat::DublinCore => "dc.xml",
             MetadataFormat::Bibtex => "item.bib",
             MetadataFormat::Datacite => "datacite.json",
+            MetadataFormat::Abnt => "abnt.txt",
+            MetadataFormat::Apa => "apa.txt",
         }
     }
 
@@ -54,6 +62,8 @@ impl MetadataFormat {
             MetadataFormat::DublinCore => dublin_core::render(sidecar),
             MetadataFormat::Bibtex => bibtex::render(sidecar).into_bytes(),
             MetadataFormat::Datacite => datacite::render(sidecar).into_bytes(),
+            MetadataFormat::Abnt => citation::abnt(sidecar).into_bytes(),
+            MetadataFormat::Apa => citation::apa(sidecar).into_bytes(),
         }
     }
 }

@@ -2,17 +2,18 @@
 
 use toml::{Table, Value};
 
-use crate::sidecar::Sidecar;
+use super::mapping::{self, RelationMapping, TermMapping};
+use crate::sidecar::{Relation, Relations, Sidecar};
 
 /// The description in a sidecar, which somebody may have written by hand.
 pub(crate) struct Terms<'a> {
     table: &'a Table,
-    relations: &'a Table,
+    relations: &'a Relations,
 }
 
 impl<'a> Terms<'a> {
     pub(crate) fn of(sidecar: &'a Sidecar) -> Terms<'a> {
-        Terms { table: sidecar.metadata.table(), relations: sidecar.relations.table() }
+        Terms { table: sidecar.metadata.table(), relations: &sidecar.relations }
     }
 
     /// The values of a term, in their order.
@@ -45,11 +46,14 @@ impl<'a> Terms<'a> {
         pairs
     }
 
-    /// The identifiers of related items.
-    pub(crate) fn related(&self) -> Vec<String> {
-        let mut values = Vec::new();
-        self.relations.values().for_each(|value| collect(value, &mut values));
-        values
+    /// The values of the terms that become something in a format, one term after the other.
+    pub(super) fn mapped(&self, is_wanted: impl Fn(&TermMapping) -> bool) -> Vec<String> {
+        self.all(&mapping::terms_of(is_wanted))
+    }
+
+    /// Related items, each with what its relation becomes.
+    pub(super) fn related(&self) -> impl Iterator<Item = (&'static RelationMapping, Relation)> {
+        self.relations.iter().filter_map(|it| Some((mapping::of_relation(it.kind.key())?, it)))
     }
 }
 
@@ -74,4 +78,20 @@ pub(crate) fn year_of(sidecar: &Sidecar) -> String {
     let terms = Terms::of(sidecar);
     let said = terms.all(&["issued", "date"]).iter().find_map(|date| year(date));
     said.unwrap_or_else(|| format!("{:04}", sidecar.created.civil().year))
+}
+
+/// The persistent URL of an identifier [resolution standard, Table 8.1].
+pub(super) fn persistent_url(identifier: &str) -> String {
+    format!("http://urlib.net/{identifier}")
+}
+
+/// The DOI that a text is, however it is introduced.
+pub(super) fn doi(text: &str) -> Option<&str> {
+    const INTRODUCTIONS: [&str; 3] = ["https://doi.org/", "http://doi.org/", "doi:"];
+    let bare = INTRODUCTIONS.iter().find_map(|start| {
+        let head = text.get(..start.len())?;
+        head.eq_ignore_ascii_case(start).then(|| text[start.len()..].trim_start())
+    });
+    let bare = bare.unwrap_or(text);
+    (bare.starts_with("10.") && bare.contains('/')).then_some(bare)
 }

@@ -131,10 +131,7 @@ impl Judge<'_> {
                 let detail = format!("`{to}` is its {kind}, and has `{third}` as its {back}");
                 Some((Code::RelationContested, detail))
             }
-            None => Some((
-                Code::OneSidedRelation,
-                format!("its {kind} `{name}` does not lead back to it"),
-            )),
+            None => Some((Code::OneSidedRelation, format!("its {kind} `{name}`"))),
         }
     }
 

@@ -2,10 +2,25 @@
 
 use super::*;
 
+const RELATIONS: [(&str, &str); 9] = [
+    ("next_edition", "example.org/archive/2026/11.21.02.14"),
+    ("previous_edition", "8JMKD3MGP8W/35MMLL8"),
+    ("translation.pt", "example.org/archive/2026/11.21.02.15"),
+    ("translation_of", "example.org/archive/2026/11.21.02.16"),
+    ("metadata", "example.org/archive/2026/11.21.02.17"),
+    ("metadata_of", "example.org/archive/2026/11.21.02.18"),
+    ("part_of", "example.org/archive/2026/11.21.02.19"),
+    ("part_of", "example.org/archive/2026/11.21.02.20"),
+    ("x.review", "83LX3pFwXQZeBBx/65ij"),
+];
+
 fn rendered(format: MetadataFormat, change: impl FnOnce(&mut Metadata)) -> String {
     let (world, name) = world_with_item();
     let collection = open(&world, &Watcher::default());
     let (mut sidecar, _) = collection.item(&name).unwrap().sidecar().unwrap();
+    for (kind, to) in RELATIONS {
+        sidecar.relations.add(&kind.parse().unwrap(), &to.parse().unwrap(), None).unwrap();
+    }
     change(&mut sidecar.metadata);
     String::from_utf8(format.render(&sidecar)).unwrap()
 }
@@ -34,6 +49,15 @@ in two lines</dc:description>
   <dc:identifier>doi:10.1000/182</dc:identifier>
   <dc:language>en</dc:language>
   <dc:relation>https://example.org/other</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.17</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.18</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.14</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.19</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.20</dc:relation>
+  <dc:relation>8JMKD3MGP8W/35MMLL8</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.15</dc:relation>
+  <dc:relation>example.org/archive/2026/11.21.02.16</dc:relation>
+  <dc:relation>83LX3pFwXQZeBBx/65ij</dc:relation>
 </oai_dc:dc>
 
 "#]],
@@ -52,6 +76,15 @@ fn in_bibtex() {
   date = {1999-12-31},
   abstract = {50\% of \$5, in two lines},
   language = {en},
+  doi = {10.1000/182},
+  nextedition = {example.org/archive/2026/11.21.02.14},
+  previousedition = {8JMKD3MGP8W/35MMLL8},
+  translation = {pt example.org/archive/2026/11.21.02.15},
+  translationof = {example.org/archive/2026/11.21.02.16},
+  metadatarepository = {example.org/archive/2026/11.21.02.17},
+  metadataof = {example.org/archive/2026/11.21.02.18},
+  nexthigherunit = {example.org/archive/2026/11.21.02.19 example.org/archive/2026/11.21.02.20},
+  related = {83LX3pFwXQZeBBx/65ij},
   repository = {example.org/archive/2026/11.21.02.13}
 }
 
@@ -65,6 +98,12 @@ fn in_datacite() {
         &rendered(MetadataFormat::Datacite, |_| ()),
         str![[r#"
 {
+  "alternateIdentifiers": [
+    {
+      "alternateIdentifier": "example.org/archive/2026/11.21.02.13",
+      "alternateIdentifierType": "IBI"
+    }
+  ],
   "creators": [
     {
       "name": "Silva, Ana"
@@ -89,22 +128,58 @@ fn in_datacite() {
       "descriptionType": "Abstract"
     }
   ],
-  "identifiers": [
-    {
-      "identifier": "10.1000/182",
-      "identifierType": "DOI"
-    },
-    {
-      "identifier": "example.org/archive/2026/11.21.02.13",
-      "identifierType": "IBI"
-    }
-  ],
+  "doi": "10.1000/182",
   "language": "en",
   "publicationYear": "1999",
   "publisher": {
     "name": ":unav"
   },
   "relatedIdentifiers": [
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.17",
+      "relatedIdentifierType": "URL",
+      "relationType": "HasMetadata"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.18",
+      "relatedIdentifierType": "URL",
+      "relationType": "IsMetadataFor"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.14",
+      "relatedIdentifierType": "URL",
+      "relationType": "IsPreviousVersionOf"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.19",
+      "relatedIdentifierType": "URL",
+      "relationType": "IsPartOf"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.20",
+      "relatedIdentifierType": "URL",
+      "relationType": "IsPartOf"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/8JMKD3MGP8W/35MMLL8",
+      "relatedIdentifierType": "URL",
+      "relationType": "IsNewVersionOf"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.15",
+      "relatedIdentifierType": "URL",
+      "relationType": "HasTranslation"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/example.org/archive/2026/11.21.02.16",
+      "relatedIdentifierType": "URL",
+      "relationType": "IsTranslationOf"
+    },
+    {
+      "relatedIdentifier": "http://urlib.net/83LX3pFwXQZeBBx/65ij",
+      "relatedIdentifierType": "URL",
+      "relationType": "References"
+    },
     {
       "relatedIdentifier": "https://example.org/other",
       "relatedIdentifierType": "URL",
@@ -123,7 +198,8 @@ fn in_datacite() {
   ],
   "types": {
     "resourceTypeGeneral": "Dataset"
-  }
+  },
+  "url": "http://urlib.net/example.org/archive/2026/11.21.02.13"
 }
 
 "#]],
@@ -140,4 +216,81 @@ fn in_datacite_of_nothing() {
     assert_eq!(record["publisher"]["name"], ":unav");
     assert_eq!(record["publicationYear"], "2026");
     assert_eq!(record["types"]["resourceTypeGeneral"], "Other");
+}
+
+/// Dates that the schema does not take are left out of this format.
+#[test]
+fn in_datacite_with_odd_dates() {
+    let text = rendered(MetadataFormat::Datacite, |metadata| {
+        *metadata = Metadata::default();
+        metadata.add("date", "circa 1900").unwrap();
+        metadata.add("issued", "1999-12").unwrap();
+        metadata.add("identifier", "10.1000/1").unwrap();
+        metadata.add("identifier", "10.1000/2").unwrap();
+        metadata.add("identifier", "isbn:85-1").unwrap();
+    });
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(record["dates"].as_array().unwrap().len(), 2, "{text}");
+    assert_eq!(record["dates"][0]["date"], "1999-12");
+    assert_eq!(record["doi"], "10.1000/1");
+    let others = record["alternateIdentifiers"].as_array().unwrap();
+    let others: Vec<_> =
+        others.iter().map(|it| it["alternateIdentifierType"].as_str().unwrap()).collect();
+    assert_eq!(others, ["IBI", "DOI", "Other"]);
+}
+
+/// A description as a reference by ABNT and by APA.
+fn references(terms: &[(&str, &str)]) -> [String; 2] {
+    [MetadataFormat::Abnt, MetadataFormat::Apa].map(|format| {
+        rendered(format, |metadata| {
+            *metadata = Metadata::default();
+            for (term, text) in terms {
+                metadata.add(term, text).unwrap();
+            }
+        })
+    })
+}
+
+const URL: &str = "http://urlib.net/example.org/archive/2026/11.21.02.13";
+
+#[test]
+fn in_references() {
+    let [abnt, apa] = references(&[
+        ("creator", "Silva, Ana Maria"),
+        ("creator", "Sartre, Jean-Paul"),
+        ("creator", "Instituto Nacional"),
+        ("title", "Preservação da\nmemória"),
+        ("publisher", "INPE"),
+        ("date", "2009-02"),
+        ("identifier", "doi:10.1000/182"),
+    ]);
+    assert_eq!(
+        abnt,
+        "SILVA, Ana Maria; SARTRE, Jean-Paul; INSTITUTO NACIONAL. Preservação da memória. INPE, 2009. \
+         Disponível em: https://doi.org/10.1000/182.\n"
+    );
+    assert_eq!(
+        apa,
+        "Silva, A. M., Sartre, J.-P., & Instituto Nacional. (2009). Preservação da memória. INPE. \
+         https://doi.org/10.1000/182\n"
+    );
+    let [abnt, apa] = references(&[("title", "What is an item?")]);
+    assert_eq!(abnt, format!("WHAT is an item? [s. n.], 2026. Disponível em: {URL}.\n"));
+    assert_eq!(apa, format!("What is an item? (2026). {URL}\n"));
+    let [abnt, apa] = references(&[]);
+    assert_eq!(abnt, format!("[sem título]. [s. n.], 2026. Disponível em: {URL}.\n"));
+    assert_eq!(apa, format!("[Untitled]. (2026). {URL}\n"));
+}
+
+#[test]
+fn in_references_with_many_authors() {
+    let many: Vec<_> = (b'A'..=b'V').map(|it| format!("{}a, Bo", it as char)).collect();
+    let many: Vec<_> = many.iter().map(|name| ("creator", name.as_str())).collect();
+    let [abnt, apa] = references(&many[..4]);
+    assert!(abnt.starts_with("AA, Bo et al. [sem título]. "), "{abnt}");
+    assert!(apa.starts_with("Aa, B., Ba, B., Ca, B., & Da, B. (2026). "), "{apa}");
+    let [_, apa] = references(&many[..20]);
+    assert!(apa.contains("Sa, B., & Ta, B. (2026)"), "{apa}");
+    let [_, apa] = references(&many);
+    assert!(apa.contains("Ra, B., Sa, B., … Va, B. (2026)"), "{apa}");
 }

@@ -1,0 +1,168 @@
+//! What the terms of a description and the relations of an item become in other formats: one table.
+//!
+//! `docs/metadata.md` has the table as text, which a test compares with this one.
+
+/// What one term becomes.
+pub(super) struct TermMapping {
+    pub term: &'static str,
+    /// The element of simple Dublin Core.
+    pub element: Option<&'static str>,
+    /// The field of BibTeX.
+    pub field: Option<&'static str>,
+    pub datacite: Datacite,
+}
+
+/// The property of DataCite, with its fixed type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Datacite {
+    Creator,
+    /// A contributor of the type `Other`.
+    Contributor,
+    /// A title of this type, or the main one.
+    Title(Option<&'static str>),
+    Subject,
+    Publisher,
+    /// A date of this type.
+    Date(&'static str),
+    ResourceType,
+    Format,
+    Rights,
+    /// A description of this type.
+    Description(&'static str),
+    Language,
+    /// `doi` for a DOI, else an alternate identifier.
+    Identifier,
+    /// A related identifier of this relation, if it is a DOI or a URL.
+    Related(&'static str),
+    Nothing,
+}
+
+const fn row(
+    term: &'static str,
+    element: &'static str,
+    field: &'static str,
+    datacite: Datacite,
+) -> TermMapping {
+    TermMapping { term, element: given(element), field: given(field), datacite }
+}
+
+const fn given(text: &'static str) -> Option<&'static str> {
+    if text.is_empty() { None } else { Some(text) }
+}
+
+/// All terms. Those that share an element, field or property are in the order in which their values are
+/// written.
+pub(super) const TERMS: [TermMapping; 22] = [
+    row("title", "title", "title", Datacite::Title(None)),
+    row("alternative", "title", "", Datacite::Title(Some("AlternativeTitle"))),
+    row("creator", "creator", "author", Datacite::Creator),
+    row("contributor", "contributor", "contributor", Datacite::Contributor),
+    row("issued", "date", "date", Datacite::Date("Issued")),
+    row("date", "date", "date", Datacite::Date("Created")),
+    row("publisher", "publisher", "publisher", Datacite::Publisher),
+    row("abstract", "description", "abstract", Datacite::Description("Abstract")),
+    row("description", "description", "abstract", Datacite::Description("Other")),
+    row("subject", "subject", "keywords", Datacite::Subject),
+    row("language", "language", "language", Datacite::Language),
+    row("type", "type", "", Datacite::ResourceType),
+    row("format", "format", "", Datacite::Format),
+    row("identifier", "identifier", "doi", Datacite::Identifier),
+    row("bibliographicCitation", "identifier", "", Datacite::Nothing),
+    row("source", "source", "", Datacite::Related("IsDerivedFrom")),
+    row("relation", "relation", "", Datacite::Related("References")),
+    row("coverage", "coverage", "", Datacite::Nothing),
+    row("rights", "rights", "copyright", Datacite::Rights),
+    row("license", "rights", "copyright", Datacite::Rights),
+    row("audience", "", "", Datacite::Nothing),
+    row("provenance", "", "", Datacite::Nothing),
+];
+
+/// What one relation becomes; in simple Dublin Core, each is a `relation`.
+pub(super) struct RelationMapping {
+    /// The key in `[relations]`.
+    pub key: &'static str,
+    /// The field of BibTeX.
+    pub field: &'static str,
+    /// The relation of DataCite 4.6.
+    pub relation_type: &'static str,
+}
+
+pub(super) const RELATIONS: [RelationMapping; 8] = [
+    relation("next_edition", "nextedition", "IsPreviousVersionOf"),
+    relation("previous_edition", "previousedition", "IsNewVersionOf"),
+    relation("translation", "translation", "HasTranslation"),
+    relation("translation_of", "translationof", "IsTranslationOf"),
+    relation("metadata", "metadatarepository", "HasMetadata"),
+    relation("metadata_of", "metadataof", "IsMetadataFor"),
+    relation("next_higher_unit", "nexthigherunit", "IsPartOf"),
+    relation("x", "related", "References"),
+];
+
+const fn relation(
+    key: &'static str,
+    field: &'static str,
+    relation_type: &'static str,
+) -> RelationMapping {
+    RelationMapping { key, field, relation_type }
+}
+
+/// The terms for which `is_wanted` holds, in the order of the table.
+pub(super) fn terms_of(is_wanted: impl Fn(&TermMapping) -> bool) -> Vec<&'static str> {
+    TERMS.iter().filter(|row| is_wanted(row)).map(|row| row.term).collect()
+}
+
+/// What the relation of this key becomes.
+pub(super) fn of_relation(key: &str) -> Option<&'static RelationMapping> {
+    RELATIONS.iter().find(|row| row.key == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sidecar::{RELATION_KEYS, TERMS as ALL_TERMS};
+
+    #[test]
+    fn every_term_and_relation_has_a_row() {
+        let mut terms = TERMS.map(|row| row.term);
+        terms.sort_unstable();
+        assert_eq!(terms, ALL_TERMS);
+        assert_eq!(RELATIONS.map(|row| row.key), RELATION_KEYS);
+    }
+
+    #[test]
+    fn the_table_is_documented() {
+        let cell = |text: Option<&str>| text.map_or_else(String::new, |it| format!("`{it}`"));
+        let datacite = |row: &TermMapping| match row.datacite {
+            Datacite::Creator => "`creators`".to_owned(),
+            Datacite::Contributor => "`contributors`: `Other`".to_owned(),
+            Datacite::Title(None) => "`titles`".to_owned(),
+            Datacite::Title(Some(kind)) => format!("`titles`: `{kind}`"),
+            Datacite::Subject => "`subjects`".to_owned(),
+            Datacite::Publisher => "`publisher`".to_owned(),
+            Datacite::Date(kind) => format!("`dates`: `{kind}`"),
+            Datacite::ResourceType => "`types`".to_owned(),
+            Datacite::Format => "`formats`".to_owned(),
+            Datacite::Rights => "`rightsList`".to_owned(),
+            Datacite::Description(kind) => format!("`descriptions`: `{kind}`"),
+            Datacite::Language => "`language`".to_owned(),
+            Datacite::Identifier => "`doi`, `alternateIdentifiers`".to_owned(),
+            Datacite::Related(kind) => format!("`relatedIdentifiers`: `{kind}`"),
+            Datacite::Nothing => String::new(),
+        };
+        let mut expected = String::new();
+        for row in &TERMS {
+            let cells = [cell(Some(row.term)), cell(row.element), cell(row.field), datacite(row)];
+            expected += &format!("| {} |\n", cells.join(" | "));
+        }
+        for row in &RELATIONS {
+            let cells = [row.key, "relation", row.field].map(|text| cell(Some(text))).join(" | ");
+            let relation = format!("`relatedIdentifiers`: `{}`", row.relation_type);
+            expected += &format!("| {cells} | {relation} |\n");
+        }
+        let found = include_str!("../../../docs/metadata.md").lines();
+        let found = found.filter(|line| line.starts_with("| `"));
+        let found: String =
+            found.map(|line| line.replace(" |  |", " | |").clone() + "\n").collect();
+        assert_eq!(found, expected.replace("|  |", "| |").replace("|  |", "| |"));
+    }
+}
