@@ -53,6 +53,7 @@
 //! | [`deposit`] | files become items | verify |
 //! | [`import`] | many sources become items, each once | deposit |
 //! | [`transfer`] | copies and migrates items between collections | verify |
+//! | [`relation`] | relates items to each other, at both ends | amend |
 //! | [`removal`] | deletes items, leaves tombstones, restores | verify |
 //! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify |
 //! | [`amend`] | changes the description of items | holdings |
@@ -119,6 +120,7 @@ pub mod layout;
 pub mod links;
 pub mod progress;
 pub mod promotion;
+pub mod relation;
 pub mod removal;
 pub mod repair;
 pub mod resolve;

@@ -4,7 +4,7 @@ use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
-use crate::sidecar::{MetadataError, Party};
+use crate::sidecar::{MetadataError, Party, RelationError};
 
 /// Why an item keeps its description.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,14 @@ pub enum AmendError {
         /// What is wrong.
         #[source]
         cause: EditError,
+    },
+    /// A relation is not accepted.
+    #[error("`{name}` does not take the relation: {cause}")]
+    Relation {
+        /// The item.
+        name: RepositoryName,
+        /// What is wrong.
+        cause: Box<RelationError>,
     },
     /// The item has no such file.
     #[error("`{name}` has no file or link `{target}`")]

@@ -86,6 +86,7 @@ pub(crate) enum Command {
     #[command(visible_alias = "search")]
     Find(Box<command::find::Find>),
     Meta(command::meta::Meta),
+    Relate(command::relate::Relate),
     Path(command::path::Path),
     Cat(command::cat::Cat),
     Manifest(command::manifest::Manifest),

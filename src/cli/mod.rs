@@ -114,6 +114,7 @@ fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
         Command::List(it) => ("list", Answer, Box::new(|context| it.run(context))),
         Command::Show(it) => ("show", Answer, Box::new(|context| it.run(context))),
         Command::Find(it) => ("find", Answer, Box::new(|context| it.run(context))),
+        Command::Relate(it) => ("relate", Work, Box::new(|context| it.run(context))),
         Command::Meta(it) => ("meta", it.purpose(), Box::new(|context| it.run(context))),
         Command::Path(it) => ("path", Answer, Box::new(|context| it.run(context))),
         Command::Cat(it) => ("cat", Answer, Box::new(|context| it.run(context))),

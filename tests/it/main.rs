@@ -27,6 +27,7 @@ mod memory;
 mod own;
 mod power;
 mod promotion;
+mod relation;
 mod removal;
 mod repair;
 mod resolve;

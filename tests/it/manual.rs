@@ -234,6 +234,7 @@ impl Reader {
             "find" => "printf 'path,relation.part_of\nreport.pdf,%s\n' \"$NAME\" > parts.csv;
                 urepo import --manifest parts.csv"
                 .to_owned(),
+            "relate" => "urepo new report.pdf > second".to_owned(),
             "demote" => format!("{lost} {promoted}"),
             _ => return,
         };
@@ -247,6 +248,7 @@ impl Reader {
             .replace("/srv/drop/", "drop/")
             .replace("/mnt/backup", "backup")
             .replace("/mnt/lost", "lost")
+            .replace("SECOND", "$(cat second)")
             .replace("granularity 60", "granularity 0.1");
         if let Some(item) = &self.item {
             let date = item.rsplit('/').next().unwrap();

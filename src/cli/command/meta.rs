@@ -9,7 +9,7 @@ use crate::cli::select::{Selection, SelectionFlags};
 mod change;
 mod edit;
 mod get;
-mod tell;
+pub(super) mod tell;
 
 /// Show and correct the descriptions of items
 ///

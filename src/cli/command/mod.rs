@@ -30,6 +30,7 @@ mod promotion;
 pub(crate) mod purge;
 pub(crate) mod recover;
 pub(crate) mod refresh;
+pub(crate) mod relate;
 mod removal;
 pub(crate) mod repair;
 pub(crate) mod restore;

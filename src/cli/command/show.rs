@@ -60,10 +60,7 @@ impl Show {
                     entries: Some(
                         sidecar.files.iter().map(|it| records::Entry::new(None, it)).collect(),
                     ),
-                    referenced_by: related.map(|related| {
-                        let record = |(key, hit): &(&'static str, Hit)| Referrer::new(key, hit);
-                        related.iter().map(record).collect()
-                    }),
+                    referenced_by: related.map(|related| referrer_records(&related)),
                     ..Item::described(&item, &sidecar)
                 })
             } else {
@@ -106,7 +103,8 @@ impl Show {
         for table in [sidecar.metadata.table(), sidecar.relations.table(), &sidecar.origin] {
             describe(&mut text, "", table);
         }
-        self.list_referrers(&mut text, sidecar, related);
+        let most = if self.all { usize::MAX } else { REFERRERS_SHOWN };
+        list_referrers(&mut text, sidecar, related, most);
         if let Some(handover) = &sidecar.handover {
             line(&mut text, "handover", &format!("{}, under way", handover.party));
         }
@@ -131,30 +129,6 @@ impl Show {
         text
     }
 
-    /// One line for each relation that leads here and is not the other end of one of its own.
-    fn list_referrers(&self, text: &mut String, sidecar: &Sidecar, related: &[(&str, Hit)]) {
-        let own: Vec<_> = sidecar.relations.iter().map(|relation| relation.to).collect();
-        let is_own = |name| own.contains(&Identifier::Repository(name));
-        let related: Vec<_> = related.iter().filter(|(_, hit)| !is_own(hit.name.clone())).collect();
-        let shown = if self.all { related.len() } else { related.len().min(REFERRERS_SHOWN) };
-        for (key, hit) in &related[..shown] {
-            let meaning = match *key {
-                "next_edition" => "next edition of",
-                "previous_edition" => "previous edition of",
-                "translation" => "translation of",
-                "translation_of" => "translated by",
-                "metadata" => "metadata of",
-                "metadata_of" => "described by",
-                "next_higher_unit" => "has part",
-                _ => "related to",
-            };
-            line(text, meaning, hit.name.as_str());
-        }
-        if shown < related.len() {
-            line(text, "", &format!("… and {} more; `--all` shows them", related.len() - shown));
-        }
-    }
-
     fn list_files(&self, text: &mut String, entries: &[Entry]) {
         let shown = if self.all { entries.len() } else { entries.len().min(FILES_SHOWN) };
         for entry in &entries[..shown] {
@@ -176,8 +150,42 @@ impl Show {
     }
 }
 
+/// At most `most` lines, one for each relation that leads here and is not the other end of one of its own.
+pub(super) fn list_referrers(
+    text: &mut String,
+    sidecar: &Sidecar,
+    related: &[(&'static str, Hit)],
+    most: usize,
+) {
+    let own: Vec<_> = sidecar.relations.iter().map(|relation| relation.to).collect();
+    let is_own = |name| own.contains(&Identifier::Repository(name));
+    let related: Vec<_> = related.iter().filter(|(_, hit)| !is_own(hit.name.clone())).collect();
+    let shown = related.len().min(most);
+    for (key, hit) in &related[..shown] {
+        let meaning = match *key {
+            "next_edition" => "next edition of",
+            "previous_edition" => "previous edition of",
+            "translation" => "translation of",
+            "translation_of" => "translated by",
+            "metadata" => "metadata of",
+            "metadata_of" => "described by",
+            "next_higher_unit" => "has part",
+            _ => "related to",
+        };
+        line(text, meaning, hit.name.as_str());
+    }
+    if shown < related.len() {
+        line(text, "", &format!("… and {} more; `--all` shows them", related.len() - shown));
+    }
+}
+
+/// The same as records.
+pub(super) fn referrer_records(related: &[(&'static str, Hit)]) -> Vec<Referrer> {
+    related.iter().map(|(key, hit)| Referrer::new(key, hit)).collect()
+}
+
 /// What has relations to the item, each with the key of its relation.
-fn referrers(
+pub(super) fn referrers(
     catalog: &mut Catalog<'_>,
     sidecar: &Sidecar,
 ) -> Result<Vec<(&'static str, Hit)>, CatalogError> {
@@ -192,7 +200,8 @@ fn referrers(
     Ok(found)
 }
 
-fn line(text: &mut String, key: &str, value: &str) {
+/// One line of a key and its value.
+pub(super) fn line(text: &mut String, key: &str, value: &str) {
     let _ = writeln!(text, "{key:<12} {}", escape::one_line(value));
 }
 

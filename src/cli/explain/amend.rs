@@ -2,9 +2,11 @@
 
 use urepo::amend::{AmendError, EditError};
 
-use urepo::sidecar::MetadataError;
+use urepo::relation::RelateError;
+use urepo::sidecar::{MetadataError, RelationError};
 
 use super::Explain;
+use crate::cli::command::relate::flag;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
@@ -36,6 +38,17 @@ impl Explain for AmendError {
                 };
                 failure
             }
+            Self::Relation { name, cause } => {
+                let failure = Failure::of(Exit::Conflict, self);
+                match &**cause {
+                    RelationError::Occupied { kind, held } => failure.hint(format!(
+                        "`urepo relate {name} {} --unlink` removes that first",
+                        flag(kind, held.as_str())
+                    )),
+                    _ => failure
+                        .hint(format!("`urepo verify --quick {name}` says what is wrong there")),
+                }
+            }
             Self::NoTarget { name, .. } => Failure::of(Exit::Failure, self)
                 .hint(format!("`urepo manifest {name}` lists its files")),
             Self::Outdated { name } => Failure::of(Exit::Conflict, self)
@@ -51,6 +64,20 @@ impl Explain for EditError {
         match self {
             Self::Metadata(error) => error.explain(),
             Self::Value { .. } => Failure::of(Exit::Failure, self),
+        }
+    }
+}
+
+impl Explain for RelateError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Collection(error) => error.explain(),
+            Self::Itself(_) => Failure::of(Exit::Conflict, self),
+            Self::Circle { earlier, .. } => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo relate {earlier}` lists its relations")),
+            Self::TwoOriginals(item) => {
+                Failure::of(Exit::Conflict, self).hint(format!("`urepo whereis {item}` shows both"))
+            }
         }
     }
 }

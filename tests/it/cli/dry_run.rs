@@ -31,6 +31,7 @@ fn of_every_command() {
         format!("path {item}"),
         format!("cat {item}"),
         format!("manifest {item}"),
+        format!("relate {item} --next-edition example.org/archive/2020/01.01.00.00"),
         format!("id {name}"),
         "config".to_owned(),
         "verify".to_owned(),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn that_is_wrong() {
+fn that_is_empty() {
     let world = world_with_file();
     refuses(&world, "", 2).tells(str![[r#"
 Keeps files in uniform repositories: every item gets a permanent name (IBI) that is also its path,
@@ -20,9 +20,12 @@ Commands:
   show         Show the metadata and files of items [alias: info]
   find         Search items by metadata, file name, content, state and date [alias: search]
   meta         Show and correct the descriptions of items
+  relate       Link editions, translations, metadata and parts
   path         Print where items are on the disk
   cat          Print a file of an item
   manifest     Print digests in the form that `sha256sum -c` checks
+  links        Show the relative links from item to item, and which lead nowhere
+  link         Print the relative link from one item to another
   verify       Check items: structure, sidecars, and every byte against its digest [aliases: check,
                fsck]
   status       Compare all known collections: Copies that are missing or stale, second Originals
@@ -71,6 +74,11 @@ Global options:
 `urepo help COMMAND` says more; the manual is in urepo(1).
 
 "#]]);
+}
+
+#[test]
+fn that_is_wrong() {
+    let world = world_with_file();
     refuses(&world, "frobnicate", 2).tells(str![[r#"
 error: unrecognized subcommand 'frobnicate'
 

@@ -93,6 +93,7 @@ fn in_bibtex() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a whole record")]
 fn in_datacite() {
     same(
         &rendered(MetadataFormat::Datacite, |_| ()),

@@ -69,7 +69,7 @@ impl AmendRun<'_> {
 }
 
 /// Calls `work` with the right to change the descriptions of items; in a dry run, without it.
-pub(super) fn with_amender(
+pub(in crate::cli::command) fn with_amender(
     context: &Context,
     collection: &Collection,
     work: impl FnOnce(&Amender<'_>) -> Done,
@@ -88,17 +88,17 @@ pub(super) fn with_amender(
 }
 
 /// Reports what becomes of the descriptions of items.
-pub(super) struct AmendTeller<'a> {
+pub(in crate::cli::command) struct AmendTeller<'a> {
     context: &'a Context,
     collection: &'a Collection,
     report: Report<'a>,
     unchanged: u64,
     /// Whether Copies and tombstones are no failure: they were not named.
-    pub(super) passes_others: bool,
+    pub(in crate::cli::command) passes_others: bool,
 }
 
 impl<'a> AmendTeller<'a> {
-    pub(super) fn new(
+    pub(in crate::cli::command) fn new(
         context: &'a Context,
         collection: &'a Collection,
         is_single: bool,
@@ -108,7 +108,7 @@ impl<'a> AmendTeller<'a> {
     }
 
     /// Reports one item.
-    pub(super) fn tell(
+    pub(in crate::cli::command) fn tell(
         &mut self,
         name: &RepositoryName,
         result: Result<Plan, AmendError>,
@@ -183,7 +183,7 @@ impl<'a> AmendTeller<'a> {
     }
 
     /// Ends the run.
-    pub(super) fn finish(mut self, done: Done, failures: &Failures) -> Done {
+    pub(in crate::cli::command) fn finish(mut self, done: Done, failures: &Failures) -> Done {
         if let Err(failure) = done {
             self.report.fatal(failure);
         }

@@ -1,4 +1,4 @@
-//! The rows of `meta`.
+//! The rows of `meta` and `relate`.
 
 use super::rows::{Json, Purpose, Row};
 use crate::support::World;
@@ -11,7 +11,26 @@ fn with_line(world: &World, line: &str) -> usize {
     texts.filter(|text| text.lines().any(|it| it == line)).count()
 }
 
+/// Whether an item has a next edition.
+fn is_related(world: &World) -> bool {
+    let entries = walkdir::WalkDir::new(world.path("archive")).into_iter().map(Result::unwrap);
+    let mut sidecars = entries.filter(|entry| entry.file_name() == "item.toml");
+    sidecars.any(|entry| std::fs::read_to_string(entry.path()).unwrap().contains("next_edition"))
+}
+
 pub(super) const ROWS: &[Row] = &[
+    Row {
+        command: "relate",
+        before: &[],
+        well: "-c archive relate A --next-edition B",
+        bad: &[
+            ("-c archive relate NONE --next-edition A", 21),
+            ("-c archive relate A --metadata A", 23),
+            ("-c archive relate A --unlink", 2),
+        ],
+        json: Json::Run,
+        purpose: Purpose::Work(is_related),
+    },
     Row {
         command: "meta-get",
         before: &["-c archive meta set A title=Letter"],

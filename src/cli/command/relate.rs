@@ -1,0 +1,296 @@
+//! `urepo relate`: editions, translations, descriptions and parts are linked.
+
+use std::ffi::OsString;
+
+use urepo::amend::AmendError;
+use urepo::collection::{Collection, StoredItem};
+use urepo::holdings::holdings;
+use urepo::identity::{Identifier, Language, RepositoryName};
+use urepo::relation::{LeftEnd, LeftReason, RelationAction, RelationPlan, RelationRequest, plan};
+use urepo::sidecar::{Relation, RelationKind};
+
+use super::meta::tell::{AmendTeller, with_amender};
+use super::show;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::known::Known;
+use crate::cli::records::Item;
+use crate::cli::select::Failures;
+use crate::cli::{Done, shell};
+
+/// Link editions, translations, metadata and parts
+///
+/// Both items get the relation where the Originals of both are in known collections: `--next-edition B`
+/// gives A a next edition, and B a previous one. Otherwise one item gets it, and the command for the other one
+/// is printed. A unit does not store its parts.
+///
+/// A relation that exists stays as it is, so the command may be repeated; it then completes what a killed run
+/// left half done. An item has one next edition at most, one translation into a language, and so on: --unlink
+/// removes the one that it has.
+///
+/// Only Originals are changed, and their Copies are stale until `urepo refresh`. Without a relation, those of
+/// ITEM are listed; relations that other items have come from the index, if there is one.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo relate 11.21.02.13
+  urepo relate 11.21.02.13 --next-edition SECOND
+  urepo relate 11.21.02.13 --translation pt-BR=SECOND
+  urepo relate 11.21.02.13 --part-of SECOND
+  urepo relate 11.21.02.13 --part-of SECOND --unlink")]
+pub(crate) struct Relate {
+    /// The item
+    #[arg(value_name = "ITEM")]
+    item: String,
+    /// The edition that follows it
+    #[arg(long, value_name = "ITEM", help_heading = "Relations")]
+    next_edition: Option<String>,
+    /// The edition that it follows
+    #[arg(long, value_name = "ITEM", alias = "previous-edition", help_heading = "Relations")]
+    edition_of: Option<String>,
+    /// Its translation into a language, such as pt or pt-BR; may be repeated
+    #[arg(long, value_name = "TAG=ITEM", value_parser = parse_translation, help_heading = "Relations")]
+    translation: Vec<(Language, String)>,
+    /// The item that it is a translation of: the one that was written first
+    #[arg(long, value_name = "ITEM", help_heading = "Relations")]
+    translation_of: Option<String>,
+    /// The item that describes it
+    #[arg(long, value_name = "ITEM", help_heading = "Relations")]
+    metadata: Option<String>,
+    /// The item that it describes
+    #[arg(long, value_name = "ITEM", help_heading = "Relations")]
+    metadata_of: Option<String>,
+    /// A unit that it is a part of, such as a journal; may be repeated
+    #[arg(long, value_name = "ITEM", help_heading = "Relations")]
+    part_of: Vec<String>,
+    /// A relation of your own; may be repeated
+    #[arg(long, value_name = "x.KEY=ITEM", value_parser = parse_own, help_heading = "Relations")]
+    relation: Vec<(RelationKind, String)>,
+    /// Remove these relations
+    #[arg(long)]
+    unlink: bool,
+    /// The language of a translation, if its description does not say it
+    #[arg(long, value_name = "TAG", value_parser = parse_language, requires = "translation_of")]
+    language: Option<Language>,
+    /// Look into this collection as well, by path or name; may be repeated
+    #[arg(long, value_name = "COLLECTION")]
+    with: Vec<OsString>,
+}
+
+pub(super) fn parse_language(text: &str) -> Result<Language, String> {
+    Language::normalised(text).map_err(|error| error.expected().to_owned())
+}
+
+fn parse_translation(text: &str) -> Result<(Language, String), String> {
+    let (tag, item) = text.split_once('=').ok_or("expected TAG=ITEM, such as pt-BR=11.21.02.13")?;
+    Ok((parse_language(tag)?, item.to_owned()))
+}
+
+fn parse_own(text: &str) -> Result<(RelationKind, String), String> {
+    let expected = "expected x.KEY=ITEM, such as x.review=11.21.02.13";
+    let (kind, item) = text.split_once('=').ok_or(expected)?;
+    match kind.parse() {
+        Ok(kind @ RelationKind::Own(_)) => Ok((kind, item.to_owned())),
+        Ok(_) | Err(_) => Err(expected.to_owned()),
+    }
+}
+
+impl Relate {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let home = context.collection()?;
+        let item = context.item(&home, &self.item)?;
+        let wanted = self.wanted();
+        if wanted.is_empty() {
+            if self.unlink {
+                return Err(Failure::usage("no relation was given to remove")
+                    .hint(format!("`urepo relate {}` lists them", self.item)));
+            }
+            return list(context, &home, &item);
+        }
+        let known = At::new(context, &home, &self.with)?;
+        let request = RelationRequest {
+            action: if self.unlink { RelationAction::Unlink } else { RelationAction::Link },
+            relations: known.relations(wanted)?,
+            language: self.language.clone(),
+        };
+        let plan = plan(known.collections(), known.home, item.name(), &request)?;
+        let is_single = plan.ends.len() == 1;
+        let mut teller = AmendTeller::new(context, &home, is_single);
+        let done = known.carry_out(context, &plan, &mut |name, result| teller.tell(name, result));
+        let is_done = done.is_ok();
+        teller.finish(done, &Failures::default())?;
+        if is_done {
+            plan.left.iter().for_each(|left| tell_left(context, item.name(), left));
+        }
+        Ok(())
+    }
+
+    /// The relations that were given, with the items as they were typed.
+    fn wanted(&self) -> Vec<(RelationKind, &str)> {
+        let plain = [
+            (RelationKind::NextEdition, &self.next_edition),
+            (RelationKind::PreviousEdition, &self.edition_of),
+            (RelationKind::TranslationOf, &self.translation_of),
+            (RelationKind::Metadata, &self.metadata),
+            (RelationKind::MetadataOf, &self.metadata_of),
+        ];
+        let plain = plain.into_iter().filter_map(|(kind, item)| Some((kind, item.as_deref()?)));
+        let translations = self
+            .translation
+            .iter()
+            .map(|(language, item)| (RelationKind::Translation(language.clone()), item.as_str()));
+        let parts = self.part_of.iter().map(|item| (RelationKind::PartOf, item.as_str()));
+        let own = self.relation.iter().map(|(kind, item)| (kind.clone(), item.as_str()));
+        plain.chain(translations).chain(parts).chain(own).collect()
+    }
+}
+
+/// The known collections, and which one of them holds the item.
+pub(super) struct At {
+    known: Known,
+    pub(super) home: usize,
+}
+
+impl At {
+    pub(super) fn new(
+        context: &Context,
+        home: &Collection,
+        with: &[OsString],
+    ) -> Result<At, Failure> {
+        let mut known = context.known(with)?;
+        let is_home = |it: &Collection| it.id() == home.id();
+        if let Some(home) = known.collections.iter().position(is_home) {
+            return Ok(At { known, home });
+        }
+        known.collections.push(context.open(home.path())?);
+        Ok(At { home: known.collections.len() - 1, known })
+    }
+
+    pub(super) fn collections(&self) -> &[Collection] {
+        &self.known.collections
+    }
+
+    /// The relations to the items as they were typed: an identifier may be that of an item elsewhere.
+    pub(super) fn relations(
+        &self,
+        wanted: Vec<(RelationKind, &str)>,
+    ) -> Result<Vec<Relation>, Failure> {
+        let relation = |(kind, text): (RelationKind, &str)| {
+            let to = match (self.known.resolve(text), Identifier::read(text)) {
+                (Ok(name), _) => name.into(),
+                (Err(_), Ok(identifier)) => identifier,
+                (Err(failure), Err(_)) => return Err(failure),
+            };
+            Ok(Relation { kind, to })
+        };
+        wanted.into_iter().map(relation).collect()
+    }
+
+    /// Changes the ends of `plan`, none of them unless all of them can be.
+    pub(super) fn carry_out(
+        &self,
+        context: &Context,
+        plan: &RelationPlan,
+        report: &mut urepo::amend::Report<'_>,
+    ) -> Done {
+        let progress = context.progress();
+        let checked = plan.check(self.collections(), context.caller(&*progress));
+        checked.map_err(|error| self.explain(error))?;
+        for at in plan.collections() {
+            let mut has_failed = false;
+            with_amender(context, &self.collections()[at], |amender| {
+                let _ = amender.amend_all(plan.amendments(at), &mut |name, result| {
+                    has_failed |= result.is_err();
+                    report(name, result)
+                });
+                Ok(())
+            })?;
+            if has_failed {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl At {
+    /// Why nothing is changed; of a Copy, with its Original where that is known.
+    fn explain(&self, error: AmendError) -> Failure {
+        let original = match &error {
+            AmendError::Copy { name, .. } => {
+                holdings(name, self.collections()).originals().first().copied()
+            }
+            _ => None,
+        };
+        let failure = Failure::from(error);
+        match original.map(|at| shell::word(self.collections()[at].path())) {
+            Some(path) => {
+                failure.hint(format!("its Original is there: `urepo -c {path} relate …`"))
+            }
+            None => failure,
+        }
+    }
+}
+
+/// Says which end is left, and how it is completed.
+pub(super) fn tell_left(context: &Context, name: &RepositoryName, left: &LeftEnd) {
+    let LeftEnd { item, kind, reason } = left;
+    let completes = match kind {
+        Some(kind) => {
+            format!("there, `urepo relate {item} {}` does the same", flag(kind, name.as_str()))
+        }
+        None => "it keeps its relations".to_owned(),
+    };
+    let note = match reason {
+        LeftReason::Elsewhere => {
+            format!("`{item}` is not in a known collection; {completes}")
+        }
+        LeftReason::CopyOnly => {
+            format!("the Original of `{item}` is not in a known collection; {completes}")
+        }
+        LeftReason::Deleted => format!("`{item}` is deleted and stays as it is"),
+        LeftReason::NoLanguage => format!(
+            "`{item}` does not lead to `{name}`, whose language is not known: `urepo relate {name} --translation-of \
+             {item} --language TAG` completes it"
+        ),
+    };
+    context.printer.note(&note);
+}
+
+/// A relation as it is typed.
+pub(in crate::cli) fn flag(kind: &RelationKind, item: &str) -> String {
+    match kind {
+        RelationKind::NextEdition => format!("--next-edition {item}"),
+        RelationKind::PreviousEdition => format!("--edition-of {item}"),
+        RelationKind::Translation(language) => format!("--translation {language}={item}"),
+        RelationKind::TranslationOf => format!("--translation-of {item}"),
+        RelationKind::Metadata => format!("--metadata {item}"),
+        RelationKind::MetadataOf => format!("--metadata-of {item}"),
+        RelationKind::PartOf => format!("--part-of {item}"),
+        RelationKind::Own(_) => format!("--relation {kind}={item}"),
+    }
+}
+
+/// Prints the relations of an item, its own and those of others to it.
+fn list(context: &Context, collection: &Collection, item: &StoredItem) -> Done {
+    let (sidecar, _) = item.sidecar()?;
+    let mut catalog = context.existing_catalog(collection);
+    let related = catalog.as_mut().map(|catalog| show::referrers(catalog, &sidecar));
+    let related = related.transpose()?;
+    if context.printer.json {
+        return context.printer.record(&Item {
+            referenced_by: related.map(|related| show::referrer_records(&related)),
+            ..Item::described(item, &sidecar)
+        });
+    }
+    let mut text = String::new();
+    for Relation { kind, to } in sidecar.relations.iter() {
+        show::line(&mut text, &kind.to_string(), to.as_str());
+    }
+    show::list_referrers(&mut text, &sidecar, &related.unwrap_or_default(), usize::MAX);
+    if text.is_empty() {
+        context.printer.note(&format!("`{}` has no relations", item.name()));
+        return Ok(());
+    }
+    context.printer.lines(&text)
+}

@@ -1,0 +1,26 @@
+//! Why relations stay as they are.
+
+use crate::collection::CollectionError;
+use crate::identity::{Identifier, RepositoryName};
+
+/// Why no relation is made or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum RelateError {
+    /// An item is not related to itself.
+    #[error("`{0}` cannot be related to itself")]
+    Itself(RepositoryName),
+    /// Editions would follow each other in a circle.
+    #[error("`{later}` cannot be an edition after `{earlier}`: `{earlier}` is one after it")]
+    Circle {
+        /// The item that would come first.
+        earlier: RepositoryName,
+        /// The item that would follow.
+        later: RepositoryName,
+    },
+    /// Two collections at hand hold the Original of an item.
+    #[error("`{0}` has two Originals")]
+    TwoOriginals(Identifier),
+    /// A sidecar cannot be read.
+    #[error(transparent)]
+    Collection(#[from] CollectionError),
+}

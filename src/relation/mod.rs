@@ -1,0 +1,152 @@
+//! Relations between items are made and removed, at both ends where both Originals are at hand.
+//!
+//! [`plan`] decides what changes in which Original, and which ends are left to another time: pure but for
+//! reading sidecars. [`RelationPlan::check`] asks each Original whether it takes the change, before any is
+//! changed. [`RelationPlan::amendments`] are carried out by [`amend`](crate::amend), one collection after the
+//! other.
+//!
+//! Each end is one durable replacement of a sidecar, under the lock of its item. A run that is killed between
+//! two ends leaves a relation that one side has: `verify` reports it, and the same run again completes it.
+
+mod error;
+mod plan;
+
+use crate::amend::{AmendError, Amender, Amendment, Description};
+use crate::collection::Collection;
+use crate::identity::{Identifier, Language, RepositoryName};
+use crate::sidecar::{Relation, RelationKind};
+
+pub use error::RelateError;
+pub use plan::plan;
+
+/// What is done to relations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelationAction {
+    /// They are made; those that exist stay as they are.
+    Link,
+    /// They are removed.
+    Unlink,
+}
+
+/// What is asked: relations of one item to others.
+#[derive(Clone, Debug)]
+pub struct RelationRequest {
+    /// Whether they are made or removed.
+    pub action: RelationAction,
+    /// The relations.
+    pub relations: Vec<Relation>,
+    /// The language of the item, if its description does not say it.
+    pub language: Option<Language>,
+}
+
+/// What changes at which ends.
+#[derive(Debug)]
+pub struct RelationPlan {
+    /// The Originals that change, the item itself last: as long as it does not change, the run is not done.
+    pub ends: Vec<RelationEnd>,
+    /// The ends that stay as they are.
+    pub left: Vec<LeftEnd>,
+    action: RelationAction,
+}
+
+/// What changes in one Original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelationEnd {
+    /// The collection that holds the Original, by its place among those at hand.
+    pub collection: usize,
+    /// The item.
+    pub name: RepositoryName,
+    links: Vec<Link>,
+}
+
+/// A relation with all that names its other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Link {
+    kind: RelationKind,
+    to: Identifier,
+    alias: Option<Identifier>,
+}
+
+/// The other end of a relation that is not changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftEnd {
+    /// The item that it leads to.
+    pub item: Identifier,
+    /// The relation that it would have to the item; `None` if that depends on a language that is not known.
+    pub kind: Option<RelationKind>,
+    /// Why it stays as it is.
+    pub reason: LeftReason,
+}
+
+/// Why an end is not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftReason {
+    /// No collection at hand has the item.
+    Elsewhere,
+    /// The collections at hand have Copies only.
+    CopyOnly,
+    /// The item is deleted.
+    Deleted,
+    /// The language of the translation is not known.
+    NoLanguage,
+}
+
+impl RelationPlan {
+    /// Asks each Original whether it takes its change; nothing is changed.
+    pub fn check(
+        &self,
+        collections: &[Collection],
+        caller: crate::agent::Caller<'_>,
+    ) -> Result<(), AmendError> {
+        for end in &self.ends {
+            let collection = &collections[end.collection];
+            let amender = Amender { collection, writer: None, caller };
+            amender.amend(end.amendment(self.action))?;
+        }
+        Ok(())
+    }
+
+    /// The collections that change, in the order in which they are to be changed.
+    pub fn collections(&self) -> Vec<usize> {
+        let mut collections = Vec::new();
+        for end in &self.ends {
+            if !collections.contains(&end.collection) {
+                collections.push(end.collection);
+            }
+        }
+        // That of the item itself comes last.
+        if let Some(last) = self.ends.last() {
+            collections.retain(|it| *it != last.collection);
+            collections.push(last.collection);
+        }
+        collections
+    }
+
+    /// The changes in one of the collections.
+    pub fn amendments(&self, collection: usize) -> impl Iterator<Item = Amendment<'_>> {
+        let ends = self.ends.iter().filter(move |end| end.collection == collection);
+        ends.map(|end| end.amendment(self.action))
+    }
+}
+
+impl RelationEnd {
+    fn amendment(&self, action: RelationAction) -> Amendment<'_> {
+        let change = move |description: &mut Description| {
+            for Link { kind, to, alias } in &self.links {
+                let relations = &mut description.relations;
+                match action {
+                    RelationAction::Link => {
+                        relations.add(kind, to, alias.as_ref()).map_err(|cause| {
+                            AmendError::Relation { name: self.name.clone(), cause: Box::new(cause) }
+                        })?;
+                    }
+                    RelationAction::Unlink => {
+                        relations.remove(kind, to, alias.as_ref());
+                    }
+                }
+            }
+            Ok(())
+        };
+        Amendment { name: self.name.clone(), change: Box::new(change) }
+    }
+}

@@ -1,0 +1,211 @@
+//! What changes at which ends.
+
+use std::collections::HashSet;
+
+use super::{
+    LeftEnd, LeftReason, Link, RelateError, RelationAction, RelationEnd, RelationPlan,
+    RelationRequest,
+};
+use crate::collection::{Collection, CollectionError};
+use crate::holdings::holdings;
+use crate::identity::{Identifier, Language, RepositoryName};
+use crate::item::State;
+use crate::sidecar::{Relation, RelationKind, Sidecar};
+
+/// What is known of the other end of a relation.
+enum Other {
+    /// The Original, in this collection.
+    Original(usize, Box<Sidecar>),
+    /// The item, but no Original that can be changed.
+    Held(Box<Sidecar>, LeftReason),
+    /// Nothing.
+    Unknown,
+}
+
+/// Decides what is to change so that the item `from` of the collection `home` has the relations of `request`, and
+/// the items that they lead to have theirs.
+///
+/// What the item itself is, Original or Copy, is for the change of it to say.
+pub fn plan(
+    collections: &[Collection],
+    home: usize,
+    from: &RepositoryName,
+    request: &RelationRequest,
+) -> Result<RelationPlan, RelateError> {
+    let (own, _) = collections[home].named_item(from)?.sidecar()?;
+    let language = request.language.clone().or_else(|| language(&own));
+    let mut own_end = RelationEnd { collection: home, name: from.clone(), links: Vec::new() };
+    let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
+    for relation in &request.relations {
+        let Relation { kind, to } = relation;
+        let other = look_up(collections, to)?;
+        let sidecar = match &other {
+            Other::Original(_, sidecar) | Other::Held(sidecar, _) => Some(sidecar),
+            Other::Unknown => None,
+        };
+        if let Some(sidecar) = sidecar {
+            if sidecar.repository == *from {
+                return Err(RelateError::Itself(from.clone()));
+            }
+            if request.action == RelationAction::Link {
+                refuse_circle(collections, &own, kind, sidecar)?;
+            }
+        }
+        own_end.links.push(match sidecar {
+            Some(sidecar) => Link::to(kind.clone(), sidecar),
+            None => Link { kind: kind.clone(), to: to.clone(), alias: None },
+        });
+        let back = back(kind, language.as_ref(), request.action, &own, sidecar.map(|it| &**it));
+        plan.add_other(&other, relation, back, &own);
+    }
+    plan.ends.push(own_end);
+    Ok(plan)
+}
+
+impl RelationPlan {
+    /// Adds the other end of `relation`, an item of the sidecar `own`.
+    fn add_other(&mut self, other: &Other, relation: &Relation, back: Back, own: &Sidecar) {
+        let (kind, reason) = match (back, other) {
+            (Back::Nothing, _) => return,
+            (Back::Kind(kind), Other::Original(collection, sidecar)) => {
+                let (collection, name) = (*collection, &sidecar.repository);
+                let link = Link::to(kind, own);
+                if let Some(end) = self.ends.iter_mut().find(|end| end.name == *name) {
+                    end.links.push(link);
+                } else {
+                    let name = name.clone();
+                    self.ends.push(RelationEnd { collection, name, links: vec![link] });
+                }
+                return;
+            }
+            (Back::NoLanguage, Other::Original(..)) => (None, LeftReason::NoLanguage),
+            (back, Other::Held(_, reason)) => (back.kind(), *reason),
+            (back, Other::Unknown) => (back.kind(), LeftReason::Elsewhere),
+        };
+        self.left.push(LeftEnd { item: relation.to.clone(), kind, reason });
+    }
+}
+
+/// What the other end of a relation has to have.
+enum Back {
+    Kind(RelationKind),
+    /// Nothing is stored there.
+    Nothing,
+    /// A translation into a language that is not known.
+    NoLanguage,
+}
+
+impl Back {
+    fn kind(self) -> Option<RelationKind> {
+        match self {
+            Back::Kind(kind) => Some(kind),
+            Back::Nothing | Back::NoLanguage => None,
+        }
+    }
+}
+
+fn back(
+    kind: &RelationKind,
+    language: Option<&Language>,
+    action: RelationAction,
+    own: &Sidecar,
+    other: Option<&Sidecar>,
+) -> Back {
+    // What is removed is removed under the language that it stands under.
+    if let (RelationKind::TranslationOf, RelationAction::Unlink, Some(other)) =
+        (kind, action, other)
+    {
+        let names = own.identifiers();
+        let held = other.relations.iter().find(|back| {
+            matches!(back.kind, RelationKind::Translation(_)) && names.contains(&back.to)
+        });
+        return held.map_or(Back::Nothing, |held| Back::Kind(held.kind));
+    }
+    match kind.inverse(language) {
+        Some(kind) => Back::Kind(kind),
+        None if *kind == RelationKind::TranslationOf => Back::NoLanguage,
+        None => Back::Nothing,
+    }
+}
+
+impl Link {
+    /// A relation to the item of `sidecar`.
+    fn to(kind: RelationKind, sidecar: &Sidecar) -> Link {
+        let to = Identifier::Repository(sidecar.repository.clone());
+        Link { kind, to, alias: sidecar.ibip.clone().map(Identifier::Ibip) }
+    }
+}
+
+/// The language of an item, if its description says one that can be a tag.
+fn language(sidecar: &Sidecar) -> Option<Language> {
+    let text = sidecar.metadata.table().get("language")?.as_str()?;
+    Language::normalised(text).ok()
+}
+
+fn look_up(collections: &[Collection], identifier: &Identifier) -> Result<Other, RelateError> {
+    let Some(name) = name_of(collections, identifier)? else { return Ok(Other::Unknown) };
+    let held = holdings(&name, collections);
+    let originals: Vec<_> = held.originals().into_iter().collect();
+    match originals[..] {
+        [] => {}
+        [at] => {
+            let (sidecar, _) = collections[at].item(&name)?.sidecar()?;
+            return Ok(Other::Original(at, Box::new(sidecar)));
+        }
+        _ => return Err(RelateError::TwoOriginals(identifier.clone())),
+    }
+    for holding in &held.all {
+        if let Ok((sidecar, _)) = collections[holding.collection].item(&name)?.sidecar() {
+            let is_deleted = sidecar.state == State::Deleted;
+            let reason = if is_deleted { LeftReason::Deleted } else { LeftReason::CopyOnly };
+            return Ok(Other::Held(Box::new(sidecar), reason));
+        }
+    }
+    Ok(Other::Unknown)
+}
+
+/// The name of an item that one of the collections has.
+fn name_of(
+    collections: &[Collection],
+    identifier: &Identifier,
+) -> Result<Option<RepositoryName>, CollectionError> {
+    for collection in collections {
+        if let Some(item) = collection.items_of(identifier)?.into_iter().next() {
+            return Ok(Some(item.name().clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a next edition that leads back to the item, along the editions that are at hand.
+fn refuse_circle(
+    collections: &[Collection],
+    own: &Sidecar,
+    kind: &RelationKind,
+    other: &Sidecar,
+) -> Result<(), RelateError> {
+    let (earlier, later) = match kind {
+        RelationKind::NextEdition => (own, other),
+        RelationKind::PreviousEdition => (other, own),
+        _ => return Ok(()),
+    };
+    let mut seen = HashSet::new();
+    let mut at = later.relations.first(&RelationKind::NextEdition);
+    while let Some(next) = at {
+        let Some(name) = name_of(collections, &next)? else { return Ok(()) };
+        if name == earlier.repository {
+            let (earlier, later) = (earlier.repository.clone(), later.repository.clone());
+            return Err(RelateError::Circle { earlier, later });
+        }
+        if !seen.insert(name.folded()) {
+            return Ok(());
+        }
+        at = match look_up(collections, &Identifier::Repository(name))? {
+            Other::Original(_, sidecar) | Other::Held(sidecar, _) => {
+                sidecar.relations.first(&RelationKind::NextEdition)
+            }
+            Other::Unknown => None,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Relations at both ends: made, removed, left to another time, and completed after a fault.
+
+mod faults;
+
+use crate::support::{Ran, World};
+
+/// Two collections with two items each, and what their commands print.
+struct Two {
+    world: World,
+    /// Items of `archive`.
+    own: [String; 2],
+    /// Items of `mirror`.
+    other: [String; 2],
+}
+
+impl Two {
+    fn new() -> Two {
+        let world = World::new();
+        world.write("one", "1");
+        world.write("two", "2");
+        let make = |root: &str, ip: &str| {
+            world.run(&format!("init {root} --host {root}.example.org --ip {ip}")).succeeded();
+            ["one", "two"].map(|file| world.run(&format!("-c {root} new {file}")).line())
+        };
+        let (own, other) = (make("archive", "192.0.2.7"), make("mirror", "192.0.2.8"));
+        Two { world, own, other }
+    }
+
+    fn relate(&self, line: &str) -> Ran {
+        let [a, b] = &self.own;
+        let [c, d] = &self.other;
+        let line = line.replace('A', a).replace('B', b).replace('C', c).replace('D', d);
+        self.world.run(&format!("-c archive relate {line}"))
+    }
+
+    /// The relations in the sidecar of an item, as they stand there.
+    fn held(&self, root: &str, name: &str) -> String {
+        let text =
+            std::fs::read_to_string(self.world.path(root).join(name).join("item.toml")).unwrap();
+        let lines = text.lines().skip_while(|line| !line.starts_with("[relations"));
+        let lines = lines.take_while(|line| !line.starts_with("[origin]"));
+        let text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        let names = [&self.own[0], &self.own[1], &self.other[0], &self.other[1]];
+        let mut names: Vec<_> = names.into_iter().zip(["A", "B", "C", "D"]).collect();
+        // One may be the beginning of another.
+        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        names.into_iter().fold(text, |text, (name, letter)| text.replace(name, letter))
+    }
+
+    fn held_here(&self) -> [String; 2] {
+        [0, 1].map(|at| self.held("archive", &self.own[at]))
+    }
+
+    fn verified(&self) -> String {
+        self.world.run("verify archive mirror").succeeded().to_owned()
+    }
+}
+
+#[test]
+fn both_ends_are_linked_and_unlinked() {
+    let two = Two::new();
+    let rows = [
+        ("--next-edition B", "next_edition = \"B\"", "previous_edition = \"A\""),
+        ("--edition-of B", "previous_edition = \"B\"", "next_edition = \"A\""),
+        ("--previous-edition B", "previous_edition = \"B\"", "next_edition = \"A\""),
+        ("--metadata B", "metadata = \"B\"", "metadata_of = \"A\""),
+        ("--metadata-of B", "metadata_of = \"B\"", "metadata = \"A\""),
+        ("--part-of B", "next_higher_unit = \"B\"", ""),
+        ("--relation x.review=B", "[relations.x] review = \"B\"", ""),
+        (
+            "--translation PT_br=B",
+            "[relations.translation] pt-BR = \"B\"",
+            "translation_of = \"A\"",
+        ),
+        (
+            "--translation-of B --language por",
+            "translation_of = \"B\"",
+            "[relations.translation] pt = \"A\"",
+        ),
+    ];
+    for (flags, own, other) in rows {
+        two.relate(&format!("A {flags}")).succeeded();
+        let header = |text: &str| match text {
+            "" => String::new(),
+            text if text.starts_with('[') => text.to_owned(),
+            text => format!("[relations] {text}"),
+        };
+        assert_eq!(two.held_here(), [header(own), header(other)], "{flags}");
+        let again = two.relate(&format!("A {flags}"));
+        assert!(
+            again.stdout.is_empty() || again.stdout.contains("stays"),
+            "{flags}: {}",
+            again.stdout
+        );
+        assert_eq!(two.held_here(), [header(own), header(other)], "{flags}");
+        assert_eq!(two.verified(), "", "{flags}");
+        two.relate(&format!("A {flags} --unlink")).succeeded();
+        assert_eq!(two.held_here(), ["", ""], "{flags}");
+        two.relate(&format!("A {flags} --unlink")).succeeded();
+    }
+}
+
+#[test]
+fn the_other_end_may_be_in_another_collection() {
+    let two = Two::new();
+    let told = two.relate("A --next-edition C");
+    told.succeeded();
+    assert!(
+        told.stderr.contains("is not in a known collection; there, `urepo relate"),
+        "{}",
+        told.stderr
+    );
+    assert!(told.stderr.contains("--edition-of"), "{}", told.stderr);
+    assert!(two.verified().contains("U503"));
+    // The same with both at hand completes it.
+    two.relate("A --next-edition C --with mirror").succeeded();
+    assert_eq!(two.held("archive", &two.own[0]), "[relations] next_edition = \"C\"");
+    assert_eq!(two.held("mirror", &two.other[0]), "[relations] previous_edition = \"A\"");
+    assert_eq!(two.verified(), "");
+    // A Copy has the relations of its Original, and the end of a Copy is left.
+    two.world.run(&format!("-c archive copy {} --to mirror", two.own[0])).succeeded();
+    assert_eq!(two.held("mirror", &two.own[0]), "[relations] next_edition = \"C\"");
+    two.relate("A --next-edition C --with mirror --unlink").succeeded();
+    assert!(two.verified().contains("U403"), "the Copy is stale");
+    two.world.run("-c mirror refresh --from archive").succeeded();
+    assert_eq!(two.held("mirror", &two.own[0]), "");
+    let line = format!("-c mirror relate {} --part-of {}", two.own[0], two.own[1]);
+    let refused = two.world.run(&format!("{line} --with archive"));
+    assert_eq!(refused.code, 23, "{}", refused.stderr);
+    assert!(refused.stderr.contains("urepo -c [WORLD]/archive relate"), "{}", refused.stderr);
+    let line = format!("-c mirror relate {} --edition-of {}", two.other[0], two.own[0]);
+    let left = two.world.run(&line);
+    assert!(left.stderr.contains("the Original of"), "{}", left.stderr);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_changes() {
+    let two = Two::new();
+    two.relate("A --next-edition B").succeeded();
+    let before = two.held_here();
+    for (line, code, expected) in [
+        ("A --next-edition C --with mirror", 23, "--next-edition"),
+        // The other end refuses it: the own end stays as well.
+        ("B --next-edition C --edition-of D --with mirror", 23, "--unlink` removes that first"),
+        ("B --next-edition A", 23, "cannot be an edition after"),
+        ("A --edition-of B", 23, "cannot be an edition after"),
+        ("A --metadata A", 23, "cannot be related to itself"),
+        ("A --unlink", 2, "no relation was given"),
+        ("A --translation B", 2, "expected TAG=ITEM"),
+        ("A --translation klingon=B", 2, "pt-BR"),
+        ("A --relation review=B", 2, "expected x.KEY=ITEM"),
+        ("A --part-of nothing", 21, "no item"),
+    ] {
+        let refused = two.relate(line);
+        assert_eq!(refused.code, code, "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{line}: {}", refused.stderr);
+        assert_eq!(two.held_here(), before, "{line}");
+        assert_eq!(two.held("mirror", &two.other[0]), "", "{line}");
+    }
+    let planned = two.relate("A --metadata B --dry-run");
+    assert!(planned.succeeded().contains("would change"), "{}", planned.stdout);
+    assert_eq!(two.held_here(), before);
+    // Without a language of its own, nothing says which translation it is.
+    let told = two.relate("A --translation-of C --with mirror");
+    assert!(told.stderr.contains("--language TAG` completes it"), "{}", told.stderr);
+    two.relate("A --translation-of C --language en --with mirror").succeeded();
+    assert_eq!(two.held("mirror", &two.other[0]), "[relations.translation] en = \"A\"");
+}
+
+#[test]
+fn relations_are_listed_both_ways() {
+    let two = Two::new();
+    two.relate("A --part-of B --next-edition C").succeeded();
+    assert_eq!(two.relate("B").succeeded(), "");
+    two.world.run("-c archive index").succeeded();
+    let [a, b] = &two.own;
+    let listed = two.relate("A");
+    assert!(listed.succeeded().contains(&format!("next_higher_unit {b}\n")), "{}", listed.stdout);
+    assert_eq!(two.relate("B").succeeded(), format!("has part     {a}\n"));
+    let record = two.relate("B --json");
+    let record: serde_json::Value = serde_json::from_str(record.succeeded()).unwrap();
+    assert_eq!(record["referenced_by"][0]["id"], a.as_str());
+    assert_eq!(record["referenced_by"][0]["relation"], "next_higher_unit");
+}
