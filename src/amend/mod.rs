@@ -41,6 +41,7 @@ pub use description::Description;
 pub use edit::{Edit, SETTINGS, values};
 pub use error::{AmendError, EditError};
 pub use group::Report;
+pub(crate) use plan::date;
 pub use plan::{Plan, plan};
 pub use text::{TextError, TextFault};
 

@@ -50,7 +50,7 @@ pub fn plan(
     let mut sidecar = description.of_item(before);
     let changes = before.differences(&sidecar);
     if !changes.is_empty() {
-        mark_described(&mut sidecar, before, now);
+        date(&mut sidecar, before, now);
     }
     Ok(Plan { name: name(), changes, sidecar })
 }
@@ -60,7 +60,7 @@ const MILLISECOND: i128 = SECOND / 1000;
 
 /// Dates a sidecar whose description is no longer that of `before`. The timestamp rises even if the clock
 /// has gone back, since the Copies are compared by it.
-fn mark_described(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
+pub(crate) fn date(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
     let second = now.floor(SECOND);
     let later = before.timestamp.checked_add(MILLISECOND).unwrap_or(before.timestamp);
     sidecar.timestamp = if second >= later { second } else { now.floor(MILLISECOND).max(later) };

@@ -5,6 +5,7 @@ use toml::Value;
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RecordedRule, RepairError, Unsealed, proof, recorded};
+use crate::amend;
 use crate::collection::{Departure, InventoryChange, Recorded};
 use crate::holdings::may_be_original;
 use crate::item::{Content, Entry, State, Totals};
@@ -42,12 +43,30 @@ pub(super) fn decide(
                 return Err(RepairError::StateUnknown { name: facts.name.clone() });
             }
             match confirmed(facts, own, donors, options)? {
-                Some((sidecar, action)) => written(facts, sidecar, own, action),
+                Some((mut sidecar, action)) => {
+                    if is_accepted(&sidecar, &action, options) {
+                        // Its Copies are behind it until they have the same description.
+                        amend::date(&mut sidecar, &own.sidecar, facts.now);
+                    }
+                    written(facts, sidecar, own, action)
+                }
                 None => rebuilt(facts, donors, options),
             }
         }
         SidecarStatus::Lost(_) => rebuilt(facts, donors, options),
     }
+}
+
+/// Whether an Original gets a new seal though nothing proves its description.
+pub(super) fn is_accepted(sidecar: &Sidecar, action: &SidecarAction, options: Options) -> bool {
+    let is_proven = matches!(
+        action,
+        SidecarAction::Reseal { confirmed_by: Some(_), differs } if differs.is_empty()
+    );
+    options.unsealed == Unsealed::Seal
+        && sidecar.state == State::Original
+        && matches!(action, SidecarAction::Reseal { .. })
+        && !is_proven
 }
 
 fn written(

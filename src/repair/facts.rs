@@ -9,7 +9,7 @@ use crate::collection::{
 };
 use crate::disk::{Dir, FileStat, PathError};
 use crate::holdings::may_be_original;
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::item::{Content, State, Totals};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
@@ -47,6 +47,8 @@ pub(super) struct Facts {
     pub name: RepositoryName,
     /// The id of its collection.
     pub collection: String,
+    /// When it is repaired.
+    pub now: Instant,
     pub record: SidecarStatus,
     /// What the inventory of the collection says of it, where its own sidecar is not sealed.
     pub recorded: Option<Recorded>,

@@ -13,6 +13,7 @@
 //! | `facts`, `scan` | the present sidecars, and the present files, read |
 //! | `decide` | the sidecar of the repaired item; pure |
 //! | `recorded` | which state the inventory vouches for; pure |
+//! | `accepted` | what an accepted sidecar says differently from what was known |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the bytes that are asked for |
@@ -27,6 +28,7 @@
 //! - A sidecar is believed if its seal is intact, if the seal it had fits what a copy's says, or if a
 //!   copy's sealed one says the same of payload and description. No second Original is made where the first is known.
 
+mod accepted;
 mod build;
 mod decide;
 mod donor;
@@ -42,6 +44,7 @@ use crate::agent::Caller;
 use crate::collection::Collection;
 use crate::item::State;
 
+pub use accepted::{Accepted, Compared};
 pub use error::RepairError;
 pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::accepted::Accepted;
 use super::facts::Facts;
 use super::scan::EntryStatus;
 use crate::identity::RepositoryName;
@@ -23,6 +24,8 @@ pub struct Plan {
     pub steps: Vec<EntryStep>,
     /// What is taken out of the item and kept in the trash, relative to its directory.
     pub dropped: Vec<PathBuf>,
+    /// What differs, where the sidecar is accepted as it is.
+    pub accepted: Option<Accepted>,
     /// The collections that steps count.
     pub donors: Vec<PathBuf>,
     /// The sidecar that it will have, and its text.
@@ -130,7 +133,9 @@ impl Plan {
             facts.strays.iter().cloned().partition(|it| sidecar.leaves_alone(it.as_os_str()));
         let dropped = strays.into_iter().chain(added).collect();
         let name = facts.name.clone();
-        let mut plan = Plan { name, damage, action, steps, dropped, donors, sidecar, text };
+        let accepted = None;
+        let mut plan =
+            Plan { name, damage, action, steps, dropped, accepted, donors, sidecar, text };
         if !plan.changes_nothing() {
             // The directory that they are in is replaced.
             plan.dropped.extend(left);

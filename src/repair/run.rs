@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::accepted;
 use super::build::Build;
-use super::decide::{decide, is_deleted};
+use super::decide::{decide, is_accepted, is_deleted};
 use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, seen};
 use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
@@ -81,7 +82,14 @@ impl Repairer<'_> {
         self.caller.progress.finish_item(name.as_str());
         let event =
             Event::new(EventKind::Recovery, &name, self.caller.clock.now(), self.caller.agent);
-        self.collection.note(&[Event { note: Some(note.to_owned()), ..event }]);
+        let mut events = vec![Event { note: Some(note.to_owned()), ..event }];
+        if let Some(accepted) = &examined.plan.accepted {
+            let now = self.caller.clock.now();
+            let event = Event::new(EventKind::Description, &name, now, self.caller.agent);
+            let note = Some("accepted as edited by hand".to_owned());
+            events.push(Event { note, ..event.with_changes(accepted.changes.clone()) });
+        }
+        self.collection.note(&events);
         Ok(Outcome::Repaired(Box::new(examined.plan)))
     }
 
@@ -108,8 +116,16 @@ impl Repairer<'_> {
             None => (PayloadScan::default(), Vec::new(), Damage::Vanished),
         };
         let collection = self.collection.id().to_owned();
-        let facts = Facts { name, collection, record, recorded, inventory, strays };
+        let now = self.caller.clock.now();
+        let facts = Facts { name, collection, now, record, recorded, inventory, strays };
         let decision = decide(&facts, &records, self.options)?;
+        let accepted = match facts.record.written() {
+            Some(own) if is_accepted(&decision.sidecar, &decision.action, self.options) => {
+                let sidecars = (&own.sidecar, &decision.sidecar);
+                Some(accepted::compare(self.collection, sidecars, &records)?)
+            }
+            _ => None,
+        };
         let roots: Vec<PathBuf> = records.into_iter().map(|donor| donor.root).collect();
         let sources = donor::sources(
             wanted(&decision.sidecar),
@@ -118,7 +134,8 @@ impl Repairer<'_> {
             self.caller.progress,
             self.caller.interrupt,
         )?;
-        let plan = Plan::new(&facts, damage, decision, roots, &sources);
+        let mut plan = Plan::new(&facts, damage, decision, roots, &sources);
+        plan.accepted = accepted;
         let is_complete = plan.changes_nothing() && plan.lost().next().is_none();
         let is_sound = match &item {
             Some(item) => is_complete && self.is_sound(item)?,

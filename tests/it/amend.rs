@@ -1,5 +1,6 @@
 //! Descriptions of Originals are corrected: what changes, what stays, and what is refused.
 
+mod accepting;
 mod editing;
 mod faults;
 mod meanwhile;

@@ -6,6 +6,7 @@ use crate::cli::failure::Failure;
 use crate::cli::printer::Purpose;
 use crate::cli::select::{Selection, SelectionFlags};
 
+mod accept;
 mod change;
 mod edit;
 mod get;
@@ -38,6 +39,7 @@ enum Action {
     Add(change::Add),
     Unset(change::Unset),
     Edit(edit::Edit),
+    Accept(accept::Accept),
 }
 
 impl Meta {
@@ -45,7 +47,11 @@ impl Meta {
     pub(crate) fn purpose(&self) -> Purpose {
         match self.action {
             Action::Get(_) => Purpose::Answer,
-            Action::Set(_) | Action::Add(_) | Action::Unset(_) | Action::Edit(_) => Purpose::Work,
+            Action::Set(_)
+            | Action::Add(_)
+            | Action::Unset(_)
+            | Action::Edit(_)
+            | Action::Accept(_) => Purpose::Work,
         }
     }
 
@@ -56,6 +62,7 @@ impl Meta {
             Action::Add(it) => it.run(context),
             Action::Unset(it) => it.run(context),
             Action::Edit(it) => it.run(context),
+            Action::Accept(it) => it.run(context),
         }
     }
 }

@@ -25,7 +25,8 @@ impl Explain for AmendError {
                 Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
             }
             Self::NotSealed { name } => Failure::of(Exit::Damage, self).hint(format!(
-                "`urepo repair {name} --reseal` accepts it as it is, if you edited it"
+                "`urepo meta accept {name}` shows what was edited and accepts it; `urepo repair {name}` repairs \
+                 it from a copy"
             )),
             Self::Edit { cause, .. } => {
                 let explained = cause.explain();

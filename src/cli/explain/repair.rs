@@ -33,8 +33,9 @@ impl Explain for RepairError {
             }
             Self::PerhapsElsewhere { .. } => failure
                 .hint("repair the item there first, or name with `--from` only other collections"),
-            Self::Unconfirmed { .. } => failure
-                .hint("name a copy with `--from`, or believe it as it is with `--reseal`"),
+            Self::Unconfirmed { name } => failure.hint(format!(
+                "name a copy with `--from`; if you edited the sidecar, `urepo meta accept {name}`"
+            )),
             Self::Unproven { .. } => failure.hint(
                 "look at both with `urepo show`; `--reseal` keeps this one as it is, and makes the other \
                  collection's differ from it",

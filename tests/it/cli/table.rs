@@ -56,6 +56,13 @@ impl Row {
                     let path = format!("archive/{}/doc/a.txt", prepared.names[0]);
                     prepared.world.write(&path, "damage");
                 }
+                "edit" => {
+                    let path = format!("archive/{}/item.toml", prepared.names[0]);
+                    let text = std::fs::read_to_string(prepared.world.path(&path)).unwrap();
+                    let text =
+                        text.replacen("[payload]", "[metadata]\ntitle = 'A'\n\n[payload]", 1);
+                    prepared.world.write(&path, text);
+                }
                 "lose" => prepared.rename("archive", "lost"),
                 "find" => prepared.rename("lost", "archive"),
                 line => {

@@ -100,7 +100,7 @@ hint: change its Original: `urepo -c [WORLD]/archive meta get example.org/archiv
     std::fs::write(&sidecar, text.replacen("Alpha", "Omega", 1)).unwrap();
     refuses(&world, &line("archive"), 20).tells(str![[r#"
 error: the sidecar of `example.org/archive/[..]` is not as it was sealed
-hint: `urepo repair example.org/archive/[..] --reseal` accepts it as it is, if you edited it
+hint: `urepo meta accept example.org/archive/[..]` shows what was edited and accepts it; `urepo repair example.org/archive/[..]` repairs it from a copy
 
 "#]]);
     std::fs::write(&sidecar, text).unwrap();

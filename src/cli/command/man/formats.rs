@@ -96,8 +96,9 @@ const ITEM: Format = Format {
     name: "item.toml",
     about: "sidecar of an item",
     description: &[
-        "Each item has this file beside its payload, `doc/`. It is TOML in UTF-8, at most 128 MiB. You may edit the metadata \
-         and the relations. The seal then no longer fits, which `urepo verify` reports, and `urepo repair --reseal` renews it.",
+        "Each item has this file beside its payload, `doc/`. It is TOML in UTF-8, at most 128 MiB. `urepo meta` changes \
+         the description. If you edit it yourself, the seal no longer fits, which `urepo verify` reports; `urepo meta accept` \
+         shows the change and renews the seal.",
         "Dates are TOML date-times in UTC with as many decimals as needed, at most nine. A path is relative to `doc/`. A \
          backslash in it is doubled, and a byte that is not UTF-8 is a backslash, an x and two hexadecimal digits.",
     ],

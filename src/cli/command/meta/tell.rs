@@ -200,7 +200,7 @@ impl<'a> AmendTeller<'a> {
 }
 
 /// `title: "Anual" -> "Annual"`.
-fn line(change: &KeyChange) -> String {
+pub(super) fn line(change: &KeyChange) -> String {
     let value = |value: &Option<toml::Value>| {
         value.as_ref().map_or_else(|| "nothing".to_owned(), |it| escape::one_line(&it.to_string()))
     };

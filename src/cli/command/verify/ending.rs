@@ -144,6 +144,11 @@ impl<'a> Ending<'a> {
         } else if self.seen.iter().any(is_gone) {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; `urepo recover --inventory` \
              gives up what is gone"
+        } else if self.seen.contains(&Code::SealBroken)
+            && is_all_damage(&|code| *code == Code::SealBroken)
+        {
+            "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it; else `urepo \
+             repair ITEM --from COLLECTION` restores it"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {

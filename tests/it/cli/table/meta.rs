@@ -81,4 +81,12 @@ pub(super) const ROWS: &[Row] = &[
         json: Json::Run,
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 1),
     },
+    Row {
+        command: "meta-accept",
+        before: &["edit"],
+        well: "-c archive meta accept A",
+        bad: &[("-c archive meta accept A NONE", 3), ("-c archive meta accept NONE", 21)],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| world.run("-c archive verify").code == 0),
+    },
 ];

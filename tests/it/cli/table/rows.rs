@@ -5,7 +5,7 @@ use crate::support::{World, tree};
 /// A command, as it is run, and how it ends.
 pub(super) struct Row {
     pub(super) command: &'static str,
-    /// Lines that are run beforehand, `damage` to `A`, and `lose` or `find` the archive.
+    /// Lines that are run beforehand, `damage` to `A`, an `edit` of its sidecar, and `lose` or `find` the archive.
     pub(super) before: &'static [&'static str],
     /// Arguments with which all goes well. `A` and `B` are items, `NONE` is none.
     pub(super) well: &'static str,

@@ -1,0 +1,170 @@
+//! `urepo meta accept`: sidecars that were edited by hand are accepted as they are.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+use urepo::collection::{Collection, Writer};
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+use urepo::repair::{
+    Accepted, Compared, Options, Outcome, Plan, Repairer, SidecarAction, Unsealed,
+};
+use urepo::sidecar::Seal;
+
+use super::tell::{AmendTeller, line};
+use crate::cli::Done;
+use crate::cli::command::transfer::finish_first;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::records::{Changed, Item};
+use crate::cli::report::{End, Report};
+
+/// Accept sidecars that were edited by hand
+///
+/// An item whose sidecar was edited does not match its seal, and `urepo verify` reports damage. This command
+/// shows what differs from the sealed sidecar in another collection, or else from the values in the log, and
+/// seals the sidecar as it is. With --dry-run it shows the difference alone. Every file is read first and has
+/// to be as the sidecar says. It does what `urepo repair --reseal` does, and nothing else: an item with other
+/// damage is refused. The Copies are stale afterwards.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo meta accept 11.21.02.13 --dry-run
+  urepo meta accept 11.21.02.13")]
+pub(super) struct Accept {
+    /// The items
+    #[arg(value_name = "ITEM", required = true)]
+    items: Vec<String>,
+    /// A collection that may hold the item, by path or name; repeat it for several. The named collections of
+    /// the settings unless given
+    #[arg(long, value_name = "COLLECTION")]
+    from: Vec<OsString>,
+}
+
+impl Accept {
+    pub(super) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        let mut donors = context.known(&self.from)?.collections;
+        donors.retain(|donor| donor.id() != collection.id());
+        let is_dry = context.global.dry_run;
+        if !is_dry {
+            finish_first(context, &collection, &[])?;
+        }
+        let progress = context.progress();
+        let repairer = Repairer {
+            collection: &collection,
+            donors: &donors,
+            options: Options { unsealed: Unsealed::Seal, ..Options::default() },
+            caller: context.caller(&*progress),
+        };
+        let mut writer: Option<Writer> = None;
+        let mut report = Report::new(context, "accepted", self.items.len() == 1);
+        for text in &self.items {
+            let done = context.item(&collection, text).and_then(|item| {
+                let name = item.name().clone();
+                let Some(plan) = edited(context, &repairer, &name)? else {
+                    return Ok((name, None));
+                };
+                if is_dry {
+                    return Ok((name, plan.accepted));
+                }
+                if writer.is_none() {
+                    writer = Some(collection.writer(&context.agent, &context.waiter())?);
+                }
+                let Some(writer) = &writer else { return Ok((name, None)) };
+                match repairer.repair(&name, writer)? {
+                    Outcome::Sound => Ok((name, None)),
+                    Outcome::Repaired(plan) => Ok((name, plan.accepted)),
+                }
+            });
+            let flow = match done {
+                Ok((name, accepted)) => tell(context, &mut report, &name, accepted),
+                Err(failure) => report.failed(text, failure),
+            };
+            if flow.is_break() {
+                break;
+            }
+        }
+        drop(progress);
+        if let Some(writer) = writer {
+            writer.finish()?;
+        }
+        report.finish(End::default())
+    }
+}
+
+/// The plan that seals the item as it is; nothing where its seal is intact.
+fn edited(
+    context: &Context,
+    repairer: &Repairer<'_>,
+    name: &RepositoryName,
+) -> Result<Option<Box<Plan>>, Failure> {
+    let collection: &Collection = repairer.collection;
+    let (sidecar, seal) = collection.named_item(name)?.sidecar()?;
+    if seal == Seal::Intact {
+        return Ok(None);
+    }
+    if sidecar.state != State::Original {
+        let teller = AmendTeller::new(context, collection, true);
+        let holder = sidecar.made_of().map(str::to_owned);
+        let name = name.clone();
+        let is_copy = sidecar.state == State::Copy;
+        return Err(if is_copy {
+            teller.explain(urepo::amend::AmendError::Copy { name, holder })
+        } else {
+            urepo::amend::AmendError::Deleted { name }.into()
+        });
+    }
+    let Some(plan) = repairer.examine(name)? else { return Ok(None) };
+    let is_only_sealed = matches!(plan.action, SidecarAction::Reseal { .. });
+    let is_in_doubt = plan.accepted.as_ref().is_some_and(|it| it.is_payload_in_doubt);
+    if !is_only_sealed || !plan.steps.is_empty() || is_in_doubt {
+        return Err(Failure::new(
+            Exit::Damage,
+            format!("more of `{name}` differs than its description"),
+        )
+        .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that")));
+    }
+    Ok(Some(Box::new(plan)))
+}
+
+fn tell(
+    context: &Context,
+    report: &mut Report<'_>,
+    name: &RepositoryName,
+    accepted: Option<Accepted>,
+) -> ControlFlow<()> {
+    let Some(Accepted { compared, changes, .. }) = accepted else {
+        let record = Item {
+            id: Some(name.to_string()),
+            outcome: Some("unchanged"),
+            dry_run: report.is_dry(),
+            ..Item::default()
+        };
+        let told = format!("{name} is as it was sealed");
+        return report.outcome(&record, &told, &told);
+    };
+    let against = match &compared {
+        Compared::Holding(path) => format!("compared with `{}`", path.display()),
+        Compared::Log => {
+            "compared with the log, which has the values that urepo changed".to_owned()
+        }
+        Compared::Nothing => "nothing shows what it was before".to_owned(),
+    };
+    let record = Item {
+        id: Some(name.to_string()),
+        outcome: Some("accepted"),
+        dry_run: report.is_dry(),
+        changes: changes.iter().map(Changed::of).collect(),
+        ..Item::default()
+    };
+    let lines: Vec<_> = changes.iter().map(line).collect();
+    let what = if lines.is_empty() { "no value differs".to_owned() } else { lines.join(", ") };
+    let flow = report.outcome(
+        &record,
+        &format!("would accept {name}: {what} ({against})"),
+        &format!("accepted {name}: {what} ({against})"),
+    );
+    if context.interrupt.requested() { ControlFlow::Break(()) } else { flow }
+}

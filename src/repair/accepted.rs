@@ -1,0 +1,103 @@
+//! What a sidecar that is accepted as it is says differently from what was known of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toml::Value;
+
+use super::RepairError;
+use super::facts::DonorFacts;
+use crate::collection::Collection;
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::sidecar::{KeyChange, Metadata, Relations, Sidecar, json_of};
+
+/// An unsealed sidecar that is accepted, compared with what else is known of the item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accepted {
+    /// What it was compared with.
+    pub compared: Compared,
+    /// The keys of the description that differ.
+    pub changes: Vec<KeyChange>,
+    /// Whether the sidecar contradicts itself, the other holding or the log about the payload.
+    pub is_payload_in_doubt: bool,
+}
+
+/// What an accepted sidecar was compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// The sealed sidecar of the same item in this collection.
+    Holding(PathBuf),
+    /// The last values of those keys that the event log has. Other keys may have changed as well.
+    Log,
+    /// Nothing: only the present values are known, each as one that was added.
+    Nothing,
+}
+
+/// What the event log says of an item.
+#[derive(Default)]
+struct Logged {
+    /// The last values of keys.
+    values: BTreeMap<String, Option<serde_json::Value>>,
+    /// The last digest of the manifest.
+    digest: Option<String>,
+}
+
+impl Logged {
+    fn of(collection: &Collection, name: &RepositoryName) -> Result<Logged, PathError> {
+        let mut logged = Logged::default();
+        collection.visit_events(None, |event| {
+            if event.id.folded() == name.folded() {
+                let values = event.changes.into_iter().map(|change| (change.key, change.after));
+                logged.values.extend(values);
+                logged.digest = event.digest.or(logged.digest.take());
+            }
+            Ok::<_, PathError>(())
+        })?;
+        Ok(logged)
+    }
+}
+
+/// Compares what `own` became, `sidecar`, with what `donors` say, or else with the log of `collection`.
+pub(super) fn compare(
+    collection: &Collection,
+    (own, sidecar): (&Sidecar, &Sidecar),
+    donors: &[DonorFacts],
+) -> Result<Accepted, RepairError> {
+    let logged = Logged::of(collection, &sidecar.repository)?;
+    let sealed = donors.iter().find_map(|donor| Some((donor, donor.record.as_ref()?)));
+    let digest = format!("sha256:{}", sidecar.payload.digest);
+    let is_payload_in_doubt = own.payload != sidecar.payload
+        || logged.digest.is_some_and(|logged| logged != digest)
+        || sealed.is_some_and(|(_, record)| record.sidecar.payload != sidecar.payload);
+    let (compared, changes) = match sealed {
+        Some((donor, record)) => {
+            (Compared::Holding(donor.root.clone()), record.sidecar.differences(sidecar))
+        }
+        None => compare_with_log(logged.values, sidecar),
+    };
+    Ok(Accepted { compared, changes, is_payload_in_doubt })
+}
+
+fn compare_with_log(
+    logged: BTreeMap<String, Option<serde_json::Value>>,
+    sidecar: &Sidecar,
+) -> (Compared, Vec<KeyChange>) {
+    let nothing = Sidecar {
+        metadata: Metadata::default(),
+        relations: Relations::default(),
+        target: None,
+        ..sidecar.clone()
+    };
+    let present = nothing.differences(sidecar);
+    if logged.is_empty() {
+        return (Compared::Nothing, present);
+    }
+    let changes = logged.into_iter().filter_map(|(key, before)| {
+        let after = present.iter().find(|it| it.key == key).and_then(|it| it.after.clone());
+        let is_same = after.as_ref().map(json_of) == before;
+        let before = before.and_then(|value| Value::try_from(value).ok());
+        (!is_same).then_some(KeyChange { key, before, after })
+    });
+    (Compared::Log, changes.collect())
+}

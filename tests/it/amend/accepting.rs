@@ -1,0 +1,105 @@
+//! Sidecars that were edited by hand.
+
+use super::*;
+
+impl Archive {
+    /// Edits the sidecar as a person does, who leaves the seal as it was.
+    fn edit_by_hand(&self, from: &str, to: &str) {
+        let text = self.text();
+        assert!(text.contains(from), "{text}");
+        fs::write(self.file(), text.replacen(from, to, 1)).unwrap();
+    }
+
+    fn accept(&self, more: &str) -> crate::support::Ran {
+        self.world.run(&format!("-c archive meta accept {} {more}", self.name))
+    }
+}
+
+#[test]
+fn an_edit_is_shown_and_accepted() {
+    let archive = Archive::new();
+    let world = &archive.world;
+    archive.entitle("Letter").unwrap();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let before = archive.sidecar();
+    archive.edit_by_hand("\"Letter\"", "\"Letters\" # two");
+    let verified = world.run("-c archive verify");
+    assert_eq!(verified.code, 20);
+    assert!(verified.stderr.contains("`urepo meta accept ITEM`"), "{}", verified.stderr);
+    let changing = world.run(&format!("-c archive meta set {} creator=Ana", archive.name));
+    assert!(changing.stderr.contains(&format!("`urepo meta accept {}`", archive.name)));
+    let edited = archive.text();
+    let shown = archive.accept("--dry-run");
+    let difference = "title: \"Letter\" -> \"Letters\" (compared with the log, ";
+    assert!(shown.succeeded().contains(difference), "{}", shown.stdout);
+    let shown = archive.accept("--dry-run --from mirror");
+    assert!(shown.succeeded().contains("(compared with `[WORLD]/mirror`)"), "{}", shown.stdout);
+    assert_eq!(archive.text(), edited);
+    archive.accept("").succeeded();
+    let after = archive.sidecar();
+    assert_eq!(after.metadata.title(), Some("Letters"));
+    assert!(after.timestamp > before.timestamp);
+    assert_eq!(after.described, Some(after.timestamp));
+    assert!(archive.text().contains("# two"));
+    let events = archive.events();
+    let accepted =
+        events.iter().find(|it| it.note.as_deref().is_some_and(|it| it.starts_with("accepted")));
+    let [change] = &accepted.unwrap().changes[..] else { panic!("{events:?}") };
+    assert_eq!(
+        (change.before.clone(), change.after.clone()),
+        (Some("Letter".into()), Some("Letters".into()))
+    );
+    // The Copy is behind now, and follows.
+    world.run("-c mirror refresh --from archive --all").succeeded();
+    world.run("verify archive mirror").succeeded();
+    let again = archive.accept("");
+    assert!(again.stderr.contains("is as it was sealed"), "{}", again.stderr);
+    assert_eq!(archive.sidecar(), after);
+}
+
+#[test]
+fn more_than_a_description_is_not_accepted() {
+    for (from, to) in [
+        ("bytes = 8", "bytes = 9"),
+        ("path = \"letter.txt\"", "path = \"other.txt\""),
+        ("mode = \"0", "mode = \"1"),
+    ] {
+        let archive = Archive::new();
+        archive.edit_by_hand(from, to);
+        let before = archive.text();
+        let refused = archive.accept("");
+        assert_ne!(refused.code, 0, "{from}: {}", refused.stderr);
+        assert_eq!(archive.text(), before, "{from}");
+    }
+    // Other bytes, with the digests that belong to them.
+    let archive = Archive::new();
+    change_item(&archive.world.path("archive"), &archive.name, |sidecar| {
+        let mut files = sidecar.files.to_vec();
+        if let urepo::item::Content::File { digest, .. } = &mut files[0].content {
+            *digest = urepo::digest::Digest::of(b"Dear you");
+        }
+        sidecar.files = files.into();
+    });
+    fs::write(archive.file().with_file_name("doc/letter.txt"), "Dear you").unwrap();
+    archive.edit_by_hand("transferable = true", "transferable = false");
+    assert_eq!(archive.accept("").code, 20);
+    let archive = Archive::new();
+    archive.edit_by_hand("state = \"Original\"", "state = \"Copy\"");
+    assert_eq!(archive.accept("").code, 23);
+    let archive = Archive::new();
+    archive.edit_by_hand("[payload]", "[metadata]\ntitle = 'A'\n[payload]");
+    fs::write(archive.file().with_file_name("doc/letter.txt"), "Dear you").unwrap();
+    assert_eq!(archive.accept("").code, 20);
+}
+
+#[test]
+fn without_any_other_word_the_present_values_are_shown() {
+    let archive = Archive::new();
+    archive.edit_by_hand("[payload]", "[metadata]\ntitle = 'A'\n\n[payload]");
+    let shown = archive.accept("--dry-run");
+    let told = "title: nothing -> \"A\" (nothing shows what it was before)";
+    assert!(shown.succeeded().contains(told), "{}", shown.stdout);
+    archive.accept("--json").succeeded();
+    assert_eq!(archive.sidecar().metadata.title(), Some("A"));
+}
