@@ -89,6 +89,7 @@ pub(crate) enum Command {
     Relate(command::relate::Relate),
     Path(command::path::Path),
     Cat(command::cat::Cat),
+    Resolve(Box<command::resolve::Resolve>),
     Manifest(command::manifest::Manifest),
     Links(command::links::Links),
     Link(command::link::LinkTo),

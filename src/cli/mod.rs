@@ -118,6 +118,7 @@ fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
         Command::Meta(it) => ("meta", it.purpose(), Box::new(|context| it.run(context))),
         Command::Path(it) => ("path", Answer, Box::new(|context| it.run(context))),
         Command::Cat(it) => ("cat", Answer, Box::new(|context| it.run(context))),
+        Command::Resolve(it) => ("resolve", Answer, Box::new(|context| it.run(context))),
         Command::Manifest(it) => ("manifest", Answer, Box::new(|context| it.run(context))),
         Command::Links(it) => ("links", Work, Box::new(|context| it.run(context))),
         Command::Link(it) => ("link", Answer, Box::new(|context| it.run(context))),

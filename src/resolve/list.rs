@@ -109,8 +109,9 @@ fn add<A: Archive>(
     if let Some(url) = archive.url(&destination, part)? {
         let is_data = matches!(destination.kind, Kind::Data);
         pairs.insert(format!("contenttype{qualifier}"), if is_data { "Data" } else { "Metadata" });
-        pairs.insert(format!("state{qualifier}"), destination.item.borrow().state);
-        pairs.insert(format!("timestamp{qualifier}"), destination.timestamp());
+        let record = destination.item.borrow();
+        pairs.insert(format!("state{qualifier}"), record.state);
+        pairs.insert(format!("timestamp{qualifier}"), destination.kind.timestamp(record));
         pairs.insert(format!("url{qualifier}"), url);
     }
     Ok(())

@@ -131,12 +131,12 @@ pub enum Kind {
     },
 }
 
-impl<I: Borrow<ItemRecord>> Destination<I> {
-    /// When what it is last changed.
-    pub fn timestamp(&self) -> Instant {
-        match self.kind {
-            Kind::Description { .. } => self.item.borrow().described,
-            _ => self.item.borrow().timestamp,
+impl Kind {
+    /// When a destination of this kind last changed.
+    pub(super) fn timestamp(&self, record: &ItemRecord) -> Instant {
+        match self {
+            Kind::Description { .. } => record.described,
+            Kind::Data | Kind::MetadataItem(_) => record.timestamp,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::collection::CollectionError;
 use crate::export::MetadataFormat;
 use crate::holdings::Standing;
 use crate::identity::{
-    LanguagePreferences, PersistentUrl, RepositoryName, RequiredStatus, Selection,
+    Instant, LanguagePreferences, PersistentUrl, RepositoryName, RequiredStatus, Selection,
 };
 use crate::item::{Content, PayloadPath};
 use crate::layout;
@@ -144,6 +144,11 @@ impl HeldItem {
 }
 
 impl Resolved {
+    /// When what it is last changed.
+    pub fn timestamp(&self) -> Instant {
+        self.kind.timestamp(&self.item.record)
+    }
+
     /// The path of the file or directory; of a rendered description, that of the sidecar.
     pub fn path(&self) -> PathBuf {
         let payload = self.item.path.join(layout::PAYLOAD);

@@ -16,6 +16,7 @@ mod memories;
 mod names;
 mod promoting;
 mod removals;
+mod resolving;
 mod sources;
 mod streams;
 mod transfer;

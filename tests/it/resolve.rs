@@ -2,7 +2,10 @@
 
 mod collections;
 mod lists;
+mod program;
 mod walks;
+
+pub(crate) use collections::{name, put};
 
 use std::collections::HashMap;
 use std::convert::Infallible;

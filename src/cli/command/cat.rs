@@ -4,7 +4,8 @@ use urepo::collection::StoredItem;
 use urepo::digest::Hasher;
 use urepo::disk::Kind;
 use urepo::disk::copy::BUFFER_BYTES;
-use urepo::item::{Content, State};
+use urepo::item::{Content, PayloadPath, State};
+use urepo::sidecar::Sidecar;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -39,52 +40,62 @@ impl Cat {
             return Err(super::show::deleted(&item));
         }
         let path = super::show::file_of(&item, &sidecar, self.file.as_deref())?;
-        let entry = sidecar.files.iter().find(|entry| entry.path == path);
-        let Some(Content::File { bytes, digest, .. }) = entry.map(|entry| &entry.content) else {
-            let message = format!("`{path}` of `{}` is not a file", item.name());
-            return Err(Failure::new(Exit::Failure, message)
-                .hint(format!("`urepo show --all {}` lists the files", item.name())));
-        };
-        let mut file = item.open(&path).map_err(|error| {
-            // What the sidecar has and the disk has not is damage, whatever stands there instead.
-            let exit = match error.kind() {
-                std::io::ErrorKind::PermissionDenied => Exit::Failure,
-                _ => Exit::Damage,
-            };
-            let message = format!("`{path}` of `{}` is not there as a file", item.name());
-            Failure::new(exit, message)
-                .caused_by(Failure::from(error).in_one_line())
-                .hint(verify_hint(&item))
-        })?;
-        // A device, or a file that has grown without end, would be streamed before its digest is known.
-        let stamp = file.stat()?;
-        if stamp.kind != Kind::File || stamp.bytes != *bytes {
-            let found = match stamp.kind {
-                Kind::File => format!("it has {} bytes, in the sidecar {bytes}", stamp.bytes),
-                _ => "it is not a file".to_owned(),
-            };
-            let message = format!("`{path}` of `{}` is damaged: {found}", item.name());
-            return Err(Failure::new(Exit::Damage, message).hint(verify_hint(&item)));
-        }
-        let mut hasher = Hasher::default();
-        let mut buffer = vec![0; BUFFER_BYTES];
-        loop {
-            if context.interrupt.requested() {
-                return Err(Failure::told(Exit::Interrupted));
-            }
-            let length = file.read_some(&mut buffer)?;
-            if length == 0 {
-                break;
-            }
-            hasher.update(&buffer[..length]);
-            context.printer.payload(&buffer[..length])?;
-        }
-        if hasher.finish() != *digest {
-            let message = format!("`{path}` of `{}` is damaged: its digest differs", item.name());
-            return Err(Failure::new(Exit::Damage, message).hint(verify_hint(&item)));
-        }
-        Ok(())
+        print(context, &item, &sidecar, &path)
     }
+}
+
+/// Prints the file at `path`, and compares it with the sidecar on the way.
+pub(super) fn print(
+    context: &Context,
+    item: &StoredItem,
+    sidecar: &Sidecar,
+    path: &PayloadPath,
+) -> Done {
+    let entry = sidecar.files.iter().find(|entry| entry.path == *path);
+    let Some(Content::File { bytes, digest, .. }) = entry.map(|entry| &entry.content) else {
+        let message = format!("`{path}` of `{}` is not a file", item.name());
+        return Err(Failure::new(Exit::Failure, message)
+            .hint(format!("`urepo show --all {}` lists the files", item.name())));
+    };
+    let mut file = item.open(path).map_err(|error| {
+        // What the sidecar has and the disk has not is damage, whatever stands there instead.
+        let exit = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => Exit::Failure,
+            _ => Exit::Damage,
+        };
+        let message = format!("`{path}` of `{}` is not there as a file", item.name());
+        Failure::new(exit, message)
+            .caused_by(Failure::from(error).in_one_line())
+            .hint(verify_hint(item))
+    })?;
+    // A device, or a file that has grown without end, would be streamed before its digest is known.
+    let stamp = file.stat()?;
+    if stamp.kind != Kind::File || stamp.bytes != *bytes {
+        let found = match stamp.kind {
+            Kind::File => format!("it has {} bytes, in the sidecar {bytes}", stamp.bytes),
+            _ => "it is not a file".to_owned(),
+        };
+        let message = format!("`{path}` of `{}` is damaged: {found}", item.name());
+        return Err(Failure::new(Exit::Damage, message).hint(verify_hint(item)));
+    }
+    let mut hasher = Hasher::default();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        if context.interrupt.requested() {
+            return Err(Failure::told(Exit::Interrupted));
+        }
+        let length = file.read_some(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        hasher.update(&buffer[..length]);
+        context.printer.payload(&buffer[..length])?;
+    }
+    if hasher.finish() != *digest {
+        let message = format!("`{path}` of `{}` is damaged: its digest differs", item.name());
+        return Err(Failure::new(Exit::Damage, message).hint(verify_hint(item)));
+    }
+    Ok(())
 }
 
 fn verify_hint(item: &StoredItem) -> String {

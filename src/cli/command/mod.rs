@@ -33,6 +33,7 @@ pub(crate) mod refresh;
 pub(crate) mod relate;
 mod removal;
 pub(crate) mod repair;
+pub(crate) mod resolve;
 pub(crate) mod restore;
 pub(crate) mod show;
 pub(crate) mod stats;

@@ -88,7 +88,7 @@ fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
 }
 
 /// That an item has more than one Original.
-fn two_originals(known: &Known, name: &str, at: [usize; 2]) -> Failure {
+pub(super) fn two_originals(known: &Known, name: &str, at: [usize; 2]) -> Failure {
     let paths = at.map(|at| known.collections[at].path());
     let [first, second] = paths.map(|path| path.display());
     let failure = Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))

@@ -9,6 +9,7 @@ mod original;
 mod promotion;
 pub(super) mod removal;
 mod repair;
+mod resolve;
 mod transfer;
 
 use std::error::Error;
@@ -43,6 +44,15 @@ impl Explain for ParseError {
     fn explain(&self) -> Failure {
         let hint = match self.kind() {
             "host name" => "a host is fully qualified, such as archive.example.org",
+            "persistent URL" => {
+                "a persistent URL is an identifier, modifiers such as `!`, `+(pt)` and `:(oai_dc)`, and a path; \
+                 put it in quotes"
+            }
+            "language preference" => "languages are a list such as `pt-BR,pt;q=0.8,en;q=0.5`",
+            "address" => {
+                "an address is a host and optionally a port, such as `archive.example.org:8080`"
+            }
+            "URL key" => "a URL key is such as `1426203276-5985125171467764`",
             "IBIp" => "an IBIp is two words of 2-9 and A-U, W and X, such as 8JMKD3MGP8W/34PGRBS",
             _ => "a name is subdomain/word/year/month.day.hour.minute[.second], in UTC",
         };

@@ -109,6 +109,38 @@ pub(crate) struct Holding {
     pub(crate) handover: Option<Handover>,
 }
 
+/// What a persistent URL leads to.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "resolved")]
+pub(crate) struct Resolved<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) persistent: String,
+    pub(crate) id: String,
+    pub(crate) ibip: Option<String>,
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+    pub(crate) state: String,
+    pub(crate) standing: String,
+    pub(crate) collection: String,
+    pub(crate) collection_id: String,
+    pub(crate) content: &'static str,
+    pub(crate) target: &'static str,
+    pub(crate) format: Option<&'static str>,
+    pub(crate) rendered: Option<String>,
+    pub(crate) files: Option<Vec<PathAt>>,
+    pub(crate) timestamp: String,
+}
+
+/// What a collection answers as an Archive.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "pairs")]
+pub(crate) struct ArchiveAnswer<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) collection: String,
+    pub(crate) collection_id: String,
+    pub(crate) pairs: BTreeMap<String, String>,
+}
+
 /// A file, link or empty directory of a payload.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "entry")]

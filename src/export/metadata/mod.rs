@@ -28,10 +28,12 @@ pub enum MetadataFormat {
 }
 
 /// The formats, and the names that persistent URLs have for them.
-const NAMES: [(MetadataFormat, &str); 3] = [
+const NAMES: [(MetadataFormat, &str); 5] = [
     (MetadataFormat::DublinCore, "oai_dc"),
     (MetadataFormat::Bibtex, "bibtex"),
     (MetadataFormat::Datacite, "datacite"),
+    (MetadataFormat::Abnt, "abnt"),
+    (MetadataFormat::Apa, "apa"),
 ];
 
 impl MetadataFormat {

@@ -15,7 +15,7 @@ use crate::support::{World, change_item, make_collection};
 pub(super) const ROOTS: [&str; 3] = ["a", "b", "c"];
 
 /// Puts an item into a collection by hand: a table of a fixture, with one file.
-pub(super) fn put(root: &Path, name: &str, row: &toml::Table) {
+pub(crate) fn put(root: &Path, name: &str, row: &toml::Table) {
     let text = |key: &str| row.get(key).and_then(toml::Value::as_str);
     let small = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/collections/small/");
     let item = format!("{small}sid.inpe.br/mtc-m18/2009/02.16.17.46.01/item.toml");
@@ -50,17 +50,17 @@ pub(super) fn put(root: &Path, name: &str, row: &toml::Table) {
 }
 
 /// The name of an item of the fixture, by its number.
-pub(super) fn name(number: usize) -> String {
+pub(crate) fn name(number: usize) -> String {
     format!("example.org/x/2026/01.01.{:02}.{:02}", number / 60, number % 60)
 }
 
-pub(super) fn open(world: &World, roots: [&str; 3]) -> Vec<Collection> {
+pub(crate) fn open(world: &World, roots: [&str; 3]) -> Vec<Collection> {
     roots.map(|root| Collection::open(&world.path(root), &Watcher::default()).unwrap()).into()
 }
 
 /// Editions, translations and metadata items over three collections. Each item is an edition of English or
 /// Portuguese, or metadata: English, with a Portuguese translation.
-pub(super) fn family() -> World {
+pub(crate) fn family() -> World {
     let world = World::new();
     for root in ROOTS {
         make_collection(&world.path(root));
@@ -151,6 +151,8 @@ fn formats_are_rendered_from_descriptions() {
         ("!:(bibtex)", 1),
         ("!+(pt):(datacite)", 3),
         ("+(pt)!:(oai_dc)", 4),
+        ("!:(abnt)", 1),
+        ("!:(apa)", 1),
         (":(oai_dc)+(en)", 0),
         (":(oai_dc)+", 0),
         ("+(pt):(oai_dc)+(pt)", 2),

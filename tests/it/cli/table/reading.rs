@@ -46,6 +46,18 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Answer,
     },
     Row {
+        command: "resolve",
+        before: &[],
+        well: "-c archive resolve A B",
+        bad: &[
+            ("-c archive resolve A NONE", 3),
+            ("-c archive resolve NONE", 21),
+            ("-c archive resolve nonsense", 1),
+        ],
+        json: Run,
+        purpose: Answer,
+    },
+    Row {
         command: "manifest",
         before: &[],
         well: "-c archive manifest --root A B",

@@ -1,0 +1,191 @@
+//! `urepo resolve`: what persistent URLs lead to.
+
+mod locale;
+mod pairs;
+mod tell;
+
+use std::ffi::OsString;
+
+use urepo::identity::{Identifier, LanguagePreferences, PersistentUrl, RequiredStatus};
+use urepo::resolve::{
+    Alert, ArchiveAddress, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve,
+};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::known::Known;
+use crate::cli::report::for_each;
+
+/// Resolve persistent URLs without a server
+///
+/// Prints the absolute path of what each URL leads to: of an item, the file that its identifier opens, or the
+/// payload if there is no such file; of metadata, the file of the metadata item or the sidecar. Metadata in a
+/// format, such as `:(oai_dc)`, is printed itself.
+///
+/// URL is an identifier or an IBIp, with `http://urlib.net/` before it or without, then modifiers, then the
+/// path of a file. The modifiers are applied from left to right: `!` leads to the last edition, `+` to the
+/// translation into the language you prefer, `+(pt-BR)` to that translation, `:` to the metadata, `:(oai_dc)`,
+/// `:(bibtex)`, `:(datacite)`, `:(abnt)` and `:(apa)` to the metadata in that format. They stand in the order of the resolution
+/// standard: editions and translations, at most one each, then metadata, then a translation of it.
+/// `?ibiurl.verblist=GetFileList` leads to the list of files, and `?ibiurl.requireditemstatus=Original` to the
+/// Original alone.
+///
+/// The items, their editions and translations are looked for in the collections named in the settings, in the
+/// one of -c or around the current directory, and in those of --with. The first collection with a current
+/// holding answers. Two Originals of an item are a warning, with --original an error (exit code 23).
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo resolve http://urlib.net/example.org/archive/2026/11.21.02.13
+  urepo resolve 'example.org/archive/2026/11.21.02.13!+'
+  urepo resolve --cat example.org/archive/2026/11.21.02.13/data/table.csv
+  urepo resolve 'example.org/archive/2026/11.21.02.13!:(oai_dc)'
+  urepo resolve --pairs --address archive.example.org example.org/archive/2026/11.21.02.13")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
+pub(crate) struct Resolve {
+    /// The persistent URLs; put them in quotes
+    #[arg(value_name = "URL", required = true)]
+    urls: Vec<String>,
+    /// Look into this collection as well, by path or name; may be repeated
+    #[arg(long, value_name = "COLLECTION")]
+    with: Vec<OsString>,
+    /// Answer with the Original only
+    #[arg(long)]
+    original: bool,
+    /// The languages you prefer, such as pt-BR,pt;q=0.8,en;q=0.5; those of the locale unless given
+    #[arg(long, value_name = "LANGUAGES", value_parser = parse::<LanguagePreferences>)]
+    accept_language: Option<LanguagePreferences>,
+    /// Print the bytes of the file, checked on the way, or the description
+    #[arg(long, conflicts_with_all = ["open", "pairs", "all_pairs"])]
+    cat: bool,
+    /// Open the file with `xdg-open`
+    #[arg(long, conflicts_with_all = ["pairs", "all_pairs"])]
+    open: bool,
+    /// End each path with a NUL byte
+    #[arg(short = '0', long, conflicts_with_all = ["cat", "open", "pairs", "all_pairs"])]
+    null: bool,
+    #[command(flatten)]
+    archive: AsArchive,
+}
+
+/// Answering as an Archive, with what a collection does not know of itself.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Answering as an Archive")]
+struct AsArchive {
+    /// Print the list of pairs with which each collection answers a resolver
+    #[arg(long)]
+    pairs: bool,
+    /// Print all pairs, also those that the URL does not ask for
+    #[arg(long)]
+    all_pairs: bool,
+    /// The address of the Archive, HOST[:PORT]; without it, URLs are paths
+    #[arg(long, value_name = "ADDRESS", value_parser = parse::<ArchiveAddress>)]
+    address: Option<ArchiveAddress>,
+    /// The identifier of the Archive service
+    #[arg(long, value_name = "ID", value_parser = parse::<Identifier>)]
+    service: Option<Identifier>,
+    /// The identifier of the software
+    #[arg(long, value_name = "ID", value_parser = parse::<Identifier>)]
+    software: Option<Identifier>,
+    /// The URL key: one or two numbers of ten digits or more
+    #[arg(long, value_name = "KEY", value_parser = parse::<UrlKey>)]
+    urlkey: Option<UrlKey>,
+}
+
+impl AsArchive {
+    fn is_asked(&self) -> bool {
+        self.pairs || self.all_pairs
+    }
+}
+
+/// Reads a value, and says what is wrong with it.
+fn parse<T: std::str::FromStr<Err = urepo::identity::ParseError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: urepo::identity::ParseError| error.expected().to_owned())
+}
+
+impl Resolve {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let known = context.known(&self.with)?;
+        let preferences = self.accept_language.clone().unwrap_or_else(locale::preferences);
+        for_each(context, &self.urls, |text| {
+            let mut url: PersistentUrl = text.parse()?;
+            if self.original {
+                url.selection.status = RequiredStatus::Original;
+            }
+            for name in &url.selection.unknown {
+                context.printer.warning(&format!("`{name}` is not known and has no effect"));
+            }
+            if self.archive.is_asked() {
+                return self.tell_pairs(context, &known, text, &url);
+            }
+            let items = Holders::new(&known.collections);
+            let found = resolve(&items, &url, &preferences);
+            let is_conflict = matches!(found, Err(ResolveError::TwoOriginals { .. }));
+            for alert in items.alerts() {
+                match alert {
+                    Alert::TwoOriginals { .. } if is_conflict => {}
+                    alert => context.printer.warning(&warning(&known, &alert)),
+                }
+            }
+            self.tell(context, &known, text, &url, &found.map_err(|error| failure(&known, error))?)
+        })
+    }
+
+    fn tell(
+        &self,
+        context: &Context,
+        known: &Known,
+        text: &str,
+        url: &PersistentUrl,
+        found: &Resolved,
+    ) -> Done {
+        if self.cat {
+            tell::content(context, known, found)
+        } else if self.open {
+            tell::open(context, text, found)
+        } else if context.printer.json {
+            tell::record(context, known, (text, url), found)
+        } else {
+            tell::paths(context, if self.null { b"\0" } else { b"\n" }, found)
+        }
+    }
+}
+
+/// Why a URL leads nowhere, in the known collections.
+fn failure(known: &Known, error: ResolveError) -> Failure {
+    match error {
+        ResolveError::Unresolved(Unresolved::NotFound(identifier)) => {
+            known.no_item(identifier.as_str())
+        }
+        ResolveError::TwoOriginals { name, collections } => match collections[..] {
+            [first, second, ..] => {
+                super::whereis::two_originals(known, name.as_str(), [first, second])
+            }
+            _ => Failure::from(ResolveError::TwoOriginals { name, collections }),
+        },
+        error => {
+            let elsewhere = matches!(error, ResolveError::Unresolved(Unresolved::Elsewhere { .. }));
+            let missing = known.missing.iter().filter(|_| elsewhere);
+            missing.fold(Failure::from(error), |failure, missing| {
+                failure.caused_by(format!("`{}` is not opened and may hold it", missing.name))
+            })
+        }
+    }
+}
+
+fn warning(known: &Known, alert: &Alert) -> String {
+    let path = |at: &usize| format!("`{}`", known.collections[*at].path().display());
+    match alert {
+        Alert::TwoOriginals { name, collections } => {
+            let paths: Vec<_> = collections.iter().map(path).collect();
+            format!("`{name}` has two Originals: {} all say that they hold it", paths.join(", "))
+        }
+        Alert::Unreadable { name, collection, reason } => {
+            format!("what {} holds of `{name}` cannot be read: {reason}", path(collection))
+        }
+        Alert::Unsealed { name, collection } => {
+            format!("the sidecar of `{name}` in {} is not as it was sealed", path(collection))
+        }
+    }
+}

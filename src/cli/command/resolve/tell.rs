@@ -1,0 +1,120 @@
+//! Printing what a persistent URL leads to.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use urepo::export::MetadataFormat;
+use urepo::identity::PersistentUrl;
+use urepo::resolve::{Kind, Resolved, Target};
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::known::Known;
+use crate::cli::records::{self, PathAt};
+
+/// Prints the path, those of a list of files, or a rendered description.
+pub(super) fn paths(context: &Context, end: &[u8], found: &Resolved) -> Done {
+    let bytes = match &found.target {
+        Target::Rendered(format) => {
+            return context.printer.payload(&format.render(&found.item.sidecar));
+        }
+        Target::Files(files) => {
+            let path = |file: &urepo::item::PayloadPath| found.path().join(file.as_path());
+            let paths = files.iter().map(path);
+            paths.flat_map(|path| [path.as_os_str().as_bytes(), end].concat()).collect()
+        }
+        _ => [found.path().as_os_str().as_bytes(), end].concat(),
+    };
+    context.printer.exact(&bytes)
+}
+
+/// Prints the bytes of the file, or the description.
+pub(super) fn content(context: &Context, known: &Known, found: &Resolved) -> Done {
+    let sidecar = &found.item.sidecar;
+    match &found.target {
+        Target::File(path) => {
+            let collection = &known.collections[found.item.collection];
+            let item = collection.item(&found.item.record.name)?;
+            crate::cli::command::cat::print(context, &item, sidecar, path)
+        }
+        Target::Sidecar => context.printer.payload(sidecar.metadata.table().to_string().as_bytes()),
+        Target::Payload => {
+            let name = &found.item.record.name;
+            Err(Failure::new(Exit::Failure, format!("`{name}` has no target")).hint(format!(
+                "name a file: `urepo resolve '{name}?ibiurl.verblist=GetFileList'` lists them"
+            )))
+        }
+        Target::Rendered(_) | Target::Files(_) => paths(context, b"\n", found),
+    }
+}
+
+/// Opens the file or directory in the program that the desktop has for it.
+pub(super) fn open(context: &Context, text: &str, found: &Resolved) -> Done {
+    if let Target::Rendered(format) = &found.target {
+        let message = format!("metadata in `{}` is not a file", format.name());
+        return Err(Failure::new(Exit::Failure, message)
+            .hint(format!("`urepo resolve {}` prints it", crate::cli::shell::word(text))));
+    }
+    let path = found.path();
+    if context.global.dry_run {
+        return context.printer.line(&format!("would open {}", path.display()));
+    }
+    let mut command = Command::new("xdg-open");
+    let ran = command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let failed = |cause: String| {
+        Failure::new(Exit::Failure, format!("cannot open `{}`", path.display()))
+            .caused_by(cause)
+            .hint("`urepo resolve` without `--open` prints the path")
+    };
+    match ran {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(format!("`xdg-open` ended with {status}"))),
+        Err(error) => Err(failed(format!("cannot start `xdg-open`: {error}"))),
+    }
+}
+
+/// Prints the record.
+pub(super) fn record(
+    context: &Context,
+    known: &Known,
+    (text, url): (&str, &PersistentUrl),
+    found: &Resolved,
+) -> Done {
+    let item = &found.item;
+    let settings = known.collections[item.collection].settings();
+    let path: PathBuf = found.path();
+    let (target, format) = match &found.target {
+        Target::File(_) => ("file", None),
+        Target::Payload => ("payload", None),
+        Target::Files(_) => ("files", None),
+        Target::Sidecar => ("description", None),
+        Target::Rendered(format) => ("rendered", Some(*format)),
+    };
+    let files = match &found.target {
+        Target::Files(files) => {
+            Some(files.iter().map(|file| records::path(file.as_path())).collect())
+        }
+        _ => None,
+    };
+    let rendered = format.map(|format| format.render(&item.sidecar));
+    context.printer.record(&records::Resolved {
+        text,
+        persistent: url.to_string(),
+        id: item.record.name.to_string(),
+        ibip: item.record.ibip.as_ref().map(ToString::to_string),
+        path: PathAt::new("path", &path),
+        state: item.record.state.to_string(),
+        standing: item.standing.to_string(),
+        collection: settings.name.clone(),
+        collection_id: settings.id.clone(),
+        content: if found.kind == Kind::Data { "data" } else { "metadata" },
+        target,
+        format: format.map(MetadataFormat::name),
+        rendered: rendered.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        files,
+        timestamp: found.timestamp().to_string(),
+    })
+}

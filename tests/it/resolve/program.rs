@@ -1,0 +1,232 @@
+//! `urepo resolve`: what it prints, opens and refuses.
+
+use serde_json::json;
+
+use super::collections::{ROOTS, family, name, put};
+use crate::support::{Ran, World};
+
+/// Runs the program with a variable.
+fn run_with(world: &World, variable: &str, value: &str, arguments: &[&str]) -> Ran {
+    let mut command = world.command(arguments);
+    command.env(variable, value);
+    world.finish(command)
+}
+
+/// Runs `urepo resolve` over the collections of the family.
+fn resolve(world: &World, arguments: &[&str]) -> Ran {
+    let with = ["-c", "a", "resolve", "--with", "b", "--with", "c"];
+    let ran = run_with(world, "LC_ALL", "C", &[&with[..], arguments].concat());
+    assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+    ran
+}
+
+fn path(number: usize, root: &str) -> String {
+    format!("[WORLD]/{root}/{}", name(number))
+}
+
+#[test]
+fn it_prints_one_path_a_line() {
+    let world = family();
+    let url = |rest: &str| format!("{}{rest}", name(0));
+    let one = |arguments: &[&str]| resolve(&world, arguments).succeeded().to_owned();
+    assert_eq!(one(&[&url("")]), format!("{}/doc/é 0.txt\n", path(0, "a")));
+    let both = one(&[&url("!"), &url("+(pt)")]);
+    assert_eq!(both, format!("{}/doc/é 1.txt\n{}/doc/é 2.txt\n", path(1, "b"), path(2, "b")));
+    assert_eq!(one(&["-0", &url("!")]), format!("{}/doc/é 1.txt\0", path(1, "b")));
+    assert_eq!(
+        one(&[&url("?ibiurl.verblist=GetFileList")]),
+        format!("{}/doc/é 0.txt\n", path(0, "a"))
+    );
+    assert_eq!(one(&["--cat", &url("!")]), "x");
+    let rendered = one(&[&url("!+(pt):(oai_dc)")]);
+    assert!(
+        rendered.contains(&format!("<dc:identifier>{}</dc:identifier>", name(3))),
+        "{rendered}"
+    );
+    assert_eq!(one(&["--cat", &url("!+(pt):(oai_dc)")]), rendered);
+}
+
+/// The header goes before the locale, and `LANGUAGE` before the rest of the locale.
+#[test]
+fn the_language_is_that_of_the_header_or_of_the_locale() {
+    let world = family();
+    let url = format!("{}+", name(0));
+    let with = |variable: &str, value: &str, more: &[&str]| {
+        let line = ["-c", "a", "resolve", "--with", "b", &url];
+        let ran = run_with(&world, variable, value, &[&line[..], more].concat());
+        ran.succeeded().contains(&name(2))
+    };
+    assert!(with("LC_ALL", "pt_BR.UTF-8", &[]));
+    assert!(!with("LC_ALL", "de_DE.UTF-8", &[]));
+    assert!(!with("LC_ALL", "C", &[]));
+    assert!(!with("LC_ALL", "pt_BR.UTF-8", &["--accept-language", "en"]));
+    assert!(with("LC_ALL", "C", &["--accept-language", "de,pt;q=0.1"]));
+}
+
+#[test]
+fn a_description_is_the_sidecar_and_its_text() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt --title Alpha --language en").line();
+    let one = |arguments: &[&str]| {
+        world.run_args([&["-c", "archive", "resolve"], arguments].concat()).succeeded().to_owned()
+    };
+    let url = format!("{name}:");
+    assert_eq!(one(&[&url]), format!("[WORLD]/archive/{name}/item.toml\n"));
+    assert_eq!(one(&["--cat", &url]), "language = \"en\"\ntitle = \"Alpha\"\n");
+    assert!(one(&[&format!("{name}:(bibtex)")]).contains("title = {{Alpha}}"));
+}
+
+#[test]
+fn a_record_says_what_was_found() {
+    let world = family();
+    let url = format!("http://urlib.net/{}!?ibiurl.verblist=GetMetadata(oai_dc)", name(0));
+    let ran = resolve(&world, &["--json", &url]);
+    let record: serde_json::Value = serde_json::from_str(ran.succeeded()).unwrap();
+    for (key, value) in [
+        ("type", "resolved".to_owned()),
+        ("persistent", format!("http://urlib.net/{}!:(oai_dc)", name(0))),
+        ("id", name(1)),
+        ("content", "metadata".to_owned()),
+        ("target", "rendered".to_owned()),
+        ("format", "oai_dc".to_owned()),
+        ("state", "Original".to_owned()),
+        ("standing", "original".to_owned()),
+        ("path", format!("{}/item.toml", path(1, "b"))),
+    ] {
+        assert_eq!(record[key], json!(value), "{key}");
+    }
+    assert!(record["rendered"].as_str().unwrap().contains("<oai_dc:dc"));
+    let ran = resolve(&world, &["--json", &format!("{}?ibiurl.verblist=GetFileList", name(0))]);
+    let record: serde_json::Value = serde_json::from_str(ran.succeeded()).unwrap();
+    assert_eq!(
+        (&record["target"], &record["files"]),
+        (&json!("files"), &json!([{ "path": "é 0.txt" }]))
+    );
+}
+
+#[test]
+fn a_file_is_opened_by_the_desktop() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = family();
+    let open = |url: &str| {
+        let bin = world.path("bin").display().to_string();
+        run_with(&world, "PATH", &bin, &["-c", "a", "resolve", "--open", url])
+    };
+    let ran = open(&name(0));
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("cannot start `xdg-open`"), "{}", ran.stderr);
+    let script = world.write("bin/xdg-open", "#!/bin/sh\nprintf %s \"$1\" > opened\n");
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(open(&name(0)).succeeded(), "");
+    let opened = std::fs::read_to_string(world.path("opened")).unwrap();
+    assert_eq!(opened, world.path("a").join(name(0)).join("doc/é 0.txt").display().to_string());
+    let ran = open(&format!("{}:(oai_dc)", name(0)));
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.contains("is not a file"), "{}", ran.stderr);
+}
+
+#[test]
+fn two_originals_are_a_warning_unless_the_original_is_wanted() {
+    let world = family();
+    put(&world.path("b"), &name(0), &"title = 'other'".parse().unwrap());
+    let ran = resolve(&world, &[&name(0)]);
+    assert_eq!(ran.succeeded(), format!("{}/doc/é 0.txt\n", path(0, "a")));
+    assert!(ran.stderr.contains("has two Originals"), "{}", ran.stderr);
+    for arguments in [
+        vec!["--original".to_owned(), name(0)],
+        vec![format!("{}?ibiurl.requireditemstatus=original", name(0))],
+    ] {
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let ran = resolve(&world, &arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (23, ""), "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches("has two Originals").count(), 1, "{}", ran.stderr);
+    }
+}
+
+/// Examples 9.3, 10.1 and 10.2 letter by letter, from collections on the disk.
+#[test]
+fn the_pairs_are_those_of_the_standard() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/archive.toml");
+    let archives = crate::identity::tables(&crate::identity::read(fixture), "archive");
+    let world = family();
+    for (archive, root) in archives.iter().zip(ROOTS) {
+        for row in archive["item"].as_array().unwrap() {
+            let row = row.as_table().unwrap();
+            put(&world.path(root), row["name"].as_str().unwrap(), row);
+        }
+    }
+    for row in crate::identity::resolution("answer") {
+        let text = |key: &str| crate::identity::text(&row, key);
+        let at = usize::try_from(row["archive"].as_integer().unwrap()).unwrap();
+        let archive = |key: &str| crate::identity::text(&archives[at], key).to_owned();
+        let verbs = text("verbs").replace(' ', "+");
+        let url = format!("{}?ibiurl.verblist={verbs}", text("ibi"));
+        let arguments = [
+            "-c",
+            ROOTS[at],
+            "resolve",
+            "--pairs",
+            "--address",
+            &archive("address"),
+            "--service",
+            &archive("service"),
+            "--software",
+            &archive("software"),
+            "--urlkey",
+            text("urlkey"),
+            &url,
+        ];
+        let ran = world.run_args(arguments);
+        assert_eq!(ran.succeeded(), format!("{}\n", text("lines")), "{row:?}");
+    }
+}
+
+#[test]
+fn each_collection_answers_with_paths_where_it_has_no_address() {
+    let world = family();
+    std::fs::create_dir_all(world.path("b").join(name(0)).join("doc")).unwrap();
+    put(&world.path("b"), &name(0), &"state = 'Copy'".parse().unwrap());
+    let ran = resolve(&world, &["--pairs", &name(0)]);
+    let answers: Vec<_> = ran.succeeded().split("\n\n").collect();
+    assert_eq!(answers.len(), 2, "{}", ran.stdout);
+    assert!(answers[0].starts_with("archiveaddress file:[WORLD]/a\ncontenttype Data\n"));
+    assert!(
+        answers[0].contains("\nibi.archiveservice {}\nibi.platformsoftware {}\nstate Original\n")
+    );
+    assert!(answers[0].ends_with(&format!("url {}/doc/%C3%A9%200.txt", path(0, "a"))));
+    assert!(answers[1].contains("\nstate Copy\n"), "{}", answers[1]);
+    // Metadata of an item without a metadata item is its sidecar, without an identifier.
+    let ran = resolve(&world, &["--pairs", &format!("{}:(oai_dc)", name(24))]);
+    assert!(ran.succeeded().contains("contenttype.metadata(oai_dc) Metadata\n"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("ibi.metadata"), "{}", ran.stdout);
+    // By default every language that there is, and the metadata of each.
+    let all = resolve(&world, &["--all-pairs", &name(0)]);
+    for qualifier in ["", ".translation(en)", ".translation(en).metadata", ".metadata(oai_dc)"] {
+        assert!(
+            ran.code == 0 && all.stdout.contains(&format!("\ncontenttype{qualifier} ")),
+            "{qualifier}: {}",
+            all.stdout
+        );
+    }
+    assert!(!all.stdout.contains("urlkey"));
+    let json = resolve(&world, &["--pairs", "--json", &name(0)]);
+    let record: serde_json::Value =
+        serde_json::from_str(json.succeeded().lines().next().unwrap()).unwrap();
+    assert_eq!((&record["type"], &record["pairs"]["state"]), (&json!("pairs"), &json!("Original")));
+    assert_eq!(resolve(&world, &["--pairs", "example.org/x/2027/01.01.00.00"]).code, 21);
+}
+
+/// A repository name needs no index, and none is built.
+#[test]
+fn no_index_is_opened_or_built() {
+    let world = family();
+    for root in ROOTS {
+        world.write(&format!("{root}/.urepo/index.sqlite"), "not an index");
+    }
+    resolve(&world, &[&format!("{}!+(pt):", name(0))]).succeeded();
+    for root in ROOTS {
+        let index = world.path(root).join(".urepo/index.sqlite");
+        assert_eq!(std::fs::read_to_string(index).unwrap(), "not an index");
+    }
+}
