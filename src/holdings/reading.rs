@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::judge::{Seen, judge};
 use super::{Holding, Holdings, Record, Standing};
-use crate::collection::{Collection, CollectionError};
+use crate::collection::{Collection, CollectionError, Lookup};
 use crate::disk::FileStat;
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
@@ -20,8 +20,17 @@ const ATTEMPTS: usize = 8;
 /// amiss counts only if a second reading finds every sidecar unchanged: then all of them were so at one
 /// time.
 pub fn holdings<C: Borrow<Collection>>(name: &RepositoryName, collections: &[C]) -> Holdings {
-    let collections: Vec<&Collection> = collections.iter().map(Borrow::borrow).collect();
-    let mut reading = Reading::of(name, &collections);
+    let lookups: Vec<_> = collections.iter().map(|it| Lookup::new(it.borrow())).collect();
+    holdings_with(name, &lookups, drop).0
+}
+
+/// The same, with what `keep` makes of each sidecar; nothing of one that cannot be read.
+pub(crate) fn holdings_with<T>(
+    name: &RepositoryName,
+    lookups: &[Lookup<'_>],
+    keep: impl Fn(Sidecar) -> T,
+) -> (Holdings, Vec<Option<T>>) {
+    let mut reading = Reading::of(name, lookups, &keep);
     let mut repeated = 0;
     for _ in 1..ATTEMPTS {
         // Nothing about an item that is nowhere shows that it did not move, but that it is still nowhere.
@@ -29,27 +38,40 @@ pub fn holdings<C: Borrow<Collection>>(name: &RepositoryName, collections: &[C])
         if repeated == needed || reading.is_settled() {
             break;
         }
-        let again = Reading::of(name, &collections);
+        let again = Reading::of(name, lookups, &keep);
         repeated = if again.stamps == reading.stamps { repeated + 1 } else { 0 };
         reading = again;
     }
-    Holdings { name: name.clone(), all: reading.all }
+    (Holdings { name: name.clone(), all: reading.all }, reading.kept)
 }
 
 /// What all collections hold, read once.
-struct Reading {
+struct Reading<T> {
     all: Vec<Holding>,
     /// Of which collection each sidecar is, and what tells whether it was replaced since.
     stamps: Vec<(usize, Option<FileStat>)>,
+    /// What is kept of each sidecar.
+    kept: Vec<Option<T>>,
 }
 
-impl Reading {
-    fn of(name: &RepositoryName, collections: &[&Collection]) -> Reading {
-        let found = collections.iter().enumerate().filter_map(|(at, it)| read(name, at, it));
-        let (mut all, stamps): (Vec<_>, Vec<_>) = found.unzip();
-        judge_all(&mut all, collections);
-        let stamps = all.iter().map(|holding| holding.collection).zip(stamps).collect();
-        Reading { all, stamps }
+impl<T> Reading<T> {
+    fn of(
+        name: &RepositoryName,
+        lookups: &[Lookup<'_>],
+        keep: &impl Fn(Sidecar) -> T,
+    ) -> Reading<T> {
+        let mut reading = Reading { all: Vec::new(), stamps: Vec::new(), kept: Vec::new() };
+        for (at, lookup) in lookups.iter().enumerate() {
+            if let Some((holding, read)) = read_with(name, at, lookup, keep) {
+                let (stamp, kept) = read.unzip();
+                reading.all.push(holding);
+                reading.stamps.push((at, stamp));
+                reading.kept.push(kept);
+            }
+        }
+        let collections: Vec<_> = lookups.iter().map(Lookup::collection).collect();
+        judge_all(&mut reading.all, &collections);
+        reading
     }
 
     /// Whether there is one Original and nothing that disagrees with it.
@@ -87,28 +109,39 @@ pub(crate) fn read(
     at: usize,
     collection: &Collection,
 ) -> Option<(Holding, Option<FileStat>)> {
+    let (holding, read) = read_with(name, at, &Lookup::new(collection), &drop)?;
+    Some((holding, read.map(|(stamp, ())| stamp)))
+}
+
+fn read_with<T>(
+    name: &RepositoryName,
+    at: usize,
+    lookup: &Lookup<'_>,
+    keep: &impl Fn(Sidecar) -> T,
+) -> Option<(Holding, Option<(FileStat, T)>)> {
     let mut holding = Holding {
         collection: at,
         name: name.clone(),
-        path: collection.path().join(layout::item_directory(name)),
+        path: lookup.collection().path().join(layout::item_directory(name)),
         record: Err(CollectionError::NoSidecar { name: name.clone() }),
         standing: Standing::Unreadable,
         against: None,
     };
-    let mut stamp = None;
-    holding.record = match collection.item(name) {
-        Ok(item) => {
+    let mut kept = None;
+    holding.record = match lookup.item(name) {
+        Ok(Some(item)) => {
             item.dir().path().clone_into(&mut holding.path);
             item.name().clone_into(&mut holding.name);
             item.read_sidecar().map(|read| {
-                stamp = Some(read.stamp);
-                Record::of(&read.sidecar, read.seal)
+                let record = Record::of(&read.sidecar, read.seal);
+                kept = Some((read.stamp, keep(read.sidecar)));
+                record
             })
         }
-        Err(CollectionError::NoSuchItem { .. }) => return None,
+        Ok(None) => return None,
         Err(error) => Err(error),
     };
-    Some((holding, stamp))
+    Some((holding, kept))
 }
 
 impl Record {

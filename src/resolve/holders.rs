@@ -6,15 +6,12 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use super::record::{ItemRecord, Items};
-use crate::collection::{Collection, CollectionError};
+use crate::collection::{Collection, CollectionError, Lookup};
 use crate::export::MetadataFormat;
-use crate::holdings::{Holding, Record, Standing, holdings};
+use crate::holdings::{Holding, Standing, holdings_with};
 use crate::identity::{FormatName, Identifier, Instant, RepositoryName, RequiredStatus};
 use crate::item::State;
 use crate::sidecar::{Seal, Sidecar};
-
-/// An item that changes all the time is read this often.
-const ATTEMPTS: usize = 8;
 
 /// The items of several collections.
 ///
@@ -23,6 +20,7 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug)]
 pub struct Holders<'a> {
     collections: &'a [Collection],
+    lookups: Vec<Lookup<'a>>,
     alerts: RefCell<Vec<Alert>>,
 }
 
@@ -82,7 +80,8 @@ impl Borrow<ItemRecord> for HeldItem {
 impl<'a> Holders<'a> {
     /// The items of `collections`.
     pub fn new(collections: &'a [Collection]) -> Holders<'a> {
-        Holders { collections, alerts: RefCell::default() }
+        let lookups = collections.iter().map(Lookup::new).collect();
+        Holders { collections, lookups, alerts: RefCell::default() }
     }
 
     /// The collections.
@@ -129,38 +128,29 @@ impl<'a> Holders<'a> {
         name: &RepositoryName,
         required: RequiredStatus,
     ) -> Result<Option<HeldItem>, CollectionError> {
-        let mut changed = None;
-        for _ in 0..ATTEMPTS {
-            let mut found = holdings(name, self.collections);
-            let originals = found.originals();
-            let best = (0..found.all.len()).min_by_key(|at| rank(&found.all[*at], required));
-            let Some(best) = best else { return Ok(None) };
-            let holding = found.all.swap_remove(best);
-            let record = holding.record?;
-            let item = self.collections[holding.collection].item(&holding.name);
-            match item.and_then(|item| item.sidecar()) {
-                Ok((sidecar, seal)) if Record::of(&sidecar, seal) == record => {
-                    let mut item = HeldItem {
-                        record: ItemRecord::of(&sidecar),
-                        sidecar,
-                        collection: holding.collection,
-                        path: holding.path,
-                        standing: holding.standing,
-                        originals,
-                        removed: found.all.iter().find_map(removed),
-                    };
-                    if item.standing == Standing::Original {
-                        item.record.state = State::Original;
-                    }
-                    self.alert_of(&item, &found.all, seal);
-                    return Ok(Some(item));
-                }
-                // It has changed since, or is on its way.
-                Ok(_) => {}
-                Err(error) => changed = Some(error),
-            }
+        let (mut found, mut sidecars) = holdings_with(name, &self.lookups, |sidecar| sidecar);
+        let originals = found.originals();
+        let best = (0..found.all.len()).min_by_key(|at| rank(&found.all[*at], required));
+        let Some(best) = best else { return Ok(None) };
+        let holding = found.all.swap_remove(best);
+        let seal = holding.record?.seal;
+        let Some(sidecar) = sidecars.swap_remove(best) else {
+            return Err(CollectionError::NoSidecar { name: name.clone() });
+        };
+        let mut item = HeldItem {
+            record: ItemRecord::of(&sidecar),
+            sidecar,
+            collection: holding.collection,
+            path: holding.path,
+            standing: holding.standing,
+            originals,
+            removed: found.all.iter().find_map(removed),
+        };
+        if item.standing == Standing::Original {
+            item.record.state = State::Original;
         }
-        Err(changed.unwrap_or_else(|| CollectionError::NoSidecar { name: name.clone() }))
+        self.alert_of(&item, &found.all, seal);
+        Ok(Some(item))
     }
 
     /// Notes what is wrong with the holdings of an item.
