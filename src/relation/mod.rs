@@ -17,7 +17,7 @@ use crate::identity::{Identifier, Language, RepositoryName};
 use crate::sidecar::{Relation, RelationKind};
 
 pub use error::RelateError;
-pub use plan::plan;
+pub use plan::{plan, plan_for_new};
 
 /// What is done to relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +104,11 @@ impl RelationPlan {
             amender.amend(end.amendment(self.action))?;
         }
         Ok(())
+    }
+
+    /// Whether no other item has, or would have, the other end of a relation.
+    pub fn is_own_alone(&self) -> bool {
+        self.ends.len() < 2 && self.left.is_empty()
     }
 
     /// The collections that change, in the order in which they are to be changed.

@@ -12,6 +12,9 @@ use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Relation, RelationKind, Sidecar};
 
+/// What stands for an item that has no identifier yet: no host has this name.
+const NOBODY: &str = "invalid/new/1995/08.01.00.00";
+
 /// What is known of the other end of a relation.
 enum Other {
     /// The Original, in this collection.
@@ -59,6 +62,26 @@ pub fn plan(
         plan.add_other(&other, relation, back, &own);
     }
     plan.ends.push(own_end);
+    Ok(plan)
+}
+
+/// The changes of other items that an item which is yet to be made will need, to be checked beforehand.
+pub fn plan_for_new(
+    collections: &[Collection],
+    request: &RelationRequest,
+) -> Result<RelationPlan, RelateError> {
+    let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
+    for Relation { kind, to } in &request.relations {
+        let inverse = kind.inverse(request.language.as_ref());
+        let (Other::Original(collection, sidecar), Some(kind)) =
+            (look_up(collections, to)?, inverse)
+        else {
+            continue;
+        };
+        let Ok(nobody) = NOBODY.parse() else { continue };
+        let links = vec![Link { kind, to: nobody, alias: None }];
+        plan.ends.push(RelationEnd { collection, name: sidecar.repository, links });
+    }
     Ok(plan)
 }
 

@@ -33,18 +33,23 @@ impl Two {
         self.world.run(&format!("-c archive relate {line}"))
     }
 
-    /// The relations in the sidecar of an item, as they stand there.
+    /// The relations in the sidecar of an item, with letters for the items.
     fn held(&self, root: &str, name: &str) -> String {
-        let text =
-            std::fs::read_to_string(self.world.path(root).join(name).join("item.toml")).unwrap();
-        let lines = text.lines().skip_while(|line| !line.starts_with("[relations"));
-        let lines = lines.take_while(|line| !line.starts_with("[origin]"));
-        let text = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
         let names = [&self.own[0], &self.own[1], &self.other[0], &self.other[1]];
         let mut names: Vec<_> = names.into_iter().zip(["A", "B", "C", "D"]).collect();
         // One may be the beginning of another.
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        let text = self.text(root, name);
         names.into_iter().fold(text, |text, (name, letter)| text.replace(name, letter))
+    }
+
+    /// The relations in the sidecar of an item, as they stand there.
+    fn text(&self, root: &str, name: &str) -> String {
+        let text =
+            std::fs::read_to_string(self.world.path(root).join(name).join("item.toml")).unwrap();
+        let lines = text.lines().skip_while(|line| !line.starts_with("[relations"));
+        let lines = lines.take_while(|line| !line.starts_with("[origin]"));
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     fn held_here(&self) -> [String; 2] {
@@ -181,4 +186,51 @@ fn relations_are_listed_both_ways() {
     let record: serde_json::Value = serde_json::from_str(record.succeeded()).unwrap();
     assert_eq!(record["referenced_by"][0]["id"], a.as_str());
     assert_eq!(record["referenced_by"][0]["relation"], "next_higher_unit");
+}
+
+#[test]
+fn new_items_are_linked() {
+    let two = Two::new();
+    let new = |line: &str| {
+        let [a, b] = &two.own;
+        let line = line.replace('A', a).replace('B', b).replace('C', &two.other[0]);
+        two.world.run(&format!("-c archive new one {line}"))
+    };
+    let held = |name: &str, of: &str| two.text("archive", of).replace(name, "NEW");
+    let [a, b] = &two.own;
+    let next = new("--edition-of A --part-of B").line();
+    let own = two.held("archive", &next);
+    assert!(
+        own.contains("previous_edition = \"A\"") && own.contains("next_higher_unit = \"B\""),
+        "{own}"
+    );
+    assert_eq!(held(&next, a), "[relations] next_edition = \"NEW\"");
+    let portuguese = new("--translation-of B --language por").line();
+    assert_eq!(held(&portuguese, b), "[relations.translation] pt = \"NEW\"");
+    let record = new("--metadata-of B").line();
+    assert!(held(&record, b).contains("metadata = \"NEW\""));
+    assert_eq!(two.verified(), "");
+    // The end in a collection that is not known is left, and so is that of several items.
+    let other = new("--metadata-of C");
+    assert!(
+        other.stderr.contains("is not in a known collection; there, `urepo relate"),
+        "{}",
+        other.stderr
+    );
+    two.world.run(&format!("-c archive new --each one two --part-of {a}")).succeeded();
+    let items = || two.world.run("-c archive list").stdout.lines().count();
+    let before = items();
+    for (line, code, expected) in [
+        ("--edition-of A", 23, "removes that first"),
+        ("--translation-of A", 2, "add `--language TAG`"),
+        ("--translation-of B --language pt", 23, "removes that first"),
+        ("--edition-of nothing", 21, "no item"),
+        ("--edition-of A --dry-run", 23, "removes that first"),
+        ("--each --edition-of A", 2, "cannot be used with"),
+    ] {
+        let refused = new(line);
+        assert_eq!(refused.code, code, "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{line}: {}", refused.stderr);
+    }
+    assert_eq!(items(), before, "nothing was deposited");
 }

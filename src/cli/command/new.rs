@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer, Subsystem};
 use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
+use urepo::identity::RepositoryName;
 use urepo::item::PayloadPath;
 use urepo::sidecar::Metadata;
 
@@ -19,6 +20,7 @@ use crate::cli::failure::Failure;
 use crate::cli::report::Report;
 
 mod dry;
+mod relations;
 mod sources;
 mod tell;
 
@@ -36,6 +38,8 @@ mod tell;
 #[command(after_long_help = "\
 Examples:
   urepo new report.pdf --title 'Annual report' --creator 'A. Archivist' --language en
+  urepo new report.pdf --edition-of 11.21.02.13
+  urepo new report.pdf --translation-of 11.21.02.13 --language pt-BR
   urepo new --each scans/*.tif
   find incoming -type f -print0 | urepo new --each --files-from0 -
   pg_dump library | urepo new - --stdin-filename library.sql
@@ -71,6 +75,8 @@ pub(crate) struct New {
     on_error: OnErrorRule,
     #[command(flatten)]
     description: Description,
+    #[command(flatten)]
+    relations: relations::RelationArgs,
     #[command(flatten)]
     pub(crate) issue: IssueArgs,
     /// Make the collection first if it is missing; needs --host, and -c for another place than here
@@ -134,15 +140,23 @@ impl New {
         let target = self.target.as_deref().map(payload_path).transpose()?;
         let options = self.options(context);
         let is_single = !self.each;
-        let requests = sources::Requests::new(self, metadata, target, context)?;
+        let mut requests = sources::Requests::new(self, metadata.clone(), target, context)?;
         let collection = self.collection(context)?;
         let Some(collection) = collection else {
             return dry::without_collection(context);
         };
+        let relations = self.relations.read(context, &collection, &metadata)?;
+        if let Some(relations) = &relations {
+            requests.relations = relations.of_items()?;
+        }
         if context.global.dry_run {
             return dry::run(context, &collection, &options, requests, is_single);
         }
-        deposit(context, &collection, self, options, requests, is_single)
+        let name = deposit(context, &collection, self, options, requests, is_single)?;
+        match (relations, name) {
+            (Some(relations), Some(name)) if is_single => relations.complete(context, &name),
+            _ => Ok(()),
+        }
     }
 
     fn options(&self, context: &Context) -> Options {
@@ -239,6 +253,7 @@ fn payload_path(text: &str) -> Result<PayloadPath, Failure> {
     })
 }
 
+/// Deposits the items, and returns the name of the last one.
 fn deposit(
     context: &Context,
     collection: &Collection,
@@ -246,7 +261,7 @@ fn deposit(
     options: Options,
     requests: sources::Requests,
     is_single: bool,
-) -> Done {
+) -> Result<Option<RepositoryName>, Failure> {
     let issue = new.issue.options(context);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
     let writer = collection.writer(&context.agent, &context.waiter())?;
@@ -265,7 +280,7 @@ fn deposit(
     let report = Report::new(context, "deposited", is_single);
     let paths = Mutex::default();
     let mut reporter =
-        tell::Reporter { context, collection, report, kept_sources: 0, paths: &paths };
+        tell::Reporter { context, collection, report, kept_sources: 0, paths: &paths, last: None };
     let requests = requests.enumerate().map(|(number, request)| {
         if let Some(path) = tell::path_of(&request.source).filter(|path| path.to_str().is_none()) {
             paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number, path);
@@ -274,5 +289,7 @@ fn deposit(
     });
     let summary = depositor.run(requests, |outcomes| reporter.report_all(outcomes));
     drop(progress);
-    tell::finish(summary, reporter, broken.take())
+    let last = reporter.last.take();
+    tell::finish(summary, reporter, broken.take())?;
+    Ok(last)
 }

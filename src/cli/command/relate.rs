@@ -186,6 +186,13 @@ impl At {
         wanted.into_iter().map(relation).collect()
     }
 
+    /// Makes sure that all ends of `plan` can be changed.
+    pub(super) fn check(&self, context: &Context, plan: &RelationPlan) -> Done {
+        let progress = context.progress();
+        let checked = plan.check(self.collections(), context.caller(&*progress));
+        checked.map_err(|error| self.explain(error))
+    }
+
     /// Changes the ends of `plan`, none of them unless all of them can be.
     pub(super) fn carry_out(
         &self,
@@ -193,9 +200,7 @@ impl At {
         plan: &RelationPlan,
         report: &mut urepo::amend::Report<'_>,
     ) -> Done {
-        let progress = context.progress();
-        let checked = plan.check(self.collections(), context.caller(&*progress));
-        checked.map_err(|error| self.explain(error))?;
+        self.check(context, plan)?;
         for at in plan.collections() {
             let mut has_failed = false;
             with_amender(context, &self.collections()[at], |amender| {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use urepo::deposit::{Preset, Request, Source};
 use urepo::disk::{NoPath, Paths, Stream};
 use urepo::item::PayloadPath;
-use urepo::sidecar::Metadata;
+use urepo::sidecar::{Metadata, Relations};
 
 use super::New;
 use crate::cli::context::Context;
@@ -25,6 +25,7 @@ pub(super) struct Requests {
     stream_name: PayloadPath,
     target: Option<PayloadPath>,
     metadata: Metadata,
+    pub(super) relations: Relations,
     failure: SharedFailure,
     /// Whether a path or a stream has been named.
     has_any: bool,
@@ -79,6 +80,7 @@ impl Requests {
             stream_name: super::payload_path(&new.stream_name)?,
             target,
             metadata,
+            relations: Relations::default(),
             failure: SharedFailure::default(),
             has_any: false,
         })
@@ -105,7 +107,8 @@ impl Requests {
 
     fn request(&self, source: Source) -> Request {
         let (target, metadata) = (self.target.clone(), self.metadata.clone());
-        Request { source, target, metadata, given: Preset::default() }
+        let relations = self.relations.clone();
+        Request { source, target, metadata, given: Preset { relations, ..Preset::default() } }
     }
 
     fn source(&mut self, path: PathBuf) -> Source {

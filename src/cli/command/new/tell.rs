@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use urepo::collection::Collection;
 use urepo::deposit::{DepositError, Deposited, Outcome, Source, Summary};
+use urepo::identity::RepositoryName;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -24,6 +25,8 @@ pub(super) struct Reporter<'a> {
     pub(super) kept_sources: u64,
     /// The paths of requests that are not text, by their numbers.
     pub(super) paths: &'a Mutex<BTreeMap<usize, PathBuf>>,
+    /// The name of the last item that was deposited.
+    pub(super) last: Option<RepositoryName>,
 }
 
 impl Reporter<'_> {
@@ -36,6 +39,7 @@ impl Reporter<'_> {
             let origin = Some(origin(&source, path.as_deref()));
             match result {
                 Ok(deposited) => {
+                    self.last = Some(deposited.label.name.clone());
                     self.warn(&source, &deposited);
                     if printer.json {
                         let item = Item::deposited(self.collection, &deposited);

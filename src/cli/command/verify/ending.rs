@@ -82,6 +82,11 @@ impl<'a> Ending<'a> {
             if self.seen.contains(&Code::InventoryRotten) {
                 printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
             }
+            if self.seen.contains(&Code::OneSidedRelation) {
+                printer.note(
+                    "`urepo relate` completes a relation that one item has, if it is repeated",
+                );
+            }
             if matches!(self.compared, Some(Compared::NoTime)) {
                 printer.note("there was no time left to compare the collections");
             }

@@ -1,0 +1,111 @@
+//! `urepo new --edition-of …`: the relations of a new item, and the other ends of them.
+
+use std::ops::ControlFlow;
+
+use urepo::collection::Collection;
+use urepo::identity::{Language, RepositoryName};
+use urepo::relation::{RelationAction, RelationRequest, plan, plan_for_new};
+use urepo::sidecar::{Metadata, RelationKind, Relations};
+
+use crate::cli::Done;
+use crate::cli::command::relate::{At, flag, tell_left};
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+/// What the new item is to others.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Relations")]
+#[expect(clippy::struct_field_names, reason = "they are the names of the options")]
+pub(super) struct RelationArgs {
+    /// It is the next edition of this item, which gets the relation as well
+    #[arg(long, value_name = "ITEM", conflicts_with = "each")]
+    edition_of: Option<String>,
+    /// It is a translation of this item, into the language of --language
+    #[arg(long, value_name = "ITEM", conflicts_with = "each")]
+    translation_of: Option<String>,
+    /// It describes this item
+    #[arg(long, value_name = "ITEM", conflicts_with = "each")]
+    metadata_of: Option<String>,
+    /// It is a part of this item, such as a journal; may be repeated
+    #[arg(long, value_name = "ITEM")]
+    part_of: Vec<String>,
+}
+
+/// The relations that were given, and the collections in which their other ends may be.
+pub(super) struct NewRelations {
+    at: At,
+    request: RelationRequest,
+}
+
+impl RelationArgs {
+    /// The relations, if there are any. It is checked that the other ends take them, before anything is
+    /// deposited.
+    pub(super) fn read(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        metadata: &Metadata,
+    ) -> Result<Option<NewRelations>, Failure> {
+        let single = [
+            (RelationKind::PreviousEdition, &self.edition_of),
+            (RelationKind::TranslationOf, &self.translation_of),
+            (RelationKind::MetadataOf, &self.metadata_of),
+        ];
+        let single = single.into_iter().filter_map(|(kind, item)| Some((kind, item.as_deref()?)));
+        let parts = self.part_of.iter().map(|item| (RelationKind::PartOf, item.as_str()));
+        let wanted: Vec<_> = single.chain(parts).collect();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let language = metadata.table().get("language").and_then(|it| it.as_str());
+        let language = language.and_then(|it| Language::normalised(it).ok());
+        if self.translation_of.is_some() && language.is_none() {
+            return Err(Failure::usage("the language of the translation was not given")
+                .hint("add `--language TAG`, such as `--language pt-BR`"));
+        }
+        let at = At::new(context, collection, &[])?;
+        let relations = at.relations(wanted)?;
+        let request = RelationRequest { action: RelationAction::Link, relations, language };
+        at.check(context, &plan_for_new(at.collections(), &request)?)?;
+        Ok(Some(NewRelations { at, request }))
+    }
+}
+
+impl NewRelations {
+    /// The relations that the sidecars of the new items have.
+    pub(super) fn of_items(&self) -> Result<Relations, Failure> {
+        let mut relations = Relations::default();
+        for relation in &self.request.relations {
+            let added = relations.add(&relation.kind, &relation.to, None);
+            added.map_err(|error| Failure::usage(error.to_string()))?;
+        }
+        Ok(relations)
+    }
+
+    /// Changes the items that the new item `name` leads to.
+    pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
+        let plan = plan(self.at.collections(), self.at.home, name, &self.request)?;
+        if plan.is_own_alone() {
+            return Ok(());
+        }
+        let mut done = Ok(());
+        let completed = self.at.carry_out(context, &plan, &mut |_, result| match result {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(error) => {
+                done = Err(Failure::from(error));
+                ControlFlow::Break(())
+            }
+        });
+        completed.and(done).map_err(|failure| {
+            let flags = self.request.relations.iter().map(|it| flag(&it.kind, it.to.as_str()));
+            let flags = flags.collect::<Vec<_>>().join(" ");
+            let message =
+                format!("`{name}` was deposited, and the items that it leads to do not lead back");
+            Failure::new(failure.exit, message)
+                .caused_by(failure.in_one_line())
+                .hint(format!("`urepo relate {name} {flags}` completes it"))
+        })?;
+        plan.left.iter().for_each(|left| tell_left(context, name, left));
+        Ok(())
+    }
+}
