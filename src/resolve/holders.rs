@@ -101,22 +101,24 @@ impl<'a> Holders<'a> {
         }
     }
 
-    /// The names of the items that carry a label.
+    /// The name of the item that carries a label.
     fn name(&self, label: &Identifier) -> Result<Option<RepositoryName>, CollectionError> {
         let mut names: Vec<RepositoryName> = Vec::new();
+        let mut failed = None;
         for collection in self.collections {
             match collection.find(label.as_str()) {
                 Ok(item) => names.push(item.name().clone()),
                 Err(CollectionError::Ambiguous { names: several, .. }) => names.extend(several),
                 Err(error) if error.is_absence() => {}
-                Err(error) => return Err(error),
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
         names.sort_unstable();
         names.dedup();
-        match names.as_slice() {
-            [] => Ok(None),
-            [name] => Ok(Some(name.clone())),
+        match (names.as_slice(), failed) {
+            ([], Some(error)) => Err(error),
+            ([], None) => Ok(None),
+            ([name], _) => Ok(Some(name.clone())),
             _ => Err(CollectionError::Ambiguous { text: label.to_string(), names }),
         }
     }

@@ -179,6 +179,9 @@ fn a_path_is_that_of_a_file_of_the_item() {
     assert_eq!(path, world.path("c").join(name(3)).join("doc/é 3.txt"));
     let files = ask("?ibiurl.verblist=GetFileList").unwrap().target;
     assert_eq!(files, Target::Files(vec![PayloadPath::from_text("é 0.txt").unwrap()]));
+    // Section 11: the list of files of the Portuguese item.
+    let found = ask("+(pt)?ibiurl.verblist=GetFileList").unwrap();
+    assert_eq!(found.target, Target::Files(vec![PayloadPath::from_text("é 2.txt").unwrap()]));
     for absent in [
         "/b.txt",
         "/../item.toml",

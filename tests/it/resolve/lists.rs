@@ -129,6 +129,26 @@ fn an_unknown_item_has_no_pairs_and_a_deleted_one_five() {
     assert_eq!(pairs.get("timestamp"), Some("2026-10-01T12:00:00Z"));
 }
 
+/// Section 7.6: an Archive that serves simple persistent URLs only. Nothing stands in for what is asked.
+#[test]
+fn a_minimal_archive_has_no_url_for_verbs() {
+    let mut archive = archive(0);
+    archive.relations.truncate(1);
+    let ask = |verbs: &str| {
+        let identifier = "8JMKD3MGP8W/35MME4E".parse().unwrap();
+        let (addresses, path, verbs) = (Vec::new(), Vec::new(), verbs.parse().unwrap());
+        answer(&Request::Url(UrlRequest { addresses, path, identifier, verbs }), &archive).unwrap()
+    };
+    assert!(ask("").get("url").is_some());
+    for verbs in
+        ["GetLastEdition", "GetTranslation", "GetMetadata", "GetTranslation(pt) GetMetadata"]
+    {
+        let names: Vec<_> = ask(verbs).iter().map(|(name, _)| name.to_owned()).collect();
+        let expected = ["archiveaddress", "ibi", "ibi.archiveservice", "ibi.platformsoftware"];
+        assert_eq!(names, expected, "{verbs}");
+    }
+}
+
 /// Section 7.3: the related item may live elsewhere; filter rule 6.
 #[test]
 fn the_identifier_of_a_translation_elsewhere_is_passed_on() {
