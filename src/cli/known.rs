@@ -11,7 +11,7 @@ use super::config::Origin;
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::human;
+use super::{human, shell};
 
 /// Collections that can be compared: each with an id of its own.
 #[derive(Debug)]
@@ -136,6 +136,18 @@ impl Known {
             (None, Some(error)) => Err(error.into()),
             (None, None) => Err(self.no_item(text)),
         }
+    }
+
+    /// That two of the collections, given by their numbers, say that they hold the Original.
+    pub(crate) fn two_originals(&self, name: &RepositoryName, at: [usize; 2]) -> Failure {
+        let paths = at.map(|at| self.collections[at].path());
+        let [first, second] = paths.map(|path| path.display());
+        let failure = Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
+            .caused_by(format!("`{first}` and `{second}` both say that they hold it"));
+        let [first, second] = paths.map(shell::word);
+        failure.hint(format!(
+            "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
+        ))
     }
 
     /// That none of the collections has an item.

@@ -18,10 +18,11 @@ const TABLES: [&str; 3] = ["[metadata]", "[relations]", ORIGIN_LINE];
 
 impl SidecarText {
     /// Whether this is the sealed text of a Copy of the Original with the sidecar `original`, which is valid and
-    /// sealed: apart from the seals they differ in the state, and in where and when the Copy was made.
+    /// sealed, in the collection `holder`: apart from the seals they differ in the state, and in when the Copy was made
+    /// and where.
     ///
     /// `false` says nothing: what is spelt in an unusual way has to be read.
-    pub(crate) fn is_copy_of(&self, original: &SidecarText) -> bool {
+    pub(crate) fn is_copy_of(&self, original: &SidecarText, holder: &str) -> bool {
         let (SidecarText::Held(copy), SidecarText::Held(original)) = (self, original) else {
             return false;
         };
@@ -29,13 +30,13 @@ impl SidecarText {
         else {
             return false;
         };
-        is_sealed_copy(copy, original).unwrap_or(false)
+        is_sealed_copy(copy, original, holder).unwrap_or(false)
     }
 }
 
-fn is_sealed_copy(copy: &str, original: &str) -> Option<bool> {
+fn is_sealed_copy(copy: &str, original: &str, holder: &str) -> Option<bool> {
     let ((copy, seal), (original, _)) = (split(copy)?, split(original)?);
-    Some(is_copy(copy, original)? && Digest::of(copy.as_bytes()) == seal)
+    Some(is_copy(copy, original, holder)? && Digest::of(copy.as_bytes()) == seal)
 }
 
 /// What the seal covers, and what it says.
@@ -45,7 +46,7 @@ fn split(text: &str) -> Option<(&str, Digest)> {
     covered.ends_with('\n').then_some((covered, digest.parse().ok()?))
 }
 
-fn is_copy(copy: &str, original: &str) -> Option<bool> {
+fn is_copy(copy: &str, original: &str, holder: &str) -> Option<bool> {
     let (copied, payload) = copy.split_once(PAYLOAD_LINE)?;
     let (head, original_payload) = original.split_once(PAYLOAD_LINE)?;
     if payload != original_payload {
@@ -57,7 +58,7 @@ fn is_copy(copy: &str, original: &str) -> Option<bool> {
     for line in head.split('\n') {
         let mut theirs = lines.next()?;
         while table == ORIGIN_LINE
-            && let Some(key) = added_key(theirs).filter(|key| !added.contains(key))
+            && let Some(key) = added_key(theirs, holder).filter(|key| !added.contains(key))
         {
             added.push(key);
             theirs = lines.next()?;
@@ -75,10 +76,10 @@ fn is_copy(copy: &str, original: &str) -> Option<bool> {
 }
 
 /// The key of a line that copying adds to `[origin]`.
-fn added_key(line: &str) -> Option<&str> {
+fn added_key<'a>(line: &'a str, holder: &str) -> Option<&'a str> {
     let (key, value) = line.split_once(" = ")?;
     let is_added = match key {
-        "collection" => string(value).is_some(),
+        "collection" => string(value).is_some_and(|id| id == holder),
         "copied" => instant(value).is_some(),
         _ => false,
     };
@@ -157,16 +158,17 @@ mode = "0644"
         let NewText::Held(copy) = after.rewritten(&original, &before).unwrap() else {
             unreachable!("because it is short")
         };
-        assert!(SidecarText::Held(copy).is_copy_of(&original));
+        assert!(SidecarText::Held(copy).is_copy_of(&original, "0a1b"));
     }
 
     #[test]
     fn a_copy_is_one_of_the_same_original_only() {
         let original = sealed(HEAD);
         let same = sealed(&copy(HEAD));
-        assert!(same.is_copy_of(&original));
-        assert!(!original.is_copy_of(&original), "two Originals");
-        assert!(!same.is_copy_of(&same));
+        assert!(same.is_copy_of(&original, "0a1b"));
+        assert!(!original.is_copy_of(&original, "0a1b"), "two Originals");
+        assert!(!same.is_copy_of(&same, "0a1b"));
+        assert!(!same.is_copy_of(&original, "0a1c"), "it has migrated");
         for (old, new) in [
             ("Rainfall", "Rain"),
             ("timestamp = 2026-11-21T02:13:05Z", "timestamp = 2026-11-21T02:13:06Z"),
@@ -179,10 +181,10 @@ mode = "0644"
         ] {
             let other = HEAD.replacen(old, new, 1);
             assert_ne!(other, HEAD);
-            assert!(!sealed(&copy(&other)).is_copy_of(&original), "{new}");
-            assert!(!same.is_copy_of(&sealed(&other)), "{new}");
+            assert!(!sealed(&copy(&other)).is_copy_of(&original, "0a1b"), "{new}");
+            assert!(!same.is_copy_of(&sealed(&other), "0a1b"), "{new}");
             let is_usual = !new.contains("handover");
-            let is_copy = sealed(&copy(&other)).is_copy_of(&sealed(&other));
+            let is_copy = sealed(&copy(&other)).is_copy_of(&sealed(&other), "0a1b");
             assert_eq!(is_copy, is_usual, "{new}");
         }
     }
@@ -201,7 +203,7 @@ mode = "0644"
                 // A seal in capitals is the same seal.
                 let is_same = Sidecar::read(&rotten) == read;
                 let rotten = SidecarText::Held(rotten);
-                assert_eq!(rotten.is_copy_of(&original), is_same, "bit {bit} of byte {at}");
+                assert_eq!(rotten.is_copy_of(&original, "0a1b"), is_same, "bit {bit} of byte {at}");
             }
         }
     }
@@ -215,7 +217,7 @@ mode = "0644"
             };
             let original = with("");
             let other = with("collection = \"0a1b\"\n").replacen("\"Original\"", "\"Copy\"", 1);
-            assert!(!sealed(&other).is_copy_of(&sealed(&original)), "{value}");
+            assert!(!sealed(&other).is_copy_of(&sealed(&original), "0a1b"), "{value}");
         }
     }
 }

@@ -47,12 +47,16 @@ pub enum Replaces {
     Tombstone,
 }
 
-/// Decides about one item: what `from` says in the collection with the id `source`, what the collection
-/// with the id `destination` has, and what is wanted.
+/// What a sidecar says, and the ids of the collections that held it: first the one where it is now, then
+/// those that handed it over to that one, as far as its sidecar does not name them.
+pub(super) type Held<'a> = (&'a Sidecar, &'a [&'a str]);
+
+/// Decides about one item: what the source says, what the collection with the id `destination` has, and what
+/// is wanted.
 pub(super) fn decide(
     verb: Verb,
     rules: Rules,
-    (from, source): (&Sidecar, &str),
+    (from, source): Held<'_>,
     (to, destination): (Option<&Sidecar>, &str),
 ) -> Result<Step, Refusal> {
     let state = from.state;
@@ -93,16 +97,15 @@ fn from_copy(copy: &Sidecar, (tombstone, holder): (&Sidecar, &str)) -> Result<St
     if tombstone.origin.contains_key("collection") {
         return Err(Refusal::DeletedElsewhere);
     }
-    if !is_copy_of(copy, tombstone, holder) {
+    if !is_copy_of(copy, (tombstone, &[holder])) {
         return Err(Refusal::OtherOriginal);
     }
     if is_same_content(copy, tombstone) { Ok(Step::Revive) } else { Err(Refusal::OtherContent) }
 }
 
-/// Decides what the deletion that `tombstone` records in the collection `source` means for the
-/// destination. Only a Copy of the deleted Original goes, and none that is newer than the deletion.
+/// Decides what the deletion that `tombstone` records at the source means for the destination. Only a Copy of the deleted Original goes, and none that is newer than the deletion.
 pub(super) fn decide_deleted(
-    (tombstone, source): (&Sidecar, &str),
+    (tombstone, source): Held<'_>,
     to: Option<&Sidecar>,
 ) -> Result<Option<Step>, Refusal> {
     let Some(to) = to else { return Ok(Some(Step::Bury(Replaces::Nothing))) };
@@ -116,7 +119,7 @@ pub(super) fn decide_deleted(
         State::Copy if has_travelled && tombstone.made_of() == to.made_of() => {
             Some(Step::Bury(Replaces::Copy))
         }
-        State::Copy if !has_travelled && is_copy_of(to, tombstone, source) => {
+        State::Copy if !has_travelled && is_copy_of(to, (tombstone, source)) => {
             Some(Step::Bury(Replaces::Copy))
         }
         State::Copy | State::Original => None,
@@ -127,19 +130,23 @@ pub(super) fn decide_deleted(
 fn over_copy(
     verb: Verb,
     rules: Rules,
-    (from, source): (&Sidecar, &str),
+    (from, source): Held<'_>,
     to: &Sidecar,
 ) -> Result<Step, Refusal> {
     let behind = to.timestamp < from.timestamp;
     match (behind, is_same_content(from, to)) {
         (false, false) => return Err(Refusal::OtherContent),
         // What may only call itself the Original must not replace what is a Copy of another one.
-        (true, _) if !is_copy_of(to, from, source) => return Err(Refusal::OtherOriginal),
+        (true, _) if !is_copy_of(to, (from, source)) => return Err(Refusal::OtherOriginal),
         _ => {}
     }
+    // An Original that was handed over is as old as it was, but its Copies name the giver.
+    let names_giver = to.made_of() != source.first().copied() && is_copy_of(to, (from, source));
+    let is_current = !(behind || names_giver && to.timestamp == from.timestamp);
     match verb {
         Verb::Migrate => Ok(Step::HandOver(Replaces::Copy)),
-        Verb::Copy | Verb::Refresh if !behind => Ok(Step::Skip),
+        Verb::Copy if !behind && !rules.refresh => Ok(Step::Skip),
+        Verb::Copy | Verb::Refresh if is_current => Ok(Step::Skip),
         Verb::Refresh => Ok(Step::Copy(Replaces::Copy)),
         Verb::Copy if rules.refresh => Ok(Step::Copy(Replaces::Copy)),
         Verb::Copy => Err(Refusal::Stale),
@@ -174,11 +181,10 @@ fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
     a.payload == b.payload && a.files == b.files && a.has_description_of(b)
 }
 
-/// Whether `copy` was made of `original`, which the collection `source` holds now: from there, or from
-/// a collection that has handed the Original over since.
-fn is_copy_of(copy: &Sidecar, original: &Sidecar, source: &str) -> bool {
+/// Whether `copy` was made of `original`: where that is now, or in a collection that has handed it over since.
+fn is_copy_of(copy: &Sidecar, (original, holders): Held<'_>) -> bool {
     let Some(made_of) = copy.made_of() else { return false };
     let handovers = original.origin.get("handovers").and_then(Value::as_array);
     let mut givers = handovers.into_iter().flatten().filter_map(|it| it.get("from")?.as_str());
-    made_of == source || givers.any(|giver| giver == made_of)
+    holders.contains(&made_of) || givers.any(|giver| giver == made_of)
 }

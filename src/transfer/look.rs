@@ -9,11 +9,13 @@ use super::staged::Staged;
 use super::{Options, Refusal, RunMode, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::disk::{FileStat, PathError};
-use crate::holdings::{Giver, OriginalError, Remains, may_be_original, refuse_put_back};
+use crate::holdings::{
+    Giver, OriginalError, Remains, follow, holdings, may_be_original, refuse_put_back,
+};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-use crate::sidecar::Party;
+use crate::sidecar::{Party, Sidecar};
 
 /// What is to be done with an item.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
@@ -84,8 +86,13 @@ impl Shared<'_> {
         if self.options.verb == Verb::Refresh && !is_copy_of(&source, to.as_ref()) {
             return Ok(Decision::Prepared(Prepared::Passed));
         }
-        let own = (&source.sidecar, self.from.id());
         let there = to.as_ref().map(|(_, read)| &read.sidecar);
+        let giver = there.and_then(Sidecar::made_of).filter(|id| *id != self.from.id());
+        let holders: Vec<_> = match giver {
+            Some(giver) if self.came_from(giver, name)? => vec![self.from.id(), giver],
+            _ => vec![self.from.id()],
+        };
+        let own = (&source.sidecar, &*holders);
         let step = if brings {
             decide_deleted(own, there)
         } else {
@@ -137,6 +144,18 @@ impl Shared<'_> {
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
     }
 
+    /// Whether the collection `giver`, or those that it handed the Original to, say that it went to the source.
+    /// An item that migrates by being renamed does not say so itself.
+    fn came_from(&self, giver: &str, name: &RepositoryName) -> Result<bool, PathError> {
+        let others: Vec<_> = self.peers.collections.iter().collect();
+        if others.iter().all(|other| other.id() != giver) {
+            return Ok(false);
+        }
+        let found = holdings(name, &others);
+        let trail = follow(name, [giver.to_owned()], self.to, &others, &found)?;
+        Ok(trail.holders.contains(self.from.id()))
+    }
+
     /// The stamp of the sidecar of `item`, at the destination, if its text shows that nothing is to be done. Where
     /// it does not, or cannot be read, the sidecar is read whole.
     fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<FileStat> {
@@ -145,7 +164,7 @@ impl Shared<'_> {
             return None;
         }
         let (text, stamp) = item.stamped_text().ok()?;
-        text.is_copy_of(&source.text).then_some(stamp)
+        text.is_copy_of(&source.text, self.from.id()).then_some(stamp)
     }
 
     /// Makes sure that what has to be moved within a collection can be, before anything is copied.

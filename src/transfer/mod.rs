@@ -163,7 +163,8 @@ pub struct Transfer<'a> {
     pub source_writer: Option<Writer>,
     /// How items are transferred.
     pub options: Options,
-    /// Asked, as the source is, before a deleted Original comes back ([`Rules::revive`]).
+    /// Asked, as the source is, before a deleted Original comes back ([`Rules::revive`]), and where the Original
+    /// of a Copy went that was made in another collection.
     pub peers: Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,

@@ -33,6 +33,7 @@ mod repair;
 mod resolve;
 mod sidecar;
 mod stages;
+mod storage_rules;
 mod support;
 mod tidy;
 mod transfer;

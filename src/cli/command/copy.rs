@@ -87,7 +87,7 @@ impl Copy {
         }
         let from = context.collection()?;
         let to = other(context, &self.to)?;
-        let known = if self.revive || self.under_replicated {
+        let known = if self.revive || self.refresh || self.under_replicated {
             let extra: Vec<_> = std::iter::once(&self.to).chain(&self.others).cloned().collect();
             Some(context.known(&extra)?)
         } else {

@@ -59,7 +59,7 @@ impl Refresh {
                 to: &to,
                 verb: Verb::Refresh,
                 rules: Rules::default(),
-                peers: Peers::default(),
+                peers: Peers { collections: &known.collections, ..Peers::default() },
                 state: None,
                 tombstones: Tombstones::Pass,
                 on_error: self.on_error.into(),
@@ -86,7 +86,7 @@ impl Refresh {
     }
 }
 
-/// Whether an item that was asked for is there, and its Original, too; notes it if not.
+/// Whether an item that was named is there, and its one Original is known; notes it if not.
 fn can_be_refreshed(
     name: &RepositoryName,
     to: &Collection,
@@ -95,7 +95,7 @@ fn can_be_refreshed(
 ) -> bool {
     let failure = match to.item(name) {
         Err(error) => Failure::from(error),
-        Ok(_) => match lacks_original(name, to, known) {
+        Ok(_) => match obstacle(name, to, known) {
             None => return true,
             Some(failure) => failure,
         },
@@ -104,10 +104,14 @@ fn can_be_refreshed(
     false
 }
 
-/// That no known collection has the Original of a Copy.
-fn lacks_original(name: &RepositoryName, to: &Collection, known: &Known) -> Option<Failure> {
+/// That the known collections have no Original of a Copy, or more than one.
+fn obstacle(name: &RepositoryName, to: &Collection, known: &Known) -> Option<Failure> {
     let is_to = |at: usize| known.collections[at].id() == to.id();
-    let concerns = holdings(name, &known.collections).concerns(|_| 0);
+    let found = holdings(name, &known.collections);
+    if let [first, second, ..] = found.originals()[..] {
+        return Some(known.two_originals(name, [first, second]));
+    }
+    let concerns = found.concerns(|_| 0);
     concerns.into_iter().find_map(|concern| match concern {
         Concern::Orphan(at) if is_to(at) => {
             let message = format!("no known collection has the Original of `{name}`");

@@ -159,9 +159,7 @@ fn failure(known: &Known, error: ResolveError) -> Failure {
             known.no_item(identifier.as_str())
         }
         ResolveError::TwoOriginals { name, collections } => match collections[..] {
-            [first, second, ..] => {
-                super::whereis::two_originals(known, name.as_str(), [first, second])
-            }
+            [first, second, ..] => known.two_originals(&name, [first, second]),
             _ => Failure::from(ResolveError::TwoOriginals { name, collections }),
         },
         error => {

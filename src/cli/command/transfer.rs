@@ -47,7 +47,7 @@ pub(super) struct TransferRun<'a> {
     pub(super) to: &'a Collection,
     pub(super) verb: Verb,
     pub(super) rules: Rules,
-    /// Asked before a deleted Original comes back.
+    /// Asked before a deleted Original comes back, and where the Original of a Copy went.
     pub(super) peers: Peers<'a>,
     pub(super) state: Option<State>,
     pub(super) tombstones: Tombstones,

@@ -72,7 +72,7 @@ fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
         return Err(known.no_item(text));
     }
     if let [first, second, ..] = found.originals()[..] {
-        return Err(two_originals(known, name.as_str(), [first, second]));
+        return Err(known.two_originals(name, [first, second]));
     }
     for holding in &found.all {
         if let Err(error) = &holding.record {
@@ -85,18 +85,6 @@ fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
         }
     }
     Ok(())
-}
-
-/// That an item has more than one Original.
-pub(super) fn two_originals(known: &Known, name: &str, at: [usize; 2]) -> Failure {
-    let paths = at.map(|at| known.collections[at].path());
-    let [first, second] = paths.map(|path| path.display());
-    let failure = Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
-        .caused_by(format!("`{first}` and `{second}` both say that they hold it"));
-    let [first, second] = paths.map(shell::word);
-    failure.hint(format!(
-        "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
-    ))
 }
 
 fn tell(context: &Context, known: &Known, found: &Holdings) -> Done {

@@ -111,7 +111,8 @@ fn hint_for_refusal(
         }
         Refusal::OtherOriginal => {
             format!(
-                "`urepo -c {to} whereis {name}` tells what there is; delete the Copy, then copy"
+                "`urepo -c {to} refresh {name} --from {from} --from PATH` asks the collection that it was \
+                 copied from; or delete the Copy, then copy"
             )
         }
         Refusal::Unburied => format!("`urepo -c {to} delete {name}` moves them to the trash"),
