@@ -112,7 +112,7 @@ fn tell(context: &Context, event: &Event) -> Done {
     let Event { date, event: kind, id, command, machine, .. } = event;
     let kind = word(*kind);
     let by = event.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
-    let mut line = format!("{date}  {kind:<12}  {id}  {command}{by} on {machine}");
+    let mut line = format!("{date}  {kind:<21}  {id}  {command}{by} on {machine}");
     for (what, id, name) in
         [("from", &event.from, &event.from_name), ("to", &event.to, &event.to_name)]
     {
