@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::register::{Claimant, keep};
 use super::tree::PrefixTree;
-use super::{Collection, CollectionError, Network, Register, Subsystem, Takeover};
+use super::{Collection, CollectionError, Network, Register, Spread, Subsystem, Takeover, spatial};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::disk::{Dir, LockError, resolved};
@@ -14,6 +14,7 @@ use crate::distributor::{
 use crate::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::layout;
+use crate::sidecar::Metadata;
 use crate::wait::Waiter;
 
 /// A label: the two forms of a new identifier.
@@ -30,7 +31,7 @@ pub struct Label {
 /// How labels are issued.
 #[derive(Clone, Debug)]
 pub struct IssueOptions {
-    /// The subsystem, by name or prefix; any that need not wait unless given.
+    /// The subsystem, by name or prefix; the one that takes the item unless given.
     pub subsystem: Option<String>,
     /// A granularity in place of the subsystem's.
     pub granularity: Option<Setting>,
@@ -62,12 +63,17 @@ pub struct Issuer<'a> {
     lost: Vec<Memory>,
     patience: Patience,
     collection: &'a Collection,
+    /// Whether a person chose the subsystem: no rule does then.
+    is_chosen: bool,
+    /// Counts the items that were spread over subsystems.
+    turn: usize,
     register: Register,
     /// What was odd about the register, to be told with the first labels.
     notices: Vec<Notice>,
 }
 
 struct Source<'a> {
+    subsystem: &'a Subsystem,
     distributor: Distributor<'a>,
     tree: PrefixTree<'a>,
     ibip_prefix: Option<IbipPrefix>,
@@ -112,6 +118,7 @@ impl<'a> Issuer<'a> {
             distributor.trust = options.trust;
             distributor.interrupt = options.interrupt.clone();
             sources.push(Source {
+                subsystem,
                 distributor,
                 tree: PrefixTree::of(collection, prefix),
                 ibip_prefix: subsystem.ibip_prefix()?,
@@ -124,8 +131,9 @@ impl<'a> Issuer<'a> {
             });
         }
         let (patience, register) = (options.patience, options.register.clone());
-        let notices = Vec::new();
-        let mut issuer = Issuer { sources, lost, patience, collection, register, notices };
+        let (is_chosen, turn, notices) = (options.subsystem.is_some(), 0, Vec::new());
+        let mut issuer =
+            Issuer { sources, lost, patience, collection, is_chosen, turn, register, notices };
         if options.purpose == IssuePurpose::Issue {
             issuer.claim(Takeover::Refuse)?;
         }
@@ -149,11 +157,46 @@ impl<'a> Issuer<'a> {
         Ok(())
     }
 
-    /// Gives up to `count` labels, at least one; durable, in order within a subsystem.
-    ///
-    /// Where there are several subsystems, the first that need not wait gives them.
+    /// The subsystems that may name an item with this description and size of payload, for
+    /// [`Issuer::issue_from`].
+    pub(crate) fn choose(&mut self, metadata: &Metadata, bytes: u64) -> Vec<usize> {
+        let all: Vec<_> = self.sources.iter().map(|source| source.subsystem).collect();
+        let mut chosen = if self.is_chosen || all.len() == 1 {
+            Vec::new()
+        } else {
+            spatial::choose(&all, metadata, bytes)
+        };
+        // A subsystem whose memory is lost names nothing.
+        if chosen.is_empty() {
+            chosen = (0..all.len()).collect();
+        }
+        self.in_turn(chosen)
+    }
+
+    /// Those of `among` whose turn it is.
+    fn in_turn(&mut self, among: Vec<usize>) -> Vec<usize> {
+        match self.collection.settings().spread {
+            Spread::Turn if among.len() > 1 => {
+                self.turn = self.turn.wrapping_add(1);
+                vec![among[self.turn % among.len()]]
+            }
+            Spread::First | Spread::Turn => among,
+        }
+    }
+
+    /// Gives up to `count` labels of any subsystem, at least one; durable, in order within a subsystem.
     pub fn issue(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
-        let (at, issued) = self.issue_dates(count)?;
+        let among = self.in_turn((0..self.sources.len()).collect());
+        self.issue_from(&among, count)
+    }
+
+    /// The same, of the first of these subsystems that need not wait.
+    pub(crate) fn issue_from(
+        &mut self,
+        among: &[usize],
+        count: usize,
+    ) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
+        let (at, issued) = self.issue_dates(among, count)?;
         let labels = issued.dates.iter().map(|date| self.sources[at].label(*date));
         let notices = self.notices.drain(..).chain(issued.notices).collect();
         Ok((labels.collect::<Result<_, _>>()?, notices))
@@ -170,12 +213,16 @@ impl<'a> Issuer<'a> {
         self.patience = Patience { lock, date: Some(Duration::ZERO) };
     }
 
-    fn issue_dates(&mut self, count: usize) -> Result<(usize, Issued), CollectionError> {
+    fn issue_dates(
+        &mut self,
+        among: &[usize],
+        count: usize,
+    ) -> Result<(usize, Issued), CollectionError> {
         let at_once = Patience { lock: Duration::ZERO, date: Some(Duration::ZERO) };
         let mut least_wait: Option<(Duration, usize)> = None;
-        if self.sources.len() > 1 {
-            for (at, source) in self.sources.iter_mut().enumerate() {
-                let wait = match source.issue(count, at_once) {
+        if among.len() > 1 {
+            for &at in among {
+                let wait = match self.sources[at].issue(count, at_once) {
                     Ok(issued) => return Ok((at, issued)),
                     Err(DistributorError::TooLong { wait, .. }) => wait,
                     Err(DistributorError::ClockBehind { behind, .. }) => behind,
@@ -187,7 +234,8 @@ impl<'a> Issuer<'a> {
                 }
             }
         }
-        let at = least_wait.map_or(0, |(_, at)| at);
+        let first = among.first().copied().unwrap_or(0);
+        let at = least_wait.map_or(first, |(_, at)| at);
         Ok((at, self.sources[at].issue(count, self.patience)?))
     }
 

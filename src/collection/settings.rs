@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 
+use super::spatial::{Spread, Takes};
 use crate::distributor::Setting;
 use crate::identity::{Host, IbipPrefix, ParseError, Prefix};
 
@@ -35,6 +36,9 @@ pub struct Settings {
     /// A wish, not a rule: nothing is refused where there are fewer, but `status` reports it.
     #[serde(default)]
     pub copies: u32,
+    /// Which of several subsystems that take an item names it.
+    #[serde(default)]
+    pub spread: Spread,
     /// Who hands out names here, the first one by preference.
     #[serde(default, rename = "subsystem")]
     pub subsystems: Vec<Subsystem>,
@@ -90,6 +94,8 @@ pub struct Subsystem {
     pub granularity: Setting,
     /// The directory of the memory, where several collections of one host share the prefix.
     pub distributor: Option<PathBuf>,
+    /// Which items it names; all that no other subsystem takes unless given.
+    pub takes: Option<Takes>,
 }
 
 fn host<'de, D: Deserializer<'de>>(input: D) -> Result<Host, D::Error> {
@@ -118,6 +124,7 @@ impl Subsystem {
             ip_port: ibip_port(),
             granularity: Setting::Auto,
             distributor: None,
+            takes: None,
         }
     }
 
@@ -142,6 +149,7 @@ impl Settings {
             durability: Durability::Full,
             network: Network::Refuse,
             copies: 0,
+            spread: Spread::First,
             subsystems,
         }
     }
@@ -186,6 +194,12 @@ impl Settings {
                 }
                 addresses.push(address);
             }
+        }
+        let take_all = settings.subsystems.iter().filter(|it| it.takes.is_none()).count();
+        if take_all == 0 && !settings.subsystems.is_empty() {
+            return Err(
+                "every subsystem has `takes`: one without it names all other items".to_owned()
+            );
         }
         Ok(settings)
     }

@@ -1,6 +1,7 @@
 //! The preparing side: what is staged gets names and sidecars, group by group, while the group before is
 //! forced to the disk and put in place.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
@@ -82,33 +83,41 @@ impl Preparer<'_, '_> {
     /// Takes labels for all items; where that fails, the items without one fail too.
     fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<LabeledItem> {
         let mut named = Vec::with_capacity(staged.len());
-        let mut waiting = Vec::new();
+        let mut waiting: BTreeMap<Vec<usize>, Vec<Staged>> = BTreeMap::new();
         for staged in staged {
             match staged.given.label.clone() {
                 Some(label) => named.push(LabeledItem { staged, label }),
-                None => waiting.push(staged),
+                None => {
+                    let subsystems = self.issuer.choose(&staged.metadata, staged.payload.bytes);
+                    waiting.entry(subsystems).or_default().push(staged);
+                }
             }
         }
-        let mut waiting = waiting.into_iter();
-        while waiting.len() > 0 {
-            match self.issuer.issue(waiting.len()) {
-                Ok((labels, told)) => {
-                    group.notices.extend(told);
-                    let pairs = labels.into_iter().zip(&mut waiting);
-                    named.extend(pairs.map(|(label, staged)| LabeledItem { staged, label }));
-                }
-                Err(CollectionError::Distributor(_)) if self.interrupt.requested() => {
-                    let left = waiting.map(|staged| staged.fails(DepositError::Interrupted));
-                    group.ended.extend(left);
-                    break;
-                }
-                Err(error) => {
-                    let left = waiting.map(|staged| staged.fails(DepositError::GroupFailed));
-                    group.ended.extend(left);
-                    group.fatal = Some(error.into());
-                    break;
+        let mut failed = false;
+        for (subsystems, staged) in waiting {
+            let mut waiting = staged.into_iter();
+            while waiting.len() > 0 && !failed {
+                match self.issuer.issue_from(&subsystems, waiting.len()) {
+                    Ok((labels, told)) => {
+                        group.notices.extend(told);
+                        let pairs = labels.into_iter().zip(&mut waiting);
+                        named.extend(pairs.map(|(label, staged)| LabeledItem { staged, label }));
+                    }
+                    Err(CollectionError::Distributor(_)) if self.interrupt.requested() => {
+                        failed = true;
+                    }
+                    Err(error) => {
+                        group.fatal = Some(error.into());
+                        failed = true;
+                    }
                 }
             }
+            let fails = |staged: Staged| match group.fatal {
+                None => staged.fails(DepositError::Interrupted),
+                Some(_) => staged.fails(DepositError::GroupFailed),
+            };
+            let left: Vec<_> = waiting.map(fails).collect();
+            group.ended.extend(left);
         }
         named
     }

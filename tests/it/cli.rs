@@ -18,6 +18,7 @@ mod removal;
 mod settings;
 mod status;
 mod strange_names;
+mod subsystems;
 mod table;
 mod tombstones;
 mod transfer;

@@ -58,9 +58,15 @@ const COLLECTION: Format = Format {
                      missing",
                 ),
                 (
+                    "spread",
+                    "string",
+                    "of several subsystems that may name an item: `first`, the default: the first that need not \
+                     wait; `turn`: each in its turn",
+                ),
+                (
                     "[[subsystem]]",
                     "tables",
-                    "what issues identifiers; the first by default. Without one, none are issued",
+                    "what issues identifiers. Without one, none are issued",
                 ),
             ],
         },
@@ -86,6 +92,12 @@ const COLLECTION: Format = Format {
                     "distributor",
                     "path, optional",
                     "the directory of a memory shared by several collections of one host",
+                ),
+                (
+                    "takes",
+                    "table, optional",
+                    "which items it names: terms of Dublin Core with the values of which an item has one, \
+                     `min_bytes`, `max_bytes`; at least one subsystem has no `takes`, and names all others",
                 ),
             ],
         },
