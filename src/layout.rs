@@ -46,6 +46,8 @@ pub const INDEX_MAKING: &str = "index.making";
 pub const INDEX_STALE: &str = "index.stale";
 /// The lock for rebuilding missing parts of [`OWN`], in [`OWN`].
 pub const REBUILDING: &str = "rebuild.lock";
+/// The lock for making the first directory of a prefix, in [`OWN`].
+pub const PREFIX_LOCK: &str = "prefix.lock";
 /// The lock for writing into [`VERIFIED`], in it.
 pub const VERIFIED_LOCK: &str = "lock";
 /// The sidecar, in an item's directory.

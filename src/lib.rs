@@ -81,6 +81,7 @@
 //!     index.lock  index.making              locks for using and building the index
 //!     index.stale                           a note that the index missed a change
 //!     rebuild.lock                          lock for rebuilding parts of `.urepo`
+//!     prefix.lock                           lock for making the first directory of a prefix
 //!     verified/<prefix>+<year>              when each item was last verified; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: always four levels
 //!     item.toml                             its sidecar

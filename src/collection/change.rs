@@ -8,9 +8,10 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
+use super::tree::PrefixTree;
 use super::{Collection, CollectionError, InventoryChange, StoredItem, Writer};
 use crate::clock::Clock;
-use crate::disk::{Dir, Kind, PathError, open_at_most};
+use crate::disk::{Dir, Kind, Lock, LockError, LockMode, PathError, open_at_most};
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::sidecar::NewText;
@@ -188,6 +189,35 @@ impl Collection {
             dir = dir.ensure_lasting_dir(&component.to_string_lossy())?;
         }
         Ok(dir)
+    }
+
+    /// The same for the year of items that come from elsewhere, whose prefix may be spelt in capitals.
+    ///
+    /// Two spellings of a prefix would be two places for one name, and putting an item in place would not notice the
+    /// other one. So the first directory of a prefix is made under a lock. `AlreadyExists` if another process has made
+    /// one that is spelt otherwise since this place was chosen.
+    pub(crate) fn ensure_year(&self, year: &Path) -> Result<Dir, PathError> {
+        let Some(prefix) = year.parent() else { return self.ensure_directory(year) };
+        if self.root().stat(prefix)?.is_some() {
+            return self.ensure_directory(year);
+        }
+        let own = self.ensure_own()?;
+        let _lock =
+            Lock::take_unsigned(own, layout::PREFIX_LOCK, LockMode::Exclusive, &self.waiter)
+                .map_err(LockError::into_path_error)?;
+        // Any item of the prefix, which need not keep to the grammar.
+        let item =
+            RepositoryName::parse_as_found(&format!("{}/1995/08.01.00.00", prefix.display()));
+        let spellings = match item {
+            Ok((item, _)) => PrefixTree::new(self.root(), item.prefix()).directories()?,
+            Err(_) => Vec::new(),
+        };
+        if spellings.is_empty() || spellings.iter().any(|spelt| spelt == prefix) {
+            return self.ensure_directory(year);
+        }
+        let spelt = format!("the prefix is there as `{}`", spellings[0].display());
+        let error = std::io::Error::new(std::io::ErrorKind::AlreadyExists, spelt);
+        Err(PathError::new("make", self.root().path_of(prefix), error))
     }
 
     /// Makes sure that nothing can be seen mounted on the way to `place`, where an item is or is to be: what is

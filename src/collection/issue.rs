@@ -160,7 +160,8 @@ impl<'a> Issuer<'a> {
     /// The subsystems that may name an item with this description and size of payload, for
     /// [`Issuer::issue_from`].
     pub(crate) fn choose(&mut self, metadata: &Metadata, bytes: u64) -> Vec<usize> {
-        let all: Vec<_> = self.sources.iter().map(|source| source.subsystem).collect();
+        let all: Vec<_> =
+            self.sources.iter().map(|source| source.subsystem.takes.as_ref()).collect();
         let mut chosen = if self.is_chosen || all.len() == 1 {
             Vec::new()
         } else {

@@ -52,27 +52,23 @@ impl<'a> Lookup<'a> {
         Ok(None)
     }
 
-    /// Where the item called `name` is, or belongs: in the directory of its prefix that has it, else in the one that
-    /// is spelt alike, else in any, else in a new one, spelt as the name is: relative links between items lead there.
-    /// The year, relative to the root, and the name in it.
+    /// Where the item called `name` is, or belongs: in the directory of its prefix, in the first of several that does
+    /// not have it elsewhere, or in a new one, spelt as the name is: relative links between items lead there. The
+    /// year, relative to the root, and the name in it. [`Collection::ensure_year`] makes the directory.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
         let [subdomain, word, year, leaf] = name.components();
-        let spelt = Path::new(subdomain).join(word);
-        let place_in = |prefix: &Path| (prefix.join(year), PathBuf::from(leaf));
         let directories = self.directories(name)?;
-        if directories.is_empty() {
-            // So it is going to be spelt, for all that follow.
-            self.remember(name, [spelt.clone()].into());
-        }
+        let mut place = directories.first();
         if directories.len() > 1 {
             for directory in &*directories {
                 if self.collection.root().stat(directory.join(name.suffix()))?.is_some() {
-                    return Ok(place_in(directory));
+                    place = Some(directory);
+                    break;
                 }
             }
         }
-        let directory = directories.iter().find(|it| **it == spelt).or(directories.first());
-        Ok(place_in(directory.unwrap_or(&spelt)))
+        let prefix = place.map_or_else(|| Path::new(subdomain).join(word), PathBuf::clone);
+        Ok((prefix.join(year), PathBuf::from(leaf)))
     }
 
     pub(super) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {

@@ -6,7 +6,6 @@
 
 use serde::Deserialize;
 
-use super::Subsystem;
 use crate::sidecar::Metadata;
 
 /// Which of several subsystems that take an item names it.
@@ -88,11 +87,10 @@ impl TryFrom<toml::Table> for Takes {
     }
 }
 
-/// The places in `subsystems` of those that may name an item: those that take it, else those that take everything.
-pub(super) fn choose(subsystems: &[&Subsystem], metadata: &Metadata, bytes: u64) -> Vec<usize> {
+/// The places in `rules` of the subsystems that may name an item: those that take it, else those that take everything.
+pub(super) fn choose(rules: &[Option<&Takes>], metadata: &Metadata, bytes: u64) -> Vec<usize> {
     let places = |is_meant: &dyn Fn(Option<&Takes>) -> bool| -> Vec<usize> {
-        let all = subsystems.iter().enumerate();
-        all.filter(|(_, it)| is_meant(it.takes.as_ref())).map(|(at, _)| at).collect()
+        rules.iter().enumerate().filter(|(_, it)| is_meant(**it)).map(|(at, _)| at).collect()
     };
     let taking = places(&|takes| takes.is_some_and(|takes| takes.has(metadata, bytes)));
     if taking.is_empty() { places(&|takes| takes.is_none()) } else { taking }
@@ -102,21 +100,13 @@ pub(super) fn choose(subsystems: &[&Subsystem], metadata: &Metadata, bytes: u64)
 mod tests {
     use super::*;
 
-    fn subsystem(host: &str, takes: &str) -> Subsystem {
-        let takes = (!takes.is_empty()).then(|| toml::from_str(takes).unwrap());
-        Subsystem { takes, ..Subsystem::new(host.parse().unwrap()) }
-    }
-
     #[test]
     fn an_item_goes_to_those_that_take_it_else_to_those_that_take_everything() {
-        let all = [
-            subsystem("all.example.org", ""),
-            subsystem("maps.example.org", "type = ['Map*', 'Image']"),
-            subsystem("large.example.org", "min_bytes = 1000"),
-            subsystem("ana.example.org", "creator = 'Ana Silva'\nmax_bytes = 10"),
-            subsystem("other.example.org", ""),
-        ];
-        let all: Vec<_> = all.iter().collect();
+        let takes = |text| toml::from_str::<Takes>(text).unwrap();
+        let maps = takes("type = ['Map*', 'Image']");
+        let large = takes("min_bytes = 1000");
+        let anas = takes("creator = 'Ana Silva'\nmax_bytes = 10");
+        let all = [None, Some(&maps), Some(&large), Some(&anas), None];
         let chosen = |terms: &[(&str, &str)], bytes| {
             let mut metadata = Metadata::default();
             terms.iter().try_for_each(|(term, value)| metadata.add(term, value)).unwrap();

@@ -85,12 +85,11 @@ impl Preparer<'_, '_> {
         let mut named = Vec::with_capacity(staged.len());
         let mut waiting: BTreeMap<Vec<usize>, Vec<Staged>> = BTreeMap::new();
         for staged in staged {
-            match staged.given.label.clone() {
-                Some(label) => named.push(LabeledItem { staged, label }),
-                None => {
-                    let subsystems = self.issuer.choose(&staged.metadata, staged.payload.bytes);
-                    waiting.entry(subsystems).or_default().push(staged);
-                }
+            if let Some(label) = staged.given.label.clone() {
+                named.push(LabeledItem { staged, label });
+            } else {
+                let subsystems = self.issuer.choose(&staged.metadata, staged.payload.bytes);
+                waiting.entry(subsystems).or_default().push(staged);
             }
         }
         let mut failed = false;

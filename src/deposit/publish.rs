@@ -119,7 +119,13 @@ impl Publisher<'_> {
         }
         let mut fatal = None;
         for (year, items) in by_year {
-            match self.collection.ensure_directory(&year) {
+            let is_new = items.iter().all(|it| it.staged.given.label.is_none());
+            let dir = if is_new {
+                self.collection.ensure_directory(&year)
+            } else {
+                self.collection.ensure_year(&year)
+            };
+            match dir {
                 Ok(dir) => {
                     let (mut rest, new): (Vec<_>, Vec<_>) =
                         items.into_iter().partition(|it| it.staged.given.label.is_some());

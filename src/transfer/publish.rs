@@ -264,8 +264,14 @@ impl Shared<'_> {
         }
         let mut placed = Items::new();
         for (year, items) in by_year {
-            match self.to.ensure_directory(&year) {
+            match self.to.ensure_year(&year) {
                 Ok(year) => placed.extend(self.place_in(&year, items, group, locks)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    for (at, staged) in items {
+                        let changed = TransferError::Changed { name: staged.name.clone() };
+                        self.missed(at, &staged, changed, locks, group);
+                    }
+                }
                 Err(error) => group.all_failed(&items, error.into()),
             }
         }

@@ -96,7 +96,11 @@ impl Shared<'_> {
         let item = self.at_source(staged)?;
         let from = Path::new(item.name().as_str());
         let (year, leaf) = (from.parent().unwrap_or(from), from.file_name().unwrap_or_default());
-        let to = years.of(self.to, &staged.place.0)?;
+        let changed = || TransferError::Changed { name: staged.name.clone() };
+        let to = years.of(self.to, &staged.place.0).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => changed(),
+            _ => error.into(),
+        })?;
         if years.dirs[to].stat(&staged.place.1)?.is_some() {
             return Err(TransferError::Changed { name: staged.name.clone() });
         }
@@ -199,7 +203,7 @@ impl Years {
         if let Some(at) = self.at.get(&key) {
             return Ok(*at);
         }
-        let dir = collection.ensure_directory(year)?;
+        let dir = collection.ensure_year(year)?;
         self.dirs.push(dir);
         self.at.insert(key, self.dirs.len() - 1);
         Ok(self.dirs.len() - 1)

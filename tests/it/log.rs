@@ -142,7 +142,7 @@ fn lines_without_a_user_are_read() {
             + "\n",
     );
     let expected = format!(
-        "2026-11-21T02:13:00Z  transfer      {name}  urepo migrate on vault  to 01234567\n"
+        "2026-11-21T02:13:00Z  transfer               {name}  urepo migrate on vault  to 01234567\n"
     );
     // It is not here any more, and its log knows where it went.
     assert_eq!(world.run("-c archive log 11.21.02.13").succeeded(), expected);

@@ -36,8 +36,7 @@ fn links_and_spellings_survive_copies_and_migrations() {
     }
 }
 
-/// Of several directories of a prefix, an item goes into the one that is spelt as its identifier; otherwise into the
-/// one that is there: two spellings side by side would be two places for one name.
+/// Two spellings of a prefix side by side would be two places for one name.
 #[test]
 fn spellings_that_are_there_already_are_kept() {
     let world = tree();

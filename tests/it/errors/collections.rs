@@ -174,7 +174,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
     settings(&format!("colour = 3\n{whole}"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `copies`, `subsystem`
+caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `copies`, `spread`, `subsystem`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);
@@ -188,7 +188,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 7: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`
+caused by: line 7: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`, `takes`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);

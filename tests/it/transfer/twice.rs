@@ -187,3 +187,45 @@ fn started_together() {
         assert_eq!(pair.journals(), 0);
     }
 }
+
+/// Lets another run copy everything when this one is about to make the first directory of a prefix.
+struct OvertakenAtPrefix {
+    pair: Arc<Pair>,
+    begun: AtomicBool,
+}
+
+impl Watch for OvertakenAtPrefix {
+    fn before(&self, _: Operation, path: &Path) -> std::io::Result<()> {
+        if path.ends_with(".urepo/prefix.lock") && !self.begun.swap(true, Ordering::SeqCst) {
+            for outcome in self.pair.run(Verb::Copy, Rules::default()) {
+                assert_eq!(step(&outcome), Step::Copy(urepo::transfer::Replaces::Nothing));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same item from two mirrors that spell its prefix differently.
+#[test]
+fn copies_whose_sources_spell_the_prefix_differently() {
+    let pair = Arc::new(Pair::new());
+    let name = pair.deposit_tree();
+    let capitals = pair.root(0).with_file_name("capitals");
+    crate::support::copy_tree(pair.root(0), &capitals);
+    let [subdomain, word, ..] = name.components();
+    let prefix = capitals.join(subdomain);
+    std::fs::rename(prefix.join(word), prefix.join(word.to_uppercase())).unwrap();
+    let spelt = name.as_str().replacen(word, &word.to_uppercase(), 1);
+    crate::support::change_item(&capitals, &spelt, |sidecar| {
+        sidecar.repository = spelt.parse().unwrap();
+    });
+    let watch = OvertakenAtPrefix { pair: Arc::clone(&pair), begun: AtomicBool::default() };
+    let watch = Arc::new(watch);
+    let watcher = urepo::disk::Watcher::new(Arc::clone(&watch) as _);
+    let open = |root: &Path| urepo::collection::Collection::open(root, &watcher).unwrap();
+    let (from, to) = (open(&capitals), open(pair.root(1)));
+    let outcomes = pair.run_between(&from, &to, Verb::Copy, Rules::default());
+    assert!(watch.begun.load(Ordering::SeqCst));
+    assert_eq!(outcomes.iter().map(step).collect::<Vec<_>>(), [Step::Skip]);
+    assert_eq!(whole_items(&pair.to()), [name.as_str()]);
+}
