@@ -11,7 +11,7 @@ use crate::identity::{Instant, SECOND};
 use crate::item::{Content, Entry, Totals};
 use crate::layout;
 use crate::sidecar::adopted::ADOPTED;
-use crate::sidecar::{MAX_BYTES, Sidecar};
+use crate::sidecar::{Access, MAX_BYTES, Sidecar};
 
 /// An item whose files have been read.
 #[derive(Debug)]
@@ -133,6 +133,7 @@ fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
         described: None,
         target: plan.target.clone(),
         transferable: true,
+        access: Access::default(),
         metadata: plan.metadata.clone(),
         relations: plan.relations.clone(),
         origin,

@@ -3,7 +3,7 @@
 use super::AmendError;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
-use crate::sidecar::{Metadata, Relations, Sidecar};
+use crate::sidecar::{Conditions, Metadata, Relations, Sidecar};
 
 /// The part of a sidecar that may be changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +16,8 @@ pub struct Description {
     pub relations: Relations,
     /// The file or link that the bare identifier opens.
     pub target: Option<PayloadPath>,
-    /// Whether the Original may migrate.
-    pub transferable: bool,
+    /// What may be done with it.
+    pub conditions: Conditions,
 }
 
 impl Description {
@@ -28,7 +28,10 @@ impl Description {
             metadata: sidecar.metadata.clone(),
             relations: sidecar.relations.clone(),
             target: sidecar.target.clone(),
-            transferable: sidecar.transferable,
+            conditions: Conditions {
+                transferable: sidecar.transferable,
+                access: sidecar.access.clone(),
+            },
         }
     }
 
@@ -47,7 +50,8 @@ impl Description {
             metadata: self.metadata,
             relations: self.relations,
             target: self.target,
-            transferable: self.transferable,
+            transferable: self.conditions.transferable,
+            access: self.conditions.access,
             ..before.clone()
         }
     }

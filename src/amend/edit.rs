@@ -1,10 +1,8 @@
 //! Changes of single keys, as people type them.
 
-use std::str::FromStr;
-
 use super::{AmendError, Description, EditError};
 use crate::item::PayloadPath;
-use crate::sidecar::{Metadata, MetadataError};
+use crate::sidecar::{Conditions, Metadata, MetadataError};
 
 /// A change of the values of one key.
 ///
@@ -22,7 +20,7 @@ pub enum Edit {
 }
 
 /// Keys of the sidecar itself that are changed like terms.
-pub const SETTINGS: [&str; 2] = ["target", "transferable"];
+pub const SETTINGS: [&str; 4] = ["target", "transferable", "access", "access.allow"];
 
 impl Edit {
     /// The key.
@@ -37,13 +35,13 @@ impl Edit {
 
     /// Checks the key and the values, as far as that does not depend on the item.
     pub fn check(&self) -> Result<(), EditError> {
-        let (Edit::Set(key, _) | Edit::Add(key, _)) = self else { return Ok(()) };
-        let mut nothing = Metadata::default();
-        match (self, SETTINGS.contains(&key.as_str())) {
-            (_, true) => self.change_setting(&mut true, &mut None),
-            (Edit::Set(_, values), false) => Ok(nothing.set(key, values)?),
-            (Edit::Add(_, value), false) => Ok(nothing.add(key, value)?),
-            (Edit::Remove(_) | Edit::RemoveValue(..), false) => Ok(()),
+        match self {
+            Edit::Set(key, _) | Edit::Add(key, _) if is_setting(key) => {
+                self.change_setting(&mut Conditions::default(), &mut None)
+            }
+            Edit::Set(key, values) => Ok(Metadata::default().set(key, values)?),
+            Edit::Add(key, value) => Ok(Metadata::default().add(key, value)?),
+            Edit::Remove(_) | Edit::RemoveValue(..) => Ok(()),
         }
     }
 
@@ -55,50 +53,43 @@ impl Edit {
 
     /// Changes `description`, which stays as it is where a value is refused.
     pub fn change(&self, description: &mut Description) -> Result<(), EditError> {
-        if SETTINGS.contains(&self.key()) {
-            return self.change_setting(&mut description.transferable, &mut description.target);
+        if is_setting(self.key()) {
+            return self.change_setting(&mut description.conditions, &mut description.target);
         }
         Ok(self.change_term(&mut description.metadata)?)
     }
 
     fn change_setting(
         &self,
-        transferable: &mut bool,
+        conditions: &mut Conditions,
         target: &mut Option<PayloadPath>,
     ) -> Result<(), EditError> {
-        if self.key() == "target" {
-            const EXPECTED: &str = "one file of the item, below `doc/`";
-            *target = self.setting("target", EXPECTED, target.as_ref())?;
-        } else {
-            let set = self.setting("transferable", "`true` or `false`", Some(&*transferable))?;
-            // Absent, an Original may migrate.
-            *transferable = set.unwrap_or(true);
-        }
-        Ok(())
-    }
-
-    /// The value that a key of one value has after this change.
-    fn setting<T: Clone + Parsed + PartialEq>(
-        &self,
-        key: &'static str,
-        expected: &'static str,
-        now: Option<&T>,
-    ) -> Result<Option<T>, EditError> {
-        let read = |value: &str| {
-            let refused = || EditError::Value { key, value: value.to_owned(), expected };
-            T::parsed(value).ok_or_else(refused)
+        let key = self.key();
+        let before = match key {
+            "target" => target.iter().map(|it| it.to_text().into_owned()).collect(),
+            _ => conditions.values(key),
         };
-        match self {
-            Edit::Set(_, values) => match &values[..] {
-                [value] => read(value).map(Some),
-                _ => Err(MetadataError::GivenTwice(key.to_owned()).into()),
-            },
-            Edit::Add(_, value) => read(value).map(Some),
-            Edit::Remove(_) => Ok(None),
-            Edit::RemoveValue(_, value) => {
-                let value = read(value)?;
-                Ok(now.filter(|now| **now != value).cloned())
+        let is_list = key == "access.allow";
+        let values: Vec<String> = match self {
+            Edit::Set(_, values) => values.clone(),
+            Edit::Add(_, value) if is_list && before.contains(value) => before,
+            Edit::Add(_, value) if is_list => before.into_iter().chain([value.clone()]).collect(),
+            Edit::Add(_, value) => vec![value.clone()],
+            Edit::Remove(_) => Vec::new(),
+            Edit::RemoveValue(_, value) => before.into_iter().filter(|it| it != value).collect(),
+        };
+        match &values[..] {
+            [_, _, ..] if !is_list => Err(MetadataError::GivenTwice(key.to_owned()).into()),
+            [] if key == "target" => {
+                *target = None;
+                Ok(())
             }
+            [path] if key == "target" => {
+                let wrong = |_| EditError::Target(path.clone());
+                *target = Some(PayloadPath::from_text(path).map_err(wrong)?);
+                Ok(())
+            }
+            values => Ok(conditions.set(key, values)?),
         }
     }
 
@@ -133,7 +124,7 @@ pub fn values(
     let of = |key: &str| -> Result<Vec<String>, EditError> {
         Ok(match key {
             "target" => description.target.iter().map(|it| it.to_text().into_owned()).collect(),
-            "transferable" => vec![description.transferable.to_string()],
+            key if is_setting(key) => description.conditions.values(key),
             term => description.metadata.values(term)?,
         })
     };
@@ -148,21 +139,8 @@ pub fn values(
     Ok(values.into_iter().filter(|(it, _)| is_wanted(it)).map(|(it, key)| (key, it)).collect())
 }
 
-/// A value of a key of the sidecar itself, read from text.
-trait Parsed: Sized {
-    fn parsed(text: &str) -> Option<Self>;
-}
-
-impl Parsed for bool {
-    fn parsed(text: &str) -> Option<bool> {
-        bool::from_str(text).ok()
-    }
-}
-
-impl Parsed for PayloadPath {
-    fn parsed(text: &str) -> Option<PayloadPath> {
-        PayloadPath::from_text(text).ok()
-    }
+fn is_setting(key: &str) -> bool {
+    SETTINGS.contains(&key)
 }
 
 #[cfg(test)]
@@ -179,7 +157,7 @@ mod tests {
             metadata,
             relations: Relations::default(),
             target: None,
-            transferable: true,
+            conditions: Conditions::default(),
         }
     }
 
@@ -217,6 +195,30 @@ mod tests {
     }
 
     #[test]
+    fn conditions_are_changed_like_terms() {
+        let mut description = described();
+        let edits = [
+            set("access", &["closed"]),
+            add("access.allow", "192.0.2.0/24"),
+            add("access.allow", "192.0.2.0/24"),
+            add("access.allow", "2001:db8::/32"),
+            Edit::RemoveValue("access.allow".into(), "192.0.2.0/24".into()),
+            set("transferable", &["false"]),
+        ];
+        edits.iter().try_for_each(|edit| edit.change(&mut description)).unwrap();
+        let values = |key: &str| description.conditions.values(key);
+        assert_eq!(
+            (values("access"), values("transferable")),
+            (vec!["closed".into()], vec!["false".into()])
+        );
+        assert_eq!(values("access.allow"), ["2001:db8::/32"]);
+        for key in ["access", "access.allow", "transferable"] {
+            Edit::Remove(key.into()).change(&mut description).unwrap();
+        }
+        assert_eq!(description, described());
+    }
+
+    #[test]
     fn what_a_key_does_not_take_is_refused() {
         let refused = |edit: Edit| {
             let mut description = described();
@@ -232,7 +234,9 @@ mod tests {
             (set("language", &["?"]), "`?` is no language"),
             (set("x.a b", &["1"]), "`x.a b` has characters"),
             (set("transferable", &["no"]), "`no` is not a value of `transferable`"),
-            (set("target", &["../x"]), "`../x` is not a value of `target`"),
+            (set("target", &["../x"]), "`../x` is not a target"),
+            (add("access", "secret"), "`secret` is not a level of access"),
+            (add("access.allow", "192.0.2.1/24"), "the range is `192.0.2.0/24`"),
             (set("target", &["a", "b"]), "`target` is given twice"),
         ] {
             let error = refused(edit);

@@ -4,7 +4,7 @@ use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
-use crate::sidecar::{MetadataError, Party, RelationError};
+use crate::sidecar::{ConditionError, MetadataError, Party, RelationError};
 
 /// Why an item keeps its description.
 #[derive(Debug, thiserror::Error)]
@@ -91,14 +91,10 @@ pub enum EditError {
     /// The description refuses it.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
-    /// The key takes something else.
-    #[error("`{value}` is not a value of `{key}`; expected {expected}")]
-    Value {
-        /// The key.
-        key: &'static str,
-        /// What was given.
-        value: String,
-        /// What the key takes.
-        expected: &'static str,
-    },
+    /// It is not a condition.
+    #[error(transparent)]
+    Condition(#[from] ConditionError),
+    /// It is not a path in a payload.
+    #[error("`{0}` is not a target; expected a file of the item, below `doc/`")]
+    Target(String),
 }

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::{Description, Edit, EditError};
-use crate::sidecar::{Metadata, MetadataError};
+use crate::sidecar::{Conditions, Metadata, MetadataError};
 
 /// Why an edited text is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,10 @@ impl Description {
         if let Some(target) = &self.target {
             settings.insert("target".to_owned(), target.to_text().as_ref().into());
         }
-        settings.insert("transferable".to_owned(), self.transferable.into());
+        settings.insert("transferable".to_owned(), self.conditions.transferable.into());
+        settings.insert("access".to_owned(), self.conditions.access.level.to_string().into());
+        let allow = self.conditions.values("access.allow").into_iter().map(Value::String);
+        settings.insert("allow".to_owned(), Value::Array(allow.collect()));
         format!("{settings}{}", self.metadata.to_text())
     }
 
@@ -53,7 +56,7 @@ impl Description {
         let mut edited = Description {
             metadata: Metadata::default(),
             target: None,
-            transferable: true,
+            conditions: Conditions::default(),
             ..self.clone()
         };
         for (key, value) in &table {
@@ -65,7 +68,14 @@ impl Description {
                     })?;
                     continue;
                 }
-                ("target", Value::String(value)) => Edit::Set(key.clone(), vec![value.clone()]),
+                ("target" | "access", Value::String(value)) => {
+                    Edit::Set(key.clone(), vec![value.clone()])
+                }
+                ("allow", Value::Array(values)) => {
+                    let text =
+                        |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+                    Edit::Set("access.allow".to_owned(), values.iter().map(text).collect())
+                }
                 ("transferable", value) => Edit::Set(key.clone(), vec![value.to_string()]),
                 _ => return Err(fault(key, TextFault::Key(key.clone()))),
             };
@@ -103,7 +113,7 @@ fn key_of(error: &MetadataError) -> &str {
 mod tests {
     use super::*;
     use crate::item::PayloadPath;
-    use crate::sidecar::Relations;
+    use crate::sidecar::{Access, AccessLevel, Relations};
 
     fn described() -> Description {
         let mut metadata = Metadata::default();
@@ -115,7 +125,13 @@ mod tests {
             metadata,
             relations: Relations::default(),
             target: Some(PayloadPath::from_text("a \\\\ b").unwrap()),
-            transferable: false,
+            conditions: Conditions {
+                transferable: false,
+                access: Access {
+                    level: AccessLevel::Closed,
+                    allow: vec!["192.0.2.0/24".parse().unwrap()],
+                },
+            },
         }
     }
 
@@ -129,7 +145,7 @@ mod tests {
         assert_eq!(edited.metadata.values("creator").unwrap(), ["Two"]);
         assert_eq!(edited.metadata.values("x.box").unwrap(), [""; 0]);
         let empty = description.edited("").unwrap();
-        assert_eq!((empty.target, empty.transferable), (None, true));
+        assert_eq!((empty.target, empty.conditions), (None, Conditions::default()));
     }
 
     #[test]

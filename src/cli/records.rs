@@ -14,7 +14,7 @@ use urepo::collection::{Collection, Label, StoredItem};
 use urepo::deposit::Deposited;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
-use urepo::sidecar::{self, Party, Sidecar};
+use urepo::sidecar::{self, Access, Party, Sidecar};
 
 use super::failure::Failure;
 pub(crate) use others::*;
@@ -80,11 +80,18 @@ pub(crate) struct Description {
     #[serde(flatten)]
     target: Option<PathAt>,
     transferable: bool,
+    access: Option<AccessRecord>,
     metadata: Value,
     relations: Value,
     origin: Value,
     handover: Option<Handover>,
     removal: Option<Removal>,
+}
+
+#[derive(Serialize)]
+struct AccessRecord {
+    level: String,
+    allow: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -283,6 +290,10 @@ impl Description {
             described: sidecar.described.as_ref().map(ToString::to_string),
             target: sidecar.target.as_ref().map(|it| PathAt::new("target", it.as_path())),
             transferable: sidecar.transferable,
+            access: (sidecar.access != Access::default()).then(|| AccessRecord {
+                level: sidecar.access.level.to_string(),
+                allow: sidecar.access.allow.iter().map(ToString::to_string).collect(),
+            }),
             metadata: sidecar::json(sidecar.metadata.table()),
             relations: sidecar::json(sidecar.relations.table()),
             origin: sidecar::json(&sidecar.origin),

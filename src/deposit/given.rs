@@ -10,6 +10,7 @@ use crate::digest::{Checksum, Digest};
 use crate::disk::Dir;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
+use crate::sidecar::Conditions;
 
 /// What is known of an item before it is made.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Preset {
     pub label: Option<Label>,
     /// The identifiers of other items, by kind of relation.
     pub relations: crate::sidecar::Relations,
+    /// What may be done with it.
+    pub conditions: Conditions,
     /// Where it comes from, beyond the path of its source.
     pub origin: toml::Table,
     /// What its bytes are said to be.

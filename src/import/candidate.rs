@@ -8,7 +8,7 @@ use crate::collection::Label;
 use crate::deposit::{Beneath, Source};
 use crate::digest::Digest;
 use crate::disk::{PathError, resolved};
-use crate::sidecar::{Metadata, RelationKind, Relations};
+use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
 /// One thing to be imported.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub struct Candidate {
     pub label: Option<Label>,
     /// What its bytes are to be: of a file, or of a whole payload.
     pub sha256: Option<Digest>,
+    /// What may be done with it.
+    pub conditions: Conditions,
     /// Relations to items by their identifiers.
     pub relations: Relations,
     /// Relations to other rows: the kind, and the path of the row.
@@ -72,6 +74,7 @@ impl Candidate {
             metadata: Metadata::default(),
             label: None,
             sha256: None,
+            conditions: Conditions::default(),
             relations: Relations::default(),
             references: Vec::new(),
         }

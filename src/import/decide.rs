@@ -166,6 +166,7 @@ impl<'a> Planner<'a> {
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
+            conditions: candidate.conditions.clone(),
             origin,
             checks: Arc::new(checks),
         };

@@ -92,6 +92,12 @@ pub enum RemovalError {
         /// What is wrong.
         reason: String,
     },
+    /// The Original is not to leave its collection.
+    #[error("`{name}` is marked as not transferable")]
+    NotTransferable {
+        /// The item.
+        name: RepositoryName,
+    },
     /// A stop was asked for.
     #[error("interrupted")]
     Interrupted,

@@ -27,6 +27,18 @@ pub struct Order<'a> {
     pub last: LastRule,
     /// Whether a damaged item may go.
     pub damage: DamageRule,
+    /// Whether an Original may go that is not to leave its collection.
+    pub permanent: PermanentRule,
+}
+
+/// Whether an Original may go that is marked as not transferable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PermanentRule {
+    /// It stays: it belongs to this collection, as the archive service does.
+    #[default]
+    Refuse,
+    /// It may.
+    Accept,
 }
 
 /// Whether an item may go that no other collection is proven to hold.
@@ -116,6 +128,10 @@ impl<'a> Planned<'a> {
         if step != Step::TakeAway {
             // Its tombstone would delete the Original that is elsewhere.
             refuse_put_back(item.name(), collection, &record.sidecar)?;
+        }
+        let is_permanent = step == Step::Bury && !record.sidecar.transferable;
+        if is_permanent && order.permanent == PermanentRule::Refuse {
+            return Err(RemovalError::NotTransferable { name: item.name().clone() });
         }
         if step != Step::FinishBurial && order.damage == DamageRule::Refuse {
             prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {

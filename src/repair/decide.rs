@@ -167,6 +167,7 @@ fn differences(own: &Sidecar, other: &Sidecar) -> Vec<&'static str> {
         ("described", own.described != other.described),
         ("target", own.target != other.target),
         ("transferable", own.transferable != other.transferable),
+        ("access", own.access != other.access),
         ("metadata", own.metadata != other.metadata),
         ("relations", own.relations != other.relations),
     ]

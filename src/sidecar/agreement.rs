@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use toml::{Table, Value};
 
 use super::lines::SidecarLines;
-use super::{Handover, Metadata, Party, Relations, Removal, Seal, Sidecar, canonical};
+use super::{
+    Access, Conditions, Handover, Metadata, Party, Relations, Removal, Seal, Sidecar, canonical,
+};
 use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, State, Totals};
@@ -77,6 +79,15 @@ fn table() -> impl Strategy<Value = Table> {
     prop::collection::btree_map(key, value(), 0..4).prop_map(|table| table.into_iter().collect())
 }
 
+fn access(kind: u8) -> Access {
+    let mut conditions = Conditions::default();
+    if kind == 1 {
+        conditions.set("access", &["closed"]).expect("because it is a level");
+        conditions.set("access.allow", &["192.0.2.0/24"]).expect("because it is a range");
+    }
+    conditions.access
+}
+
 /// Where an item came from, with checksums of its files for some algorithms.
 fn origin() -> impl Strategy<Value = Table> {
     let checksums = prop::collection::btree_map(text(), "[0-9a-f]{8}", 0..3);
@@ -142,6 +153,7 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
                 described: (kind == 2).then(|| Instant::from_seconds(1_795_227_190)),
                 target: files.first().map(|entry| entry.path.clone()),
                 transferable: kind != 3,
+                access: access(kind),
                 metadata: Metadata::as_found(metadata),
                 relations: Relations::as_found(relations),
                 origin,

@@ -30,6 +30,7 @@ impl Sidecar {
         compare("target", target(self), target(after));
         let transferable = |it: &Sidecar| Some(Value::Boolean(it.transferable));
         compare("transferable", transferable(self), transferable(after));
+        compare_tables("access", &self.access.table(), &after.access.table(), &mut compare);
         compare_tables("metadata", self.metadata.table(), after.metadata.table(), &mut compare);
         compare_tables("relations", self.relations.table(), after.relations.table(), &mut compare);
         changes

@@ -31,6 +31,8 @@ pub(super) fn read(text: &str) -> Option<Raw> {
         described,
         target,
         transferable: boolean(transferable)?,
+        // A list is not read here.
+        access: None,
         metadata: Table::new(),
         relations: Table::new(),
         origin: Table::new(),

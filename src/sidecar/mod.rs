@@ -13,6 +13,7 @@
 //! It is written as the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare
 //! `seal = …` would be a key of the last file. It covers every byte before the line `[seal]`.
 
+mod access;
 pub(crate) mod adopted;
 #[cfg(test)]
 mod agreement;
@@ -41,6 +42,7 @@ use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{PayloadPath, State, Totals};
 
+pub use access::{Access, AccessLevel, ConditionError, Conditions, Network};
 pub(crate) use care::COPY_KEYS;
 pub use care::{Handover, Party, Removal};
 pub use difference::KeyChange;
@@ -78,6 +80,8 @@ pub struct Sidecar {
     pub target: Option<PayloadPath>,
     /// Whether the Original may migrate.
     pub transferable: bool,
+    /// Who may read it where a service offers it.
+    pub access: Access,
     /// The description.
     pub metadata: Metadata,
     /// Identifiers of other items, by kind of relation.

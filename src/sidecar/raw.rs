@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::access::RawAccess;
 use super::care::{RawHandover, RawRemoval};
 use super::{FORMAT, Metadata, Relations, Sidecar, SidecarError, datetime};
 use crate::digest::Digest;
@@ -24,6 +25,7 @@ pub(super) struct Raw {
     pub(super) target: Option<String>,
     #[serde(default = "yes")]
     pub(super) transferable: bool,
+    pub(super) access: Option<RawAccess>,
     #[serde(default)]
     pub(super) metadata: toml::Table,
     #[serde(default)]
@@ -96,6 +98,12 @@ impl Raw {
             described: self.described,
             target: self.target.map(|text| payload_path("target", &text)).transpose()?,
             transferable: self.transferable,
+            access: self
+                .access
+                .map(RawAccess::check)
+                .transpose()
+                .map_err(|error| SidecarError::value("access", error))?
+                .unwrap_or_default(),
             metadata: Metadata::as_found(self.metadata),
             relations: Relations::as_found(self.relations),
             origin: self.origin,

@@ -50,7 +50,7 @@ impl Sidecar {
     }
 
     /// Stands for everything that the holdings of one edition share beside their payload: description
-    /// and its date, relations, target, opaque name, and whether the Original may migrate.
+    /// and its date, relations, target, opaque name, whether the Original may migrate, and who may read it.
     pub fn description_digest(&self) -> Digest {
         let mut text = String::new();
         table(&mut text, "metadata", self.metadata.table());
@@ -64,6 +64,7 @@ impl Sidecar {
         if let Some(described) = self.described {
             date_pair(&mut text, "described", described);
         }
+        table(&mut text, "access", &self.access.table());
         Digest::of(text.as_bytes())
     }
 
@@ -83,6 +84,7 @@ impl Sidecar {
     pub(super) fn head(&self) -> String {
         let mut text = String::with_capacity(USUAL_BYTES);
         self.write_head(&mut text);
+        table(&mut text, "access", &self.access.table());
         table(&mut text, "metadata", self.metadata.table());
         table(&mut text, "relations", self.relations.table());
         table(&mut text, "origin", &self.origin);

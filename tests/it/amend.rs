@@ -1,6 +1,7 @@
 //! Descriptions of Originals are corrected: what changes, what stays, and what is refused.
 
 mod accepting;
+mod conditions;
 mod editing;
 mod faults;
 mod meanwhile;
@@ -242,7 +243,7 @@ fn a_target_is_a_file_of_the_item() {
     assert_eq!(plan.changes[0].key, "target");
     archive
         .amend(|description| {
-            description.transferable = false;
+            description.conditions.transferable = false;
             Ok(())
         })
         .unwrap();

@@ -191,6 +191,7 @@ fn forced() -> Order<'static> {
         depth: Depth::Full,
         last: LastRule::Remove,
         damage: DamageRule::Refuse,
+        permanent: urepo::removal::PermanentRule::Refuse,
     }
 }
 

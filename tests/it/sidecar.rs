@@ -20,6 +20,7 @@ fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
         described: None,
         target: files.first().map(|entry| entry.path.clone()),
         transferable: true,
+        access: urepo::sidecar::Access::default(),
         metadata,
         relations: Relations::default(),
         origin: "source = 'a \"b\" c'".parse().unwrap(),

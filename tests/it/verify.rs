@@ -110,6 +110,7 @@ impl World {
             ibip: None,
             target: None,
             transferable: true,
+            access: urepo::sidecar::Access::default(),
             metadata: Metadata::default(),
             relations: Relations::default(),
             origin: toml::Table::new(),

@@ -86,6 +86,7 @@ fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut S
         ibip: None,
         target: None,
         transferable: true,
+        access: urepo::sidecar::Access::default(),
         metadata: Metadata::default(),
         relations: Relations::default(),
         origin: toml::Table::new(),

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::Collection;
-use urepo::removal::{DamageRule, LastRule, Order, plan};
+use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
 use urepo::verify::Depth;
 
 use super::removal::{Told, names, note, others, remover};
@@ -38,7 +38,7 @@ pub(crate) struct Delete {
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
-    /// not as its sidecar says
+    /// not as its sidecar says, `permanent` an Original that is marked as not transferable
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
     /// Do not read the files of the other collection: only that they are there, with their sizes
@@ -55,6 +55,8 @@ enum Rule {
     Last,
     /// Delete what is damaged
     Damaged,
+    /// Delete an Original that is marked as not transferable
+    Permanent,
 }
 
 impl Delete {
@@ -101,6 +103,11 @@ impl Delete {
             depth: if self.quick { Depth::Quick } else { Depth::FromDisk },
             last: if is_forced(Rule::Last) { LastRule::Remove } else { LastRule::Keep },
             damage: if is_forced(Rule::Damaged) { DamageRule::Accept } else { DamageRule::Refuse },
+            permanent: if is_forced(Rule::Permanent) {
+                PermanentRule::Accept
+            } else {
+                PermanentRule::Refuse
+            },
         }
     }
 }

@@ -18,8 +18,10 @@ pub(super) mod tell;
 /// without the files. The files of an item stay as they are, and so do comments and unknown keys in its
 /// sidecar. `urepo log` has every change with the old and the new values.
 ///
-/// A KEY is a term of Dublin Core, such as `title` or `creator`, or a key of your own as x.KEY. `target`, the
-/// file that the bare identifier opens, and `transferable` are changed in the same way.
+/// A KEY is a term of Dublin Core, such as `title` or `creator`, or a key of your own as x.KEY. The same way are
+/// changed `target`, the file that the bare identifier opens; `transferable`, whether the Original may migrate;
+/// `access`, what a service lets everybody read (open, metadata or closed); and `access.allow`, ranges of IP
+/// addresses that may read everything.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -9,7 +9,7 @@ use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
 use urepo::identity::RepositoryName;
 use urepo::item::PayloadPath;
-use urepo::sidecar::Metadata;
+use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
 use super::init::{PastArgs, SubsystemArgs};
 use super::mint::IssueArgs;
@@ -105,6 +105,18 @@ pub(super) struct Description {
     /// A term of Dublin Core, or a key of your own as x.KEY; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     meta: Vec<String>,
+    /// Mark the Originals as not transferable: they do not migrate
+    #[arg(long, overrides_with = "transferable")]
+    no_transferable: bool,
+    /// The Originals may migrate, as they may without this flag
+    #[arg(long)]
+    transferable: bool,
+    /// What a service lets everybody read: open, metadata or closed
+    #[arg(long, value_name = "LEVEL")]
+    access: Option<AccessLevel>,
+    /// A range of IP addresses that may read everything, such as 192.0.2.0/24; may be repeated
+    #[arg(long, value_name = "NETWORK")]
+    allow: Vec<Network>,
     /// A TOML file with terms; flags win over it
     #[arg(long, value_name = "FILE")]
     metadata: Option<PathBuf>,
@@ -222,6 +234,11 @@ impl LinkRule {
 }
 
 impl Description {
+    pub(super) fn conditions(&self) -> Conditions {
+        let access = Access { level: self.access.unwrap_or_default(), allow: self.allow.clone() };
+        Conditions { transferable: !self.no_transferable, access }
+    }
+
     pub(super) fn metadata(&self, context: &Context) -> Result<Metadata, Failure> {
         let mut given = Metadata::default();
         if let Some(title) = &self.title {

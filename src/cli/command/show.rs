@@ -100,6 +100,15 @@ impl Show {
         if let Some(target) = &sidecar.target {
             line(&mut text, "target", &target.to_text());
         }
+        if !sidecar.transferable {
+            line(&mut text, "transferable", "no");
+        }
+        if sidecar.access != urepo::sidecar::Access::default() {
+            let allowed: Vec<_> = sidecar.access.allow.iter().map(ToString::to_string).collect();
+            let but = if allowed.is_empty() { "" } else { "; open to " };
+            let access = format!("{}{but}{}", sidecar.access.level, allowed.join(", "));
+            line(&mut text, "access", &access);
+        }
         for table in [sidecar.metadata.table(), sidecar.relations.table(), &sidecar.origin] {
             describe(&mut text, "", table);
         }

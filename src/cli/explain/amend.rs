@@ -64,7 +64,7 @@ impl Explain for EditError {
     fn explain(&self) -> Failure {
         match self {
             Self::Metadata(error) => error.explain(),
-            Self::Value { .. } => Failure::of(Exit::Failure, self),
+            Self::Condition(_) | Self::Target(_) => Failure::of(Exit::Failure, self),
         }
     }
 }

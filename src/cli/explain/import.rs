@@ -86,6 +86,7 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         | RowFault::Formula(_)
         | RowFault::Kind(_)
         | RowFault::Term(_)
+        | RowFault::Condition(_)
         | RowFault::Identifier(_)
         | RowFault::Digest(_) => failure,
     }

@@ -59,6 +59,8 @@ impl Explain for RemovalError {
                 .hint(format!("repeat `urepo delete {name}`, which finishes it")),
             Self::Intent { .. } => Failure::of(Exit::Damage, self)
                 .hint("look at the items it names, then remove the file"),
+            Self::NotTransferable { .. } => Failure::of(Exit::Conflict, self)
+                .hint("it belongs to this collection; `--force permanent` deletes it all the same"),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
     }

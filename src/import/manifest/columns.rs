@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::RowFault;
-use crate::sidecar::{RelationKind, TERMS};
+use crate::sidecar::{Conditions, RelationKind, TERMS};
 
 /// What a column means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(super) enum Column {
     Sha256,
     /// A term of the description, or a key of one's own.
     Term(String),
+    /// What may be done with the item.
+    Condition(&'static str),
     /// A relation of this kind.
     Relation(RelationKind),
     /// Nothing.
@@ -76,6 +78,9 @@ fn meaning_of(name: &str) -> Option<Column> {
         "ibip" => return Some(Column::Ibip),
         "sha256" => return Some(Column::Sha256),
         _ => {}
+    }
+    if let Some(key) = Conditions::KEYS.iter().find(|key| key.eq_ignore_ascii_case(name)) {
+        return Some(Column::Condition(key));
     }
     if let Some(own) = name.strip_prefix("x.") {
         let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

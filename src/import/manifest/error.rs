@@ -2,7 +2,7 @@
 
 use crate::digest::NotADigest;
 use crate::identity::ParseError;
-use crate::sidecar::{MetadataError, RelationError};
+use crate::sidecar::{ConditionError, MetadataError, RelationError};
 
 /// A row that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +72,9 @@ pub enum RowFault {
     /// A term cannot be taken.
     #[error(transparent)]
     Term(#[from] MetadataError),
+    /// A condition cannot be taken.
+    #[error(transparent)]
+    Condition(#[from] ConditionError),
     /// A relation cannot be taken.
     #[error(transparent)]
     Relation(#[from] RelationError),

@@ -11,7 +11,7 @@ use crate::identity::{Ibip, Identifier, RepositoryName};
 use crate::import::candidate::Candidate;
 use crate::import::tree::place;
 use crate::item::PayloadPath;
-use crate::sidecar::{Metadata, RelationKind, Relations};
+use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
 /// What a relation to another row begins with.
 const ROW: &str = "row:";
@@ -24,6 +24,7 @@ struct RowFields<'a> {
     ibip: Option<&'a str>,
     sha256: Option<&'a str>,
     metadata: Metadata,
+    conditions: Conditions,
     relations: Relations,
     references: Vec<(RelationKind, PathBuf)>,
 }
@@ -61,6 +62,7 @@ pub(super) fn candidate(
         metadata: given.metadata,
         label,
         sha256: given.sha256.map(str::parse).transpose()?,
+        conditions: given.conditions,
         relations: given.relations,
         references: given.references,
     })
@@ -81,6 +83,14 @@ impl<'a> RowFields<'a> {
                     self.metadata.add(term, value.trim())?;
                 }
                 return Ok(());
+            }
+            Column::Condition(key) => {
+                let values: Vec<_> =
+                    values.iter().map(|value| value.trim()).filter(|it| !it.is_empty()).collect();
+                if values.len() > 1 && *key != "access.allow" {
+                    return Err(RowFault::GivenTwice(name.to_owned()));
+                }
+                return Ok(self.conditions.set(key, &values)?);
             }
             Column::Relation(kind) => {
                 return values

@@ -41,6 +41,7 @@ fn empty_copy(name: &RepositoryName) -> Sidecar {
         described: None,
         target: None,
         transferable: true,
+        access: urepo::sidecar::Access::default(),
         metadata,
         relations: Relations::default(),
         origin: toml::Table::new(),

@@ -16,7 +16,7 @@ fn a_broken_seal_is_told_by_the_tombstone() {
     let world = World::new();
     let path = world.item("archive").join("item.toml");
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace("transferable = true", "transferable = false")).unwrap();
+    std::fs::write(&path, text.replace("[payload]", "# by hand\n[payload]")).unwrap();
     let error = world.delete("archive", &forced()).unwrap_err();
     assert!(matches!(error, RemovalError::Damaged { .. }), "{error}");
     world.delete("archive", &Order { damage: DamageRule::Accept, ..forced() }).unwrap();

@@ -48,6 +48,7 @@ fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
         depth: Depth::Quick,
         last: LastRule::Remove,
         damage: DamageRule::Refuse,
+        permanent: urepo::removal::PermanentRule::Refuse,
     };
     let names = [name.clone()];
     let mut deletion = remover.deletion(&names, &order);

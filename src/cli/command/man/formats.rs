@@ -137,6 +137,11 @@ const ITEM: Format = Format {
                 ("target", "path, optional", "the file or link that the bare identifier opens"),
                 ("transferable", "boolean", "whether the Original may migrate; `true` if absent"),
                 (
+                    "[access]",
+                    "table, optional",
+                    "who may read the item where a service offers it; everybody if absent",
+                ),
+                (
                     "[metadata]",
                     "table",
                     "the description: terms of Dublin Core, and keys of your own in `[metadata.x]`",
@@ -200,6 +205,22 @@ const ITEM: Format = Format {
                     "a unit that this one is a part of, such as a journal; or a list of them",
                 ),
                 ("x.NAME", "", "an item related in a way of your own, or a list of them"),
+            ],
+        },
+        Table {
+            heading: "keys of [access]",
+            intro: "",
+            keys: &[
+                (
+                    "level",
+                    "",
+                    "what everybody may read: `open`, everything; `metadata`, the description and not the files; `closed`, nothing",
+                ),
+                (
+                    "allow",
+                    "",
+                    "IP addresses that may read everything: a list of ranges such as `192.0.2.0/24` or `2001:db8::/32`",
+                ),
             ],
         },
         Table {

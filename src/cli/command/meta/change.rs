@@ -21,6 +21,12 @@ Examples:
 pub(super) struct Set {
     #[command(flatten)]
     items: Items,
+    /// The Originals may migrate: the same as transferable=true
+    #[arg(long, conflicts_with = "no_transferable")]
+    transferable: bool,
+    /// The Originals do not migrate: the same as transferable=false
+    #[arg(long)]
+    no_transferable: bool,
 }
 
 /// Give keys more values
@@ -72,6 +78,11 @@ impl Set {
                     _ => edits.push(Edit::Set(key, vec![value])),
                 }
             }
+            for (is_given, value) in [(self.transferable, "true"), (self.no_transferable, "false")]
+            {
+                let value = vec![value.to_owned()];
+                edits.extend(is_given.then(|| Edit::Set("transferable".to_owned(), value)));
+            }
             Ok(edits)
         })
     }
@@ -112,11 +123,11 @@ impl Items {
         if selection.is_empty() {
             return Err(context.nothing_selected(&format!("meta {verb} ITEM… KEY=VALUE…")));
         }
-        if keys.is_empty() {
+        let edits = edits(keys)?;
+        if edits.is_empty() {
             return Err(Failure::usage("no key was given")
                 .hint(format!("`urepo meta {verb} ITEM… KEY=VALUE…`")));
         }
-        let edits = edits(keys)?;
         for edit in &edits {
             edit.check()?;
         }

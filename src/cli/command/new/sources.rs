@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use urepo::deposit::{Preset, Request, Source};
 use urepo::disk::{NoPath, Paths, Stream};
 use urepo::item::PayloadPath;
-use urepo::sidecar::{Metadata, Relations};
+use urepo::sidecar::{Conditions, Metadata, Relations};
 
 use super::New;
 use crate::cli::context::Context;
@@ -26,6 +26,7 @@ pub(super) struct Requests {
     target: Option<PayloadPath>,
     metadata: Metadata,
     pub(super) relations: Relations,
+    conditions: Conditions,
     failure: SharedFailure,
     /// Whether a path or a stream has been named.
     has_any: bool,
@@ -81,6 +82,7 @@ impl Requests {
             target,
             metadata,
             relations: Relations::default(),
+            conditions: new.description.conditions(),
             failure: SharedFailure::default(),
             has_any: false,
         })
@@ -107,8 +109,9 @@ impl Requests {
 
     fn request(&self, source: Source) -> Request {
         let (target, metadata) = (self.target.clone(), self.metadata.clone());
-        let relations = self.relations.clone();
-        Request { source, target, metadata, given: Preset { relations, ..Preset::default() } }
+        let (relations, conditions) = (self.relations.clone(), self.conditions.clone());
+        let given = Preset { relations, conditions, ..Preset::default() };
+        Request { source, target, metadata, given }
     }
 
     fn source(&mut self, path: PathBuf) -> Source {

@@ -1,0 +1,83 @@
+//! Items that stay in their collection, and items that not everybody reads.
+
+use super::*;
+use crate::support::World;
+
+fn sidecar(world: &World, root: &str, name: &str) -> Sidecar {
+    let text = fs::read(world.path(root).join(name).join("item.toml")).unwrap();
+    let (sidecar, seal) = Sidecar::read(&text).unwrap();
+    assert_eq!(seal, Seal::Intact);
+    sidecar
+}
+
+#[test]
+fn conditions_are_given_at_the_deposit_and_travel() {
+    let world = World::with_collection();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.write("a.txt", "alpha");
+    let line = "-c archive new a.txt --no-transferable --access closed --allow 192.0.2.0/24 --allow 2001:db8::1";
+    let name = world.run(line).line();
+    let original = sidecar(&world, "archive", &name);
+    let allowed: Vec<_> = original.access.allow.iter().map(ToString::to_string).collect();
+    assert_eq!(allowed, ["192.0.2.0/24", "2001:db8::1/128"]);
+    assert_eq!(
+        (original.transferable, original.access.level.to_string().as_str()),
+        (false, "closed")
+    );
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let copy = sidecar(&world, "mirror", &name);
+    assert_eq!((copy.transferable, &copy.access), (false, &original.access));
+    world.run("verify archive mirror").succeeded();
+    let shown = world.run(&format!("-c mirror show {name}"));
+    assert!(
+        shown.succeeded().contains("closed; open to 192.0.2.0/24, 2001:db8::1/128"),
+        "{}",
+        shown.stdout
+    );
+    assert_eq!(world.run(&format!("-c archive migrate {name} --to mirror")).code, 23);
+    // The Copy is behind when they change.
+    world.run(&format!("-c archive meta set {name} --transferable access=metadata")).succeeded();
+    world.run(&format!("-c archive meta unset {name} access.allow=192.0.2.0/24")).succeeded();
+    world.run("-c mirror refresh --from archive --all").succeeded();
+    let copy = sidecar(&world, "mirror", &name);
+    let level = copy.access.level_at("192.0.2.7".parse().unwrap());
+    assert_eq!((copy.transferable, level.to_string().as_str()), (true, "metadata"));
+    world.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
+}
+
+#[test]
+fn a_manifest_gives_them() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.write("b.txt", "beta");
+    world.write(
+        "list.csv",
+        "path,transferable,access,access.allow\na.txt,false,closed,192.0.2.0/24\nb.txt,,,\n",
+    );
+    world.run("-c archive import --manifest list.csv").succeeded();
+    let archive = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
+    let [a, b] = &whole_items(&archive)[..] else { panic!("two items") };
+    let [a, b] = [a, b].map(|name| sidecar(&world, "archive", name));
+    let (a, b) = if a.transferable { (b, a) } else { (a, b) };
+    assert_eq!((a.access.level.to_string().as_str(), a.access.allow.len()), ("closed", 1));
+    assert_eq!((b.transferable, b.access), (true, urepo::sidecar::Access::default()));
+    for row in ["a.txt,perhaps,,", "a.txt,,secret,", "a.txt,,,192.0.2.1/24"] {
+        world.write("list.csv", format!("path,transferable,access,access.allow\n{row}\n"));
+        assert_ne!(world.run("-c archive import --manifest list.csv").code, 0, "{row}");
+    }
+}
+
+#[test]
+fn what_stays_in_its_collection_is_not_deleted_unawares() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt --no-transferable").line();
+    for more in ["", "--dry-run"] {
+        let refused = world.run(&format!("-c archive delete {name} --force last {more}"));
+        assert_eq!(refused.code, 23, "{}", refused.stderr);
+        assert!(refused.stderr.contains("`--force permanent`"), "{}", refused.stderr);
+    }
+    assert_eq!(sidecar(&world, "archive", &name).state, State::Original);
+    world.run(&format!("-c archive delete {name} --force last --force permanent")).succeeded();
+    assert_eq!(sidecar(&world, "archive", &name).state, State::Deleted);
+}
