@@ -21,6 +21,7 @@ use urepo::wait::Waiter;
 
 use super::args::{Color, Global};
 use super::config::{self, Config, Given, MACHINE_STATE, StateDirectory};
+use super::escape;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::human;
@@ -111,6 +112,15 @@ impl Context {
     /// Watches reads that may hang.
     pub(crate) fn watcher(&self) -> Watcher {
         Watcher::new(self.stalls.clone())
+    }
+
+    /// Warns of a language that the standard does not list.
+    pub(crate) fn warn_of_language(&self, language: &str) {
+        let language = escape::one_line(language);
+        self.printer.warning(&format!(
+            "`{language}` is kept, but it is not a language of ISO 639-1, such as `pt` or `pt-BR`: nothing \
+             leads to it as a translation"
+        ));
     }
 
     /// Warns of what happened and is not in a log.

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use super::bag::BagError;
 use super::manifest::RowError;
+use crate::amend::AmendError;
 use crate::collection::CollectionError;
 use crate::deposit::DepositError;
 use crate::disk::{HeldBy, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::RelationError;
+use crate::relation::RelateError;
 
 /// Why something was not imported, or the import as a whole cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,14 +56,12 @@ pub enum ImportError {
         /// The row it leads to.
         to: String,
     },
-    /// The item of a row has another such relation.
-    #[error("`{name}` does not take the relation: {cause}")]
-    RelationRefused {
-        /// The item.
-        name: RepositoryName,
-        /// Why.
-        cause: RelationError,
-    },
+    /// The relations of a row are refused.
+    #[error(transparent)]
+    Relate(#[from] Box<RelateError>),
+    /// An item does not take its end of a relation.
+    #[error(transparent)]
+    Amend(#[from] Box<AmendError>),
     /// The item that a relation belongs to is not an Original here.
     #[error("the relations of `{name}` were not set: it is {state} here")]
     NotOriginal {

@@ -1,21 +1,24 @@
-//! Relations between the rows of a manifest: set when all of them have their names.
+//! Relations of the rows of a manifest: set at both ends when all rows have their identifiers.
 //!
-//! A row may lead to one after it, and two rows to each other, so the names are not known when the items
-//! are made. A relation that is there already is left alone, so that this can be repeated. Only Originals
-//! are changed: a Copy follows its Original, wherever that is, and a tombstone keeps the date of the
-//! removal.
+//! A row may lead to one after it, and two rows to each other, so the identifiers are not known when the items
+//! are made. A relation that exists is left alone, so that this can be repeated. Only Originals are
+//! changed: a Copy follows its Original, wherever that is, and a tombstone keeps the date of the removal.
 
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, ItemPresence};
 use super::{Became, Event, ImportError, Ledger, Tell};
-use crate::agent::Agent;
-use crate::clock::Clock;
-use crate::collection::{CollectionError, Writer, lock_items};
-use crate::identity::{RepositoryName, SECOND};
+use crate::agent::{Agent, Caller};
+use crate::amend::Amender;
+use crate::collection::Writer;
+use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::progress::NoProgress;
+use crate::relation::{RelationAction, RelationRequest, plan};
+use crate::sidecar::Relation;
 use crate::wait::Waiter;
 
 /// Sets the relations between rows; `rows` are those of the whole manifest. Rows that are refused have
@@ -27,17 +30,19 @@ pub fn relate(
     tell: &mut dyn Tell,
 ) -> Result<u64, ImportError> {
     let (mut keys, mut writer, mut failed) = (Keys::default(), None, 0);
-    for candidate in rows.flatten().filter(|candidate| !candidate.references.is_empty()) {
+    let Waiter { clock, interrupt, limit } = waiter;
+    let (clock, wait) = (*clock, *limit);
+    let caller = Caller { agent, clock, wait, progress: &NoProgress, interrupt };
+    let has_relations =
+        |it: &Candidate| !it.references.is_empty() || it.relations.iter().next().is_some();
+    for candidate in rows.flatten().filter(has_relations) {
         let collection = ledger.collection();
         let Some(name) = named(ledger, &candidate, &mut keys)? else { continue };
         let writer = match &writer {
             Some(writer) => writer,
             None => writer.insert(collection.writer(agent, waiter)?),
         };
-        let locked = lock_items([(collection, &name)], agent, waiter)?;
-        let related = relate_one(ledger, &candidate, &name, writer, waiter.clock);
-        drop(locked);
-        if let Err(error) = related {
+        if let Err(error) = relate_one(ledger, &candidate, &name, writer, caller) {
             failed += 1;
             let path = candidate.place.path();
             let (source, row) = (path.display().to_string(), candidate.row);
@@ -69,39 +74,39 @@ fn relate_one(
     candidate: &Candidate,
     name: &RepositoryName,
     writer: &Writer,
-    clock: &dyn Clock,
+    caller: Caller<'_>,
 ) -> Result<(), ImportError> {
-    let item = ledger.collection().item(name)?;
-    let read = item.read_sidecar()?;
-    let mut sidecar = read.sidecar.clone();
-    let mut unset = None;
-    let mut is_new = false;
+    let collection = ledger.collection();
+    let mut unset = Ok(());
+    let mut relations: Vec<_> = candidate.relations.iter().collect();
     for (kind, path) in &candidate.references {
-        let Some(other) = target(ledger, path)? else {
+        if let Some(other) = target(ledger, path)? {
+            relations.push(Relation { kind: kind.clone(), to: other.into() });
+        } else {
             let (kind, to) = (kind.to_string(), path.display().to_string());
-            unset = Some(ImportError::RelationLost { kind, to });
-            continue;
-        };
-        match sidecar.relations.add(kind, &other.into(), None) {
-            Ok(is_added) => is_new |= is_added,
-            Err(cause) => {
-                unset = Some(ImportError::RelationRefused { name: name.clone(), cause });
-            }
+            unset = Err(ImportError::RelationLost { kind, to });
         }
     }
-    if is_new {
-        if read.sidecar.state != State::Original {
-            let (name, state) = (name.clone(), read.sidecar.state);
-            return Err(ImportError::NotOriginal { name, state });
+    let (sidecar, _) = collection.item(name)?.sidecar()?;
+    if sidecar.state != State::Original {
+        let is_held = |it: &Relation| sidecar.relations.of(&it.kind).any(|held| held == it.to);
+        if relations.iter().all(is_held) {
+            return unset;
         }
-        sidecar.timestamp = clock.now().floor(SECOND).max(read.sidecar.timestamp);
-        let text = sidecar.rewritten(&read.text, &read.sidecar).map_err(|cause| {
-            ImportError::from(CollectionError::Sidecar { name: name.clone(), cause })
-        })?;
-        let _changing = writer.changing(ledger.collection(), vec![name.clone()]);
-        writer.replace_sidecar(&item, &text)?;
+        return Err(ImportError::NotOriginal { name: name.clone(), state: sidecar.state });
     }
-    unset.map_or(Ok(()), Err)
+    let request = RelationRequest { action: RelationAction::Link, relations, language: None };
+    let plan = plan(&[collection], 0, name, &request).map_err(Box::new)?;
+    plan.check(&[collection], caller).map_err(Box::new)?;
+    let amender = Amender { collection, writer: Some(writer), caller };
+    let _ = amender.amend_all(plan.amendments(0), &mut |_, result| match result {
+        Ok(_) => ControlFlow::Continue(()),
+        Err(error) => {
+            unset = Err(Box::new(error).into());
+            ControlFlow::Break(())
+        }
+    });
+    unset
 }
 
 fn target(ledger: &Ledger<'_>, path: &Path) -> Result<Option<RepositoryName>, ImportError> {

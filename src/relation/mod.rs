@@ -11,6 +11,8 @@
 mod error;
 mod plan;
 
+use std::borrow::Borrow;
+
 use crate::amend::{AmendError, Amender, Amendment, Description};
 use crate::collection::Collection;
 use crate::identity::{Identifier, Language, RepositoryName};
@@ -93,13 +95,13 @@ pub enum LeftReason {
 
 impl RelationPlan {
     /// Asks each Original whether it takes its change; nothing is changed.
-    pub fn check(
+    pub fn check<C: Borrow<Collection>>(
         &self,
-        collections: &[Collection],
+        collections: &[C],
         caller: crate::agent::Caller<'_>,
     ) -> Result<(), AmendError> {
         for end in &self.ends {
-            let collection = &collections[end.collection];
+            let collection = collections[end.collection].borrow();
             let amender = Amender { collection, writer: None, caller };
             amender.amend(end.amendment(self.action))?;
         }

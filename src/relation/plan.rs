@@ -1,5 +1,6 @@
 //! What changes at which ends.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use super::{
@@ -29,12 +30,13 @@ enum Other {
 /// the items that they lead to have theirs.
 ///
 /// What the item itself is, Original or Copy, is for the change of it to say.
-pub fn plan(
-    collections: &[Collection],
+pub fn plan<C: Borrow<Collection>>(
+    collections: &[C],
     home: usize,
     from: &RepositoryName,
     request: &RelationRequest,
 ) -> Result<RelationPlan, RelateError> {
+    let collections: &[_] = &borrowed(collections);
     let (own, _) = collections[home].named_item(from)?.sidecar()?;
     let language = request.language.clone().or_else(|| language(&own));
     let mut own_end = RelationEnd { collection: home, name: from.clone(), links: Vec::new() };
@@ -70,6 +72,7 @@ pub fn plan_for_new(
     collections: &[Collection],
     request: &RelationRequest,
 ) -> Result<RelationPlan, RelateError> {
+    let collections: &[_] = &borrowed(collections);
     let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
     for Relation { kind, to } in &request.relations {
         let inverse = kind.inverse(request.language.as_ref());
@@ -165,7 +168,11 @@ fn language(sidecar: &Sidecar) -> Option<Language> {
     Language::normalised(text).ok()
 }
 
-fn look_up(collections: &[Collection], identifier: &Identifier) -> Result<Other, RelateError> {
+fn borrowed<C: Borrow<Collection>>(collections: &[C]) -> Vec<&Collection> {
+    collections.iter().map(Borrow::borrow).collect()
+}
+
+fn look_up(collections: &[&Collection], identifier: &Identifier) -> Result<Other, RelateError> {
     let Some(name) = name_of(collections, identifier)? else { return Ok(Other::Unknown) };
     let held = holdings(&name, collections);
     let originals: Vec<_> = held.originals().into_iter().collect();
@@ -189,7 +196,7 @@ fn look_up(collections: &[Collection], identifier: &Identifier) -> Result<Other,
 
 /// The name of an item that one of the collections has.
 fn name_of(
-    collections: &[Collection],
+    collections: &[&Collection],
     identifier: &Identifier,
 ) -> Result<Option<RepositoryName>, CollectionError> {
     for collection in collections {
@@ -202,7 +209,7 @@ fn name_of(
 
 /// Refuses a next edition that leads back to the item, along the editions that are at hand.
 fn refuse_circle(
-    collections: &[Collection],
+    collections: &[&Collection],
     own: &Sidecar,
     kind: &RelationKind,
     other: &Sidecar,

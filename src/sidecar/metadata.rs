@@ -176,6 +176,13 @@ impl Metadata {
         Ok(())
     }
 
+    /// Its language, if the standard does not list that: nothing finds such a translation.
+    pub fn unlisted_language(&self) -> Option<&str> {
+        let text = self.0.get("language")?.as_str()?;
+        let is_listed = text.parse::<Language>().is_ok_and(|language| language.is_listed());
+        (!is_listed).then_some(text)
+    }
+
     /// All terms, and keys of one's own written `x.key`.
     pub fn keys(&self) -> Vec<String> {
         let own = |table: &Table| table.keys().map(|key| format!("x.{key}")).collect();

@@ -234,3 +234,26 @@ fn new_items_are_linked() {
     }
     assert_eq!(items(), before, "nothing was deposited");
 }
+
+/// A translation is found by its language, so its spelling matters.
+#[test]
+fn languages_are_normalised_and_unlisted_ones_warned_of() {
+    let world = World::with_collection();
+    world.write("one", "1");
+    world.write("two", "2");
+    world.write("list.csv", "path,language\none,PT_br\ntwo,xx\n");
+    for (language, stored, is_listed) in
+        [("por", "pt", true), ("PT", "pt", true), ("pt-Br", "pt-BR", true), ("xx", "xx", false)]
+    {
+        let ran = world.run(&format!("-c archive new one --language {language}"));
+        let name = ran.succeeded().trim_end();
+        assert_eq!(ran.stderr.is_empty(), is_listed, "{language}: {}", ran.stderr);
+        let text =
+            std::fs::read_to_string(world.path("archive").join(name).join("item.toml")).unwrap();
+        assert!(text.contains(&format!("language = \"{stored}\"")), "{language}: {text}");
+    }
+    let ran = world.run("-c archive import --manifest list.csv");
+    ran.succeeded();
+    assert_eq!(ran.stderr.matches("`xx` is kept, but").count(), 1, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("pt-BR` is kept"), "{}", ran.stderr);
+}

@@ -1,5 +1,6 @@
 //! `urepo import`: many sources become items, each once.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::import::{
-    After, ArchiveDirectory, Bags, Dedupe, FailedFile, Importer, Ledger, Options, Summary, plan,
-    relate, waiting,
+    After, ArchiveDirectory, Bags, Dedupe, FailedFile, FoundCandidate, Importer, Ledger, Options,
+    Summary, plan, relate, waiting,
 };
 
 use super::mint::IssueArgs;
@@ -156,6 +157,9 @@ enum FormatName {
     Toml,
 }
 
+/// Limit on the languages that are warned of.
+const MOST_LANGUAGES: usize = 100;
+
 impl Import {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let sources = sources::Sources::new(self, context)?;
@@ -185,7 +189,8 @@ impl Import {
             progress: &*progress,
             interrupt: &context.interrupt,
         };
-        let (mut summary, ledger) = importer.run(sources.candidates()?, &mut reporter);
+        let (mut summary, ledger) =
+            importer.run(warning(context, sources.candidates()?), &mut reporter);
         drop(progress);
         if let Some(rows) = sources.rows()
             && summary.fatal.is_none()
@@ -207,7 +212,7 @@ impl Import {
         let ledger = Ledger::look(collection)?;
         let mut reporter = tell::Reporter::new(context, collection, None);
         let (options, interrupt) = (self.options(context)?, &context.interrupt);
-        let found = sources.candidates()?;
+        let found = warning(context, sources.candidates()?);
         let summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
         let wait = self.waiting(collection, summary.imported)?;
         reporter.finish(summary, Some(wait))
@@ -294,4 +299,21 @@ impl Import {
 /// Whether anything was imported, or was to be.
 fn is_idle(summary: &Summary) -> bool {
     summary.imported == 0
+}
+
+/// The same candidates; warns once of each language that the standard does not list.
+fn warning<I: Iterator<Item = FoundCandidate>>(
+    context: &Context,
+    found: I,
+) -> impl Iterator<Item = FoundCandidate> + use<'_, I> {
+    let mut warned = BTreeSet::new();
+    found.inspect(move |found| {
+        let language = found.as_ref().ok().and_then(|it| it.metadata.unlisted_language());
+        if let Some(language) = language
+            && warned.len() < MOST_LANGUAGES
+            && warned.insert(language.to_owned())
+        {
+            context.warn_of_language(language);
+        }
+    })
 }

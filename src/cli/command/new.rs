@@ -149,6 +149,9 @@ enum OnErrorRule {
 impl New {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let metadata = self.description.metadata(context)?;
+        if let Some(language) = metadata.unlisted_language() {
+            context.warn_of_language(language);
+        }
         let target = self.target.as_deref().map(payload_path).transpose()?;
         let options = self.options(context);
         let is_single = !self.each;

@@ -31,8 +31,8 @@ impl Explain for ImportError {
                 .hint("leave `identifier` empty, and it gets a name of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
                 .hint("mend that row and repeat: what is there stays, and is related"),
-            Self::RelationRefused { name, .. } => Failure::of(Exit::Conflict, self)
-                .hint(format!("`urepo show {name}` shows its relations")),
+            Self::Relate(error) => error.explain(),
+            Self::Amend(error) => error.explain(),
             Self::NotOriginal { name, state: State::Deleted } => Failure::of(Exit::Conflict, self)
                 .hint(format!(
                     "leave its relations out of the manifest; `urepo show {name}` shows the removal"

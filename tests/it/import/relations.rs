@@ -73,6 +73,15 @@ fn are_set_in_an_original() {
     let (one, two) = (rerun.name_of("one"), rerun.name_of("two"));
     assert!(rerun.sidecar(&one).contains(&format!("next_edition = \"{two}\"")));
     assert!(rerun.sidecar(&one).contains("timestamp = 2026-11-22T"));
+    // The other end is set as well, and again if it was lost.
+    let back = format!("previous_edition = \"{one}\"");
+    assert!(rerun.sidecar(&two).contains(&back));
+    change_item(rerun.collection.path(), &two, |sidecar| {
+        sidecar.relations = urepo::sidecar::Relations::default();
+    });
+    assert!(!rerun.sidecar(&two).contains(&back));
+    assert_eq!(rerun.run(), [""; 0]);
+    assert!(rerun.sidecar(&two).contains(&back));
     // What is set is not set again.
     let before = rerun.sidecar(&one);
     rerun.clock.set("2026-11-23T02:13:00Z");
