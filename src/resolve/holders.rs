@@ -84,11 +84,6 @@ impl<'a> Holders<'a> {
         Holders { collections, lookups, alerts: RefCell::default() }
     }
 
-    /// The collections.
-    pub fn collections(&self) -> &'a [Collection] {
-        self.collections
-    }
-
     /// What was wrong with the items that were looked up.
     pub fn alerts(&self) -> Vec<Alert> {
         self.alerts.borrow().clone()
