@@ -16,12 +16,15 @@ const ORIGIN_LINE: &str = "[origin]";
 /// Before the payload, a sidecar without a hand-over has no other tables.
 const TABLES: [&str; 3] = ["[metadata]", "[relations]", ORIGIN_LINE];
 
+/// The keys that copying adds to `[origin]`.
+const ADDED_KEYS: [&str; 2] = ["collection", "copied"];
+
 impl SidecarText {
     /// Whether this is the sealed text of a Copy of the Original with the sidecar `original`, which is valid and
     /// sealed, in the collection `holder`: apart from the seals they differ in the state, and in when the Copy was made
     /// and where.
     ///
-    /// `false` says nothing: what is spelt in an unusual way has to be read.
+    /// `false` is inconclusive: the sidecar must then be parsed.
     pub(crate) fn is_copy_of(&self, original: &SidecarText, holder: &str) -> bool {
         let (SidecarText::Held(copy), SidecarText::Held(original)) = (self, original) else {
             return false;
@@ -64,15 +67,23 @@ fn is_copy(copy: &str, original: &str, holder: &str) -> Option<bool> {
             theirs = lines.next()?;
         }
         match (line, theirs) {
-            ("state = \"Original\"", "state = \"Copy\"") if table.is_empty() => {
+            ("state = \"Original\"", "state = \"Copy\"") if table.is_empty() && !is_state_seen => {
                 is_state_seen = true;
             }
             _ if line != theirs || !is_complete(line) => return Some(false),
+            // With the added one, the Copy would have the key twice.
+            _ if table == ORIGIN_LINE && ADDED_KEYS.iter().any(|key| has_key(line, key)) => {
+                return Some(false);
+            }
             _ if line.starts_with('[') => table = line,
             _ => {}
         }
     }
     Some(is_state_seen && lines.next().is_none())
+}
+
+fn has_key(line: &str, key: &str) -> bool {
+    line.split_once(" = ").is_some_and(|(found, _)| found == key)
 }
 
 /// The key of a line that copying adds to `[origin]`.
@@ -92,10 +103,12 @@ fn is_complete(line: &str) -> bool {
         return TABLES.contains(&line);
     }
     let Some((key, value)) = line.split_once(" = ") else { return line.is_empty() };
+    let opens_lines = value.contains("\"\"\"") || value.contains("'''");
     is_bare(key)
+        && !opens_lines
         && match value.as_bytes() {
             [b'[', rest @ .., b']'] => !rest.contains(&b'[') && !rest.contains(&b'#'),
-            [b'"', b'"', b'"', ..] | [b'\'', b'\'', b'\'', ..] | [b'[' | b'{', ..] => false,
+            [b'[' | b'{', ..] => false,
             _ => true,
         }
 }
@@ -210,14 +223,43 @@ mode = "0644"
 
     #[test]
     fn what_stands_within_a_value_is_no_line_of_the_origin() {
-        for value in ["\"\"\"\n[origin]\n{}source = 1\n\"\"\"", "'''\n[origin]\n{}\n'''"] {
+        for value in [
+            "\"\"\"\n[origin]\n{}source = 1\n\"\"\"",
+            "'''\n[origin]\n{}\n'''",
+            "[\"\"\"A]\n[origin]\n{}B\"\"\"]",
+            "['''A]\n[origin]\n{}B''']",
+        ] {
             let with = |added: &str| {
                 let value = value.replacen("{}", added, 1);
-                HEAD.replacen("\"Rainfall\"", &value, 1)
+                // A title is a single string; creators are a list.
+                match value.starts_with('[') {
+                    true => HEAD.replacen("[\"A. Author\", \"B. Author\"]", &value, 1),
+                    false => HEAD.replacen("\"Rainfall\"", &value, 1),
+                }
             };
             let original = with("");
             let other = with("collection = \"0a1b\"\n").replacen("\"Original\"", "\"Copy\"", 1);
             assert!(!sealed(&other).is_copy_of(&sealed(&original), "0a1b"), "{value}");
         }
+    }
+
+    #[test]
+    fn the_state_within_a_value_is_not_that_of_the_item() {
+        let with = |value: &str| {
+            let added = format!("k = [\"\"\"]\n{value}\n\"\"\"]\nrepository");
+            HEAD.replacen("repository", &added, 1)
+        };
+        let original = with("state = \"Original\"");
+        let other = with("state = \"Copy\"").replacen("[origin]\n", ADDED, 1);
+        assert!(!sealed(&other).is_copy_of(&sealed(&original), "0a1b"));
+    }
+
+    /// TOML has no key twice, though its seal may be right.
+    #[test]
+    fn an_original_that_came_from_elsewhere_is_compared_by_reading() {
+        let original = HEAD.replacen("[origin]\n", "[origin]\ncollection = \"0a1b\"\n", 1);
+        let text = copy(&original);
+        let text = format!("{text}{SEAL_LINE}sha256 = \"{}\"\n", Digest::of(text.as_bytes()));
+        assert!(!SidecarText::Held(text.into_bytes()).is_copy_of(&sealed(&original), "0a1b"));
     }
 }

@@ -76,7 +76,8 @@ impl Sidecar {
             && self.relations == other.relations
             && ibip(self) == ibip(other)
             && self.target == other.target
-            && self.transferable == other.transferable;
+            && self.transferable == other.transferable
+            && self.described == other.described;
         is_equal || self.description_digest() == other.description_digest()
     }
 
