@@ -1,5 +1,6 @@
 //! Whether the links of an item lead to something.
 
+use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -84,18 +85,21 @@ impl<'a> Audit<'a> {
         if sidecar.state == State::Deleted {
             return Ok(found);
         }
+        let mut ends = Ends { lookup: &self.lookup, last: None, known: HashMap::new() };
         for entry in &sidecar.files {
             let path = &entry.path;
             match &entry.content {
                 Content::Link { target } if !path.link_stays_inside(target) => {
                     let leads_to = path.linked_path(item.name(), target);
                     let target = String::from_utf8_lossy(target).into_owned();
-                    let link = self.judge(path, None, target, leads_to, &[""])?;
+                    let end = ends.of(leads_to.as_ref(), &[""])?;
+                    let leads_to = leads_to.map(|it| it.item);
+                    let link = Link { file: path.clone(), line: None, target, item: leads_to, end };
                     found.extend((link.item.as_ref() != Some(item.name())).then_some(link));
                 }
                 Content::File { bytes, .. } if *bytes <= MAX_TEXT_BYTES => {
                     if let Some(markup) = Markup::of(path) {
-                        self.add_links_of_text(item, path, markup, &mut found)?;
+                        add_links_of_text(item, path, markup, &mut ends, &mut found)?;
                     }
                 }
                 Content::File { .. } | Content::Link { .. } | Content::EmptyDirectory { .. } => {}
@@ -103,93 +107,132 @@ impl<'a> Audit<'a> {
         }
         Ok(found)
     }
+}
 
-    fn add_links_of_text(
-        &self,
-        item: &StoredItem,
-        path: &PayloadPath,
-        markup: Markup,
-        found: &mut Vec<Link>,
-    ) -> Result<(), CollectionError> {
-        let bytes = item.open(path)?.read_all(MAX_TEXT_BYTES)?;
-        if !is_text(&bytes) {
-            return Ok(());
-        }
-        for link in links(&String::from_utf8_lossy(&bytes)) {
-            let target = markup.path(link.target);
-            let bases = bases(markup, path);
-            if bases.iter().any(|base| base.link_stays_inside(&target)) {
-                continue;
-            }
-            let mut best: Option<Link> = None;
-            for base in &bases {
-                let leads_to = base.linked_path(item.name(), &target);
-                let target = link.target.to_owned();
-                let judged =
-                    self.judge(path, Some(link.line), target, leads_to, markup.endings())?;
-                if best.as_ref().is_none_or(|best| judged.end < best.end) {
-                    best = Some(judged);
-                }
-            }
-            found.extend(best.filter(|link| link.item.as_ref() != Some(item.name())));
-        }
-        Ok(())
+fn add_links_of_text(
+    item: &StoredItem,
+    path: &PayloadPath,
+    markup: Markup,
+    ends: &mut Ends<'_>,
+    found: &mut Vec<Link>,
+) -> Result<(), CollectionError> {
+    let bytes = item.open(path)?.read_all(MAX_TEXT_BYTES)?;
+    if !is_text(&bytes) {
+        return Ok(());
     }
+    let bases = bases(markup, path);
+    for link in links(&String::from_utf8_lossy(&bytes)) {
+        let target = markup.path(link.target);
+        if bases.iter().any(|base| base.link_stays_inside(&target)) {
+            continue;
+        }
+        let mut best = (LinkEnd::Outside, None);
+        for base in &bases {
+            let leads_to = base.linked_path(item.name(), &target);
+            let end = ends.of(leads_to.as_ref(), markup.endings())?;
+            if end < best.0 {
+                best = (end, leads_to.map(|it| it.item));
+            }
+        }
+        let (end, leads_to) = best;
+        if leads_to.as_ref() != Some(item.name()) {
+            let (line, target) = (Some(link.line), link.target.to_owned());
+            found.push(Link { file: path.clone(), line, target, item: leads_to, end });
+        }
+    }
+    Ok(())
+}
 
-    fn judge(
-        &self,
-        file: &PayloadPath,
-        line: Option<u64>,
-        target: String,
-        leads_to: Option<LinkedPath>,
+/// What the links of one item lead to: each place is looked at once.
+struct Ends<'a> {
+    lookup: &'a Lookup<'a>,
+    /// The item that a link led to last: many lead to one.
+    last: Option<(String, Option<Target>)>,
+    known: HashMap<(String, PathBuf, usize), LinkEnd>,
+}
+
+/// An item that links lead to.
+struct Target {
+    item: StoredItem,
+    is_deleted: bool,
+    /// The paths of its payload, in lower case.
+    folded: HashSet<Vec<u8>>,
+}
+
+impl Ends<'_> {
+    fn of(
+        &mut self,
+        leads_to: Option<&LinkedPath>,
         endings: &[&str],
-    ) -> Result<Link, CollectionError> {
-        let end = match &leads_to {
-            Some(leads_to) => self.end_of(leads_to, endings)?,
-            None => LinkEnd::Outside,
+    ) -> Result<LinkEnd, CollectionError> {
+        let Some(to) = leads_to else { return Ok(LinkEnd::Outside) };
+        let key = (to.item.to_string(), to.path.clone(), endings.len());
+        if let Some(end) = self.known.get(&key) {
+            return Ok(*end);
+        }
+        let end = match self.target(&to.item)? {
+            None => LinkEnd::NoItem,
+            Some(target) if target.is_deleted => LinkEnd::Deleted,
+            Some(target) => target.end(to, endings)?,
         };
-        Ok(Link { file: file.clone(), line, target, item: leads_to.map(|it| it.item), end })
+        self.known.insert(key, end);
+        Ok(end)
     }
 
-    fn end_of(&self, to: &LinkedPath, endings: &[&str]) -> Result<LinkEnd, CollectionError> {
-        let Some(item) = self.lookup.item(&to.item)? else { return Ok(LinkEnd::NoItem) };
-        // Verification says what is wrong with a sidecar that cannot be read.
-        let sidecar = item.sidecar().ok().map(|(sidecar, _)| sidecar);
-        if sidecar.as_ref().is_some_and(|sidecar| sidecar.state == State::Deleted) {
-            return Ok(LinkEnd::Deleted);
+    fn target(&mut self, name: &RepositoryName) -> Result<Option<&Target>, CollectionError> {
+        if self.last.as_ref().is_none_or(|(last, _)| last != name.as_str()) {
+            let target = self.lookup.item(name)?.map(Target::read);
+            self.last = Some((name.to_string(), target));
         }
+        Ok(self.last.as_ref().and_then(|(_, target)| target.as_ref()))
+    }
+}
+
+impl Target {
+    /// Reads the sidecar of `item`. Verification says what is wrong with one that cannot be read.
+    fn read(item: StoredItem) -> Target {
+        let sidecar = item.sidecar().ok().map(|(sidecar, _)| sidecar);
+        let is_deleted = sidecar.as_ref().is_some_and(|it| it.state == State::Deleted);
+        let files = sidecar.iter().flat_map(|sidecar| &sidecar.files);
+        let folded = files.map(|entry| entry.path.as_bytes().to_ascii_lowercase()).collect();
+        Target { item, is_deleted, folded }
+    }
+
+    fn end(&self, to: &LinkedPath, endings: &[&str]) -> Result<LinkEnd, PathError> {
         let with = |ending: &&str| {
             let mut path = to.path.as_os_str().to_owned();
             path.push(ending);
             PathBuf::from(path)
         };
         let paths: Vec<PathBuf> = endings.iter().map(with).collect();
-        let is_spelt_alike = item.name().as_str() == to.item.as_str();
         for path in &paths {
-            if self.is_there(&item, path)? {
+            if is_there(&self.item, path)? {
+                let is_spelt_alike = self.item.name().as_str() == to.item.as_str();
                 return Ok(if is_spelt_alike { LinkEnd::Present } else { LinkEnd::OtherCase });
             }
         }
-        let is_like = |path: &Path| {
-            let folded = |path: &Path| path.as_os_str().as_bytes().to_ascii_lowercase();
+        let is_like = |path: &PathBuf| {
             let below = path.strip_prefix(layout::PAYLOAD).unwrap_or(path);
-            let mut files = sidecar.iter().flat_map(|sidecar| &sidecar.files);
-            files.any(|it| folded(it.path.as_path()) == folded(below))
+            self.folded.contains(&below.as_os_str().as_bytes().to_ascii_lowercase())
         };
-        let is_in_other_case = paths.iter().any(|path| is_like(path));
-        Ok(if is_in_other_case { LinkEnd::OtherCase } else { LinkEnd::NoFile })
+        Ok(if paths.iter().any(is_like) { LinkEnd::OtherCase } else { LinkEnd::NoFile })
     }
+}
 
-    fn is_there(&self, item: &StoredItem, path: &Path) -> Result<bool, PathError> {
-        if path.as_os_str().is_empty() {
-            return Ok(true);
+fn is_there(item: &StoredItem, path: &Path) -> Result<bool, PathError> {
+    use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory};
+    if path.as_os_str().is_empty() {
+        return Ok(true);
+    }
+    match item.dir().stat(path) {
+        Ok(stat) => Ok(stat.is_some()),
+        // Texts may say what no file can be called.
+        Err(error)
+            if [NotADirectory, InvalidFilename, InvalidInput].contains(&error.kind())
+                || error.is_link() =>
+        {
+            Ok(false)
         }
-        match item.dir().stat(path) {
-            Ok(stat) => Ok(stat.is_some()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory || error.is_link() => {
-                Ok(false)
-            }
-            Err(error) => Err(error),
-        }
+        Err(error) => Err(error),
     }
 }

@@ -12,23 +12,30 @@
 mod audit;
 mod text;
 
+use std::os::unix::ffi::OsStrExt;
 #[cfg(test)]
 use std::path::Path;
 use std::path::PathBuf;
 
-use crate::identity::RepositoryName;
+use text::Markup;
+
+use crate::identity::{RepositoryName, encode_path};
 use crate::item::PayloadPath;
 use crate::layout;
 
 pub use audit::{Audit, Link, LinkEnd};
 
-/// The link that leads from the file `from` of any item to the file `file` of the item `to`: up to the root and down
-/// again, so that it has the whole identifier in it.
+/// The link that leads from the file `from` of any item to the file `file` of the item `to`, as files of that kind
+/// write it: up to the root and down again, so that it has the whole identifier in it.
 pub fn relative(from: &PayloadPath, to: &RepositoryName, file: &PayloadPath) -> PathBuf {
     // The payload and the four levels of the item.
     let up = from.parents().count() + 5;
     let up: PathBuf = std::iter::repeat_n("..", up).collect();
-    up.join(layout::item_directory(to)).join(layout::PAYLOAD).join(file.as_path())
+    let link = up.join(layout::item_directory(to)).join(layout::PAYLOAD).join(file.as_path());
+    match Markup::of(from) {
+        Some(Markup::Urls) => encode_path(link.as_os_str().as_bytes()).into(),
+        Some(Markup::Latex | Markup::Paths) | None => link,
+    }
 }
 
 #[cfg(test)]
@@ -46,6 +53,8 @@ mod tests {
             let found = path(from).linked_path(&own, link.as_os_str().as_encoded_bytes()).unwrap();
             assert_eq!((found.item, found.path), (to.clone(), PathBuf::from("doc/x/y.cls")));
         }
+        let link = relative(&path("a.html"), &to, &path("x y#1.html"));
+        assert!(link.ends_with("doc/x%20y%231.html"), "{}", link.display());
         let link = relative(&path("b/c"), &to, &path("x"));
         let levels = "sid.inpe.br/MTC-m13@80/2005/06.02.15.03";
         assert_eq!(link, Path::new(&format!("../../../../../../{levels}/doc/x")));

@@ -232,10 +232,9 @@ mode = "0644"
             let with = |added: &str| {
                 let value = value.replacen("{}", added, 1);
                 // A title is a single string; creators are a list.
-                match value.starts_with('[') {
-                    true => HEAD.replacen("[\"A. Author\", \"B. Author\"]", &value, 1),
-                    false => HEAD.replacen("\"Rainfall\"", &value, 1),
-                }
+                let is_list = value.starts_with('[');
+                let old = if is_list { "[\"A. Author\", \"B. Author\"]" } else { "\"Rainfall\"" };
+                HEAD.replacen(old, &value, 1)
             };
             let original = with("");
             let other = with("collection = \"0a1b\"\n").replacen("\"Original\"", "\"Copy\"", 1);

@@ -66,7 +66,7 @@ pub(crate) struct Copy {
     /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
     #[arg(long, conflicts_with = "items", help_heading = "Selection")]
     under_replicated: bool,
-    /// Copy the items too that relative links of these lead to, and those that these link to
+    /// Also copy items that these link to by relative path, directly or through others
     #[arg(long, help_heading = "Selection")]
     with_linked: bool,
     /// After a failed item, go on with the others or stop
@@ -156,12 +156,13 @@ fn with_linked<'a>(
                 }
                 match from.item(&name).and_then(|item| audit.links(&item)) {
                     Ok(links) => waiting.extend(links.into_iter().filter_map(Link::leads_to_item)),
-                    // Its own turn says where it went.
-                    Err(CollectionError::NoSuchItem { .. }) => {}
-                    Err(error) => {
-                        note(failures, Some(name.as_str()), error.into());
-                        continue;
-                    }
+                    // Its own turn says what is wrong with the item itself.
+                    Err(
+                        CollectionError::NoSuchItem { .. }
+                        | CollectionError::Sidecar { .. }
+                        | CollectionError::NoSidecar { .. },
+                    ) => {}
+                    Err(error) => note(failures, Some(name.as_str()), error.into()),
                 }
                 take(name)?;
             }

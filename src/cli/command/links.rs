@@ -19,7 +19,7 @@ use crate::cli::{Done, human};
 /// links work in every collection that holds both items. This command looks at symbolic links, and at the text of
 /// HTML, LaTeX, Tcl and Markdown files, and prints each link that leaves its item: file, line, link, and what is
 /// there: `present`, `other-case`, `no-file`, `deleted`, `no-item`, or `outside` of the collection. It ends with exit
-/// code 3 if a link leads nowhere. `urepo copy --with-linked` copies the linked items too.
+/// code 3 if a link is broken, that is, all but `present`. `urepo copy --with-linked` copies the linked items too.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct Links {
     #[command(flatten)]
     selection: Selection,
-    /// Only links that lead nowhere, or whose spelling differs
+    /// Only broken links
     #[arg(long)]
     broken: bool,
 }
@@ -69,7 +69,7 @@ impl Links {
         report.count("broken", broken);
         let partial = (broken > 0).then(|| {
             let links = human::count(found, "link");
-            Failure::new(Exit::Partial, format!("{broken} of {links} lead nowhere"))
+            Failure::new(Exit::Partial, format!("{broken} of {links} are broken"))
                 .hint("`urepo link ITEM ITEM` prints a link that works")
         });
         report.finish(End { partial, ..End::default() })

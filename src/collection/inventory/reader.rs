@@ -25,7 +25,7 @@ pub(in crate::collection) struct InventoryReader {
 }
 
 /// Earlier years are let go once those asked for after them have this number of lines.
-const EARLIER_LINES: usize = 1 << 15;
+const EARLIER_LINES: usize = 1 << 17;
 
 /// The file of a year, open if it is there, and the directory that it lies in.
 #[derive(Debug)]

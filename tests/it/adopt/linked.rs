@@ -87,16 +87,21 @@ fn every_link_that_leaves_an_item_is_told() {
     world
         .write(&format!("{doc}/d.md"), format!("[x]({up}/notes) [y]({up}/{CLASS}/doc/Thesis.cls)"));
     world.write(&format!("{doc}/e.tcl"), "source $dir/../../x.tcl\nsource ../../../../../../y.tcl");
+    // No file can be called so.
+    let long = format!("{up}/{CLASS}/doc/{}", "x".repeat(300));
+    world.write(&format!("{doc}/g.md"), format!("<{long}>"));
     world.write(&format!("{doc}/f.txt"), format!("{up}/{gone}/doc/is/no/link"));
     world.run("adopt col").succeeded();
     let ran = world.run(&format!("-c col links {THESIS}"));
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let told = ran.stdout.replace(THESIS, "ITEM").replace(CLASS, "CLASS").replace(up, "^");
+    let told = told.replace(&"x".repeat(300), "LONG");
     let expected = format!(
         "present     ITEM/a.tex:1  ^/CLASS/doc/thesis\n\
          other-case  ITEM/c.html:2  ^/{lower}/doc/thesis.cls\n\
          other-case  ITEM/d.md:1  ^/CLASS/doc/Thesis.cls\n\
          no-file     ITEM/parts/b.tex:1  ^/CLASS/doc/none\n\
+         no-file     ITEM/g.md:1  ^/CLASS/doc/LONG\n\
          no-item     ITEM/c.html:1  ^/{gone}/doc/a%20b.html#x\n\
          outside     ITEM/d.md:1  ^/notes\n\
          outside     ITEM/e.tcl:2  ^/../y.tcl\n\
@@ -109,14 +114,17 @@ fn every_link_that_leaves_an_item_is_told() {
         lines
     };
     assert_eq!(sorted(&told), sorted(&expected));
-    assert!(ran.stderr.contains("error: 6 of 9 links lead nowhere"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: 7 of 10 links are broken"), "{}", ran.stderr);
     let broken = world.run("-c col links --all --broken --json");
     let told = crate::cli::records(&broken);
     let links: Vec<_> = told.iter().filter(|it| it["type"] == "link").collect();
-    assert_eq!(links.len(), 6);
+    assert_eq!(links.len(), 7);
     assert!(links.iter().all(|it| it["outcome"] != "present"));
     let summary = told.last().unwrap();
-    assert_eq!((&summary["counts"]["links"], &summary["counts"]["broken"]), (&9.into(), &6.into()));
+    assert_eq!(
+        (&summary["counts"]["links"], &summary["counts"]["broken"]),
+        (&10.into(), &7.into())
+    );
 }
 
 #[test]
