@@ -8,7 +8,7 @@ use super::Sidecar;
 pub(crate) const ADOPTED: &str = "adopted";
 
 /// What the old archives keep of an item beside its payload.
-const OF_ARCHIVES: [&str; 4] = [".reserved", "@reference.bib", "not_sent", "service"];
+const OF_ARCHIVES: [&str; 5] = [".htaccess", ".reserved", "@reference.bib", "not_sent", "service"];
 
 impl Sidecar {
     /// Whether what is called `name` beside the payload was left there when the item was adopted.

@@ -1,5 +1,6 @@
 //! Adopting: trees as the archives left them become collections, in place, and nothing else changes.
 
+mod archive;
 mod faults;
 mod linked;
 mod meanwhile;
@@ -25,7 +26,7 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::{Seal, Sidecar};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, append, inventory_file, inventory_line, scratch, waiter,
+    PATIENCE, TestClock, agent, append, inventory_file, inventory_line, scratch, tree, waiter,
     whole_items,
 };
 
