@@ -121,14 +121,30 @@ mod tests {
     fn parse(command: &str, is_prose: bool) -> Result<(), String> {
         let words = split(command);
         let named = words.iter().skip(1).filter(|word| *word != "-c").count();
-        let is_mention = is_prose || named == 1 || named == 2 && words[1] == "-c";
+        let commands = Args::command();
+        // A command of a group has a name of two words.
+        let group = words.get(1).and_then(|name| commands.find_subcommand(name));
+        let part = group.zip(words.get(2)).and_then(|(it, name)| it.find_subcommand(name));
+        let is_named_by_two = words[1] == "-c" || part.is_some();
+        let is_mention = is_prose || named == 1 || named == 2 && is_named_by_two;
         let Err(error) = Args::command().try_get_matches_from(&words) else { return Ok(()) };
         let is_placeholder = |value: &str| value.chars().all(|c| c.is_uppercase() || c == '…');
         let found =
             [ContextKind::InvalidValue, ContextKind::InvalidSubcommand].map(|it| error.get(it));
         match (error.kind(), found) {
             (ErrorKind::DisplayHelp, _) => Ok(()),
-            (ErrorKind::MissingRequiredArgument, _) if is_mention => Ok(()),
+            (
+                ErrorKind::MissingRequiredArgument
+                | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+                _,
+            ) if is_mention => Ok(()),
+            // What the source fills in may be a flag.
+            (ErrorKind::UnknownArgument, _)
+                if error.get(ContextKind::InvalidArg)
+                    == Some(&ContextValue::String("VALUE".to_owned())) =>
+            {
+                Ok(())
+            }
             (_, [Some(ContextValue::String(it)), _] | [None, Some(ContextValue::String(it))])
                 if is_placeholder(it) =>
             {

@@ -19,7 +19,8 @@ use crate::cli::{Done, human};
 /// links work in every collection that holds both items. This command looks at symbolic links, and at the text of
 /// HTML, LaTeX, Tcl and Markdown files, and prints each link that leaves its item: file, line, link, and what is
 /// there: `present`, `other-case`, `no-file`, `deleted`, `no-item`, or `outside` of the collection. It ends with exit
-/// code 3 if a link is broken, that is, all but `present`. `urepo copy --with-linked` copies the linked items too.
+/// code 3 if a link is broken, that is, all but `present`. `urepo copy` with
+/// `--with-linked` copies the linked items too.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
