@@ -15,6 +15,7 @@ mod items;
 mod memories;
 mod names;
 mod promoting;
+mod relating;
 mod removals;
 mod resolving;
 mod sources;

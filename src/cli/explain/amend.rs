@@ -42,10 +42,11 @@ impl Explain for AmendError {
             Self::Relation { name, cause } => {
                 let failure = Failure::of(Exit::Conflict, self);
                 match &**cause {
-                    RelationError::Occupied { kind, held } => failure.hint(format!(
-                        "`urepo relate {name} {} --unlink` removes that first",
-                        flag(kind, held.as_str())
-                    )),
+                    RelationError::Occupied { kind, held } => {
+                        let relation = flag(kind, held.as_str());
+                        let command = format!("urepo relate {name} {relation} --unlink");
+                        failure.hint(format!("`{command}` removes that first"))
+                    }
                     _ => failure
                         .hint(format!("`urepo verify --quick {name}` says what is wrong there")),
                 }

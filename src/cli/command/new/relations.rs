@@ -101,9 +101,10 @@ impl NewRelations {
             let flags = flags.collect::<Vec<_>>().join(" ");
             let message =
                 format!("`{name}` was deposited, and the items that it leads to do not lead back");
+            let command = format!("urepo relate {name} {flags}");
             Failure::new(failure.exit, message)
                 .caused_by(failure.in_one_line())
-                .hint(format!("`urepo relate {name} {flags}` completes it"))
+                .hint(format!("`{command}` completes it"))
         })?;
         plan.left.iter().for_each(|left| tell_left(context, name, left));
         Ok(())
