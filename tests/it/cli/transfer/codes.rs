@@ -64,6 +64,7 @@ fn of_states_that_do_not_go_together() {
     });
     ends(&world, &format!("-c archive migrate {name} --to mirror"), 23);
     // A source that is deleted, and one that is not there.
+    change_item(&archive, name, |sidecar| sidecar.transferable = true);
     world.run(&format!("-c archive delete --force last {name}")).succeeded();
     both(&world, 22);
     std::fs::remove_dir_all(archive.join("example.org")).unwrap();
