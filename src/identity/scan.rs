@@ -36,15 +36,22 @@ pub(super) fn find(word: &str) -> Result<Option<Found>, Fault> {
 pub(super) fn begins(text: &str) -> Result<Option<Found>, Fault> {
     let part = &text[..text.find('?').unwrap_or(text.len())];
     let year = part.match_indices('/').nth(1).and_then(|(slash, _)| repository_around(part, slash));
-    if let Some(span) = year.filter(|span| span.start == 0) {
-        return repository(part, span).map(Some);
-    }
+    let near_miss = match year.filter(|span| span.start == 0).map(|span| repository(part, span)) {
+        Some(Ok(found)) => return Ok(Some(found)),
+        // A path that looks like a year and a date may follow an `IBIp`.
+        Some(Err(fault)) => Some(fault),
+        None => None,
+    };
     // A path may follow that has other pairs of words.
-    let Some(pair) = pairs(part).next().filter(|pair| pair.start == 0) else { return Ok(None) };
-    Ok(opaque(&part[..pair.end]).map(|found| {
+    let pair = pairs(part).next().filter(|pair| pair.start == 0);
+    let found = pair.and_then(|pair| opaque(&part[..pair.end])).map(|found| {
         let end = found.end + report_code(&part[found.end..]);
         Found { end, ..found }
-    }))
+    });
+    match (found, near_miss) {
+        (None, Some(fault)) => Err(fault),
+        (found, _) => Ok(found),
+    }
 }
 
 fn find_in_part(part: &str) -> Result<Option<Found>, Fault> {

@@ -175,8 +175,9 @@ fn removed(holding: &Holding) -> Option<Instant> {
     record.filter(|record| record.state == State::Deleted).map(|record| record.timestamp)
 }
 
-/// The lower, the nearer a holding is to the Original.
-fn rank(holding: &Holding, required: RequiredStatus) -> (u8, bool, Reverse<Option<Instant>>) {
+/// The lower, the nearer a holding is to the Original. Of the Original and its current Copies any will do, unless the
+/// Original is required; of outdated ones, the latest. A sidecar that does not match its seal comes last.
+fn rank(holding: &Holding, required: RequiredStatus) -> (u8, u8, Reverse<Option<Instant>>) {
     let standing = match holding.standing {
         Standing::Original => 0,
         Standing::Current if required == RequiredStatus::Any => 0,
@@ -187,7 +188,13 @@ fn rank(holding: &Holding, required: RequiredStatus) -> (u8, bool, Reverse<Optio
     };
     let record = holding.record.as_ref().ok();
     let is_unsealed = record.is_some_and(|record| record.seal != Seal::Intact);
-    (standing, is_unsealed, Reverse(record.map(|record| record.timestamp)))
+    let outdated = record.filter(|_| standing > 1).map(|record| record.timestamp);
+    let trust = match record {
+        None => 2,
+        Some(_) if is_unsealed && required == RequiredStatus::Any => 1,
+        Some(_) => 0,
+    };
+    (trust, standing, Reverse(outdated))
 }
 
 impl Items for Holders<'_> {

@@ -180,6 +180,7 @@ impl Archive for LocalArchive<'_> {
                 // So the programs of URLib are called.
                 Some(url + &format.map_or(String::new(), |format| format!("?choice={format}")))
             }
+            Part::File(_) if matches!(destination.kind, Kind::MetadataItem(_)) => None,
             Part::File(path) => item.file(path).ok().map(|path| self.file(item, path.as_bytes())),
             Part::FileList => Some(match &self.announced.address {
                 Some(address) => format!("http://{address}/{name}?ibiurl.verblist=GetFileList"),

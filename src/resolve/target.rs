@@ -89,7 +89,8 @@ pub fn resolve(
         item = items.original(item)?;
     }
     let target = match &kind {
-        Kind::Description { .. } if !path.is_empty() => {
+        // A path leads into no metadata [resolution, 7.4].
+        Kind::Description { .. } | Kind::MetadataItem(_) if !path.is_empty() => {
             return Err(ResolveError::NoFiles { name: item.record.name });
         }
         Kind::Description { format: None, .. } => Target::Sidecar,

@@ -175,26 +175,31 @@ fn translation<S: Items>(
 ) -> Outcome<S::Item, S> {
     let record = item.borrow();
     let mut all = languages(items, record).map_err(Unresolved::Items)?;
-    let tags: Vec<Language> = all.keys().cloned().collect();
-    let chosen = match wanted {
-        Some(wanted) => {
-            let equal = tags.iter().find(|tag| *tag == wanted);
-            equal.or_else(|| tags.iter().find(|tag| suits(wanted, tag)))
-        }
-        None => preferences.lookup(&tags),
-    };
-    match (chosen, wanted) {
-        (None, Some(language)) => {
-            let (name, language) = (record.name.clone(), language.clone());
-            Err(Unresolved::NoTranslation { name, language, languages: tags })
-        }
-        (None, None) => Ok(item),
-        (Some(chosen), _) => match all.remove(chosen).flatten() {
+    loop {
+        let tags: Vec<Language> = all.keys().cloned().collect();
+        let chosen = match wanted {
+            Some(wanted) => {
+                let equal = tags.iter().find(|tag| *tag == wanted);
+                equal.or_else(|| tags.iter().find(|tag| suits(wanted, tag)))
+            }
+            None => preferences.lookup(&tags),
+        };
+        let Some(chosen) = chosen else {
+            let Some(language) = wanted.cloned() else { return Ok(item) };
+            let name = record.name.clone();
+            return Err(Unresolved::NoTranslation { name, language, languages: tags });
+        };
+        let found = match all.remove(chosen).flatten() {
             Some(to) if to != Identifier::Repository(record.name.clone()) => {
                 related(items, record, "translation", to)
             }
-            _ => Ok(item),
-        },
+            _ => return Ok(item),
+        };
+        match found {
+            // Where no language is asked for, the next best one will do.
+            Err(Unresolved::Elsewhere { .. } | Unresolved::Deleted { .. }) if wanted.is_none() => {}
+            found => return found,
+        }
     }
 }
 

@@ -34,6 +34,15 @@ pub(super) fn read_path(path: &str) -> Result<Vec<u8>, Fault> {
         let expected = format!("a path has `{encoded}` for this character");
         return Err(Fault::new(at..at + character.len_utf8(), expected));
     }
+    // Neither can be in the name of a file.
+    for escape in ["%2F", "%2f", "%00"] {
+        if let Some(at) = path.find(escape) {
+            return Err(Fault::new(
+                at..at + escape.len(),
+                "no file has this character in its name",
+            ));
+        }
+    }
     decode(path)
 }
 

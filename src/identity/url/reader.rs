@@ -1,5 +1,7 @@
 //! Reading a persistent URL from left to right.
 
+use std::collections::HashSet;
+
 use super::encoding::{decode, read_path};
 use super::{PersistentUrl, RequiredStatus, STATUS, Selection, VERB_LIST, Verbs};
 use crate::identity::error::Fault;
@@ -75,16 +77,15 @@ impl Selection {
         if text == "?" {
             return self.verbs.add("GetMetadata", of_modifiers).map_err(|fault| fault.at(0..1));
         }
-        let mut names = Vec::new();
+        let mut names = HashSet::new();
         let mut start = 0;
         for pair in text.split('&').filter(|_| !text.is_empty()) {
             let shifted = |fault: Fault| fault.shifted(start);
             let value = value_of(pair).map_err(shifted)?;
             let name = &pair[..value - 1];
-            if name.starts_with(RESERVED) && names.contains(&name) {
+            if name.starts_with(RESERVED) && !names.insert(name) {
                 return Err(shifted(Fault::new(0..name.len(), format!("a second `{name}`"))));
             }
-            names.push(name);
             let shifted = |fault: Fault| fault.shifted(start + value);
             match name {
                 STATUS => self.status = status(&pair[value..]).map_err(shifted)?,
@@ -102,7 +103,9 @@ impl Selection {
         let mut start = 0;
         while !list.is_empty() {
             let rest = &list[start..];
-            let space = rest.find('+').into_iter().chain(rest.find("%20")).min();
+            let mut places = rest.char_indices().map(|(at, _)| at);
+            let space =
+                places.find(|at| rest[*at..].starts_with(['+']) || rest[*at..].starts_with("%20"));
             let end = start + space.unwrap_or(rest.len());
             let name = decode(&list[start..end]).map_err(|fault| fault.shifted(start))?;
             self.verbs

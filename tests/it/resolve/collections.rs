@@ -185,7 +185,6 @@ fn a_path_is_that_of_a_file_of_the_item() {
     for absent in [
         "/b.txt",
         "/../item.toml",
-        "/a%00b",
         "/.",
         "/é 0.txt/".replace('é', "%C3%A9").replace(' ', "%20").as_str(),
     ] {
@@ -320,6 +319,25 @@ fn what_is_wrong_on_the_way_is_an_alert() {
     assert_eq!(alerts[1], Alert::Unsealed { name: name_of(0), collection: 0 });
     assert_eq!(alerts[2], Alert::TwoOriginals { name: name_of(1), collections: vec![1, 2] });
     assert_eq!(alerts.len(), 3);
+}
+
+/// Its timestamp makes all Copies look outdated.
+#[test]
+fn a_copy_answers_for_an_original_that_does_not_match_its_seal() {
+    let world = family();
+    put(&world.path("b"), &name(0), &"state = 'Copy'\ntitle = 'sound'".parse().unwrap());
+    let path = world.path("a").join(name(0)).join("item.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let rotten = text.replace("timestamp = 2026-", "timestamp = 2027-");
+    assert_ne!(rotten, text);
+    std::fs::write(&path, rotten).unwrap();
+    let collections = open(&world, ROOTS);
+    let items = Holders::new(&collections);
+    let ask = |rest: &str| {
+        let url = format!("{}{rest}", name(0)).parse().unwrap();
+        resolve(&items, &url, &LanguagePreferences::default()).unwrap().item.collection
+    };
+    assert_eq!((ask(""), ask("?ibiurl.requireditemstatus=Original")), (1, 0));
 }
 
 /// During a hand-over the Original is the receiver's, by the reader rule.

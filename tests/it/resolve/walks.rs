@@ -138,6 +138,13 @@ fn a_translation_that_is_elsewhere_is_named() {
     let memory = memory(&format!("0.language = 'en'\n0.relations.translation.pt = '{}'", name(1)));
     let expected = format!("the translation of `{}` is `{}`, which is not here", name(0), name(1));
     assert_eq!(from_0(&memory, ".translation(pt)", ""), Err(expected));
+    // Where no language is asked for, another will do, or the item itself.
+    for (there, expected) in [("2.language = 'fr'", "2"), ("", "0")] {
+        let translations = format!("{{ pt = '{}', fr = '{}' }}", name(1), name(2));
+        let items = format!("0.language = 'en'\n0.relations.translation = {translations}\n{there}");
+        let memory = super::walks::memory(&items);
+        assert_eq!(from_0(&memory, ".translation", "pt,fr;q=0.5").as_deref(), Ok(expected));
+    }
     // An item in no known language is in no relation, but is its own bare translation.
     let unknown = super::walks::memory("0.file = 'a'");
     assert_eq!(from_0(&unknown, ".translation", "pt"), Ok("0".to_owned()));
