@@ -192,6 +192,7 @@ mod tests {
         assert_eq!(after(&[Edit::Remove("subject".into())], "subject"), [""; 0]);
         assert_eq!(after(&[set("language", &["por"])], "language"), ["pt"]);
         assert_eq!(after(&[add("language", "pt_br")], "language"), ["pt-BR"]);
+        assert_eq!(after(&[add("language", "pt"), remove("language", "por")], "language"), [""; 0]);
     }
 
     #[test]
@@ -216,6 +217,17 @@ mod tests {
             Edit::Remove(key.into()).change(&mut description).unwrap();
         }
         assert_eq!(description, described());
+    }
+
+    #[test]
+    fn values_that_stay_keep_their_types() {
+        let mut description = described();
+        let table: toml::Table = "shelf = [3, 4, \"3\"]".parse().unwrap();
+        let metadata = toml::Table::from_iter([("x".to_owned(), table.into())]);
+        description.metadata = Metadata::from_table(&metadata).unwrap();
+        Edit::RemoveValue("x.shelf".to_owned(), "3".to_owned()).change(&mut description).unwrap();
+        let shelf = &description.metadata.table()["x"]["shelf"];
+        assert_eq!(shelf.as_array().unwrap(), &[toml::Value::Integer(4)]);
     }
 
     #[test]

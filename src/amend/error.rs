@@ -68,6 +68,21 @@ pub enum AmendError {
         /// The item.
         name: RepositoryName,
     },
+    /// The new description is in place, but the disk did not confirm it.
+    #[error("`{name}` was changed, but the disk did not confirm it")]
+    NotDurable {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        #[source]
+        source: PathError,
+    },
+    /// The same, for the reason that was given with another item.
+    #[error("`{name}` was changed, but the disk did not confirm it")]
+    Unconfirmed {
+        /// The item.
+        name: RepositoryName,
+    },
     /// An earlier failure of the whole group took this one with it.
     #[error("not changed, because of the failure before it")]
     GroupFailed,

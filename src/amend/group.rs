@@ -8,7 +8,7 @@ use crate::agent::Caller;
 use crate::collection::{
     CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
 };
-use crate::disk::open_at_most;
+use crate::disk::{FileStat, open_at_most};
 use crate::holdings::refuse_put_back;
 use crate::identity::RepositoryName;
 use crate::sidecar::NewText;
@@ -21,6 +21,14 @@ const GROUP: usize = 256;
 
 /// An amendment with its place among the outcomes.
 type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
+
+/// An item whose sidecar is to be replaced.
+struct Changed {
+    item: StoredItem,
+    /// Of the sidecar that the change was planned for.
+    stamp: FileStat,
+    text: NewText,
+}
 
 impl Amender<'_> {
     /// Changes the items of `amendments`, a group at a time. Each one that `report` receives with changes is
@@ -135,22 +143,63 @@ impl Amender<'_> {
     ) {
         let names = items.iter().map(|(_, amendment)| amendment.name.clone()).collect();
         let _changing = writer.changing(self.collection, names);
-        let (mut texts, mut events, mut ready) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ready = Vec::new();
         for (at, amendment) in items {
             // Another process may have changed the item before it was locked.
-            let text = self.plan_with_text(amendment).map(|(item, text, plan)| {
-                if let Some(text) = text {
-                    events.push(self.event(&plan));
-                    texts.push((item, text));
-                    ready.push(*at);
-                }
+            outcomes[*at] = self.plan_with_text(amendment).map(|(changed, plan)| {
+                ready.extend(changed.map(|changed| (*at, changed)));
                 plan
             });
-            outcomes[*at] = text;
         }
-        match writer.replace_sidecars(&texts) {
-            Ok(()) => self.collection.note(&events),
-            Err(error) => fail(ready.into_iter(), error.into(), outcomes),
+        self.replace(writer, &ready, outcomes);
+    }
+
+    /// Replaces sidecars that are still the ones their changes were planned for, and logs every change that was made.
+    fn replace(
+        &self,
+        writer: &Writer,
+        ready: &[(usize, Changed)],
+        outcomes: &mut [Result<Plan, AmendError>],
+    ) {
+        if ready.is_empty() {
+            return;
+        }
+        let staged = match writer.stage_sidecars(ready.iter().map(|(_, changed)| &changed.text)) {
+            Ok(staged) => staged,
+            Err(error) => return fail(ready.iter().map(|(at, _)| *at), error.into(), outcomes),
+        };
+        let (mut replaced, mut events) = (Vec::new(), Vec::new());
+        for ((at, Changed { item, stamp, .. }), staged) in ready.iter().zip(&staged) {
+            let Ok(plan) = &outcomes[*at] else { continue };
+            // A person may edit it, who takes no lock.
+            let put = match item.has_sidecar(stamp) {
+                Ok(true) => writer.rename_sidecar(staged, item).map_err(AmendError::from),
+                Ok(false) => Err(AmendError::Outdated { name: plan.name.clone() }),
+                Err(error) => Err(error.into()),
+            };
+            match put {
+                Ok(()) => {
+                    events.push(self.event(plan));
+                    replaced.push((*at, item));
+                }
+                Err(error) => outcomes[*at] = Err(error),
+            }
+        }
+        let synced = match replaced.as_slice() {
+            [] => return,
+            [(_, only)] => only.dir().sync(),
+            all => writer.stage().sync_dirs(all.iter().map(|(_, item)| item.dir())),
+        };
+        self.collection.note(&events);
+        if let Err(error) = synced {
+            let mut source = Some(error);
+            for (at, item) in replaced {
+                let name = item.name().clone();
+                outcomes[at] = Err(match source.take() {
+                    Some(source) => AmendError::NotDurable { name, source },
+                    None => AmendError::Unconfirmed { name },
+                });
+            }
         }
     }
 
@@ -158,16 +207,16 @@ impl Amender<'_> {
     fn plan_with_text(
         &self,
         amendment: &Amendment<'_>,
-    ) -> Result<(StoredItem, Option<NewText>, Plan), AmendError> {
+    ) -> Result<(Option<Changed>, Plan), AmendError> {
         let (item, read, plan) = self.plan(amendment)?;
         if plan.changes.is_empty() {
-            return Ok((item, None, plan));
+            return Ok((None, plan));
         }
         let text = plan
             .sidecar
             .rewritten(&read.text, &read.sidecar)
             .map_err(|cause| CollectionError::Unchangeable { name: plan.name.clone(), cause })?;
-        Ok((item, Some(text), plan))
+        Ok((Some(Changed { item, stamp: read.stamp, text }), plan))
     }
 
     fn event(&self, plan: &Plan) -> Event {

@@ -52,10 +52,29 @@ impl Writer {
         Ok(staged)
     }
 
+    /// Writes the new sidecars of many items into the stage, synced.
+    pub(crate) fn stage_sidecars<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t NewText>,
+    ) -> Result<Vec<PathBuf>, PathError> {
+        let staged = texts.into_iter().map(|text| self.stage_sidecar(text));
+        let staged = staged.collect::<Result<Vec<_>, _>>()?;
+        match staged.as_slice() {
+            [only] => self.stage().open_file(only)?.sync()?,
+            all => self.stage().sync_trees(all)?,
+        }
+        Ok(staged)
+    }
+
     /// Puts a staged and synced sidecar in place of the one that `item` has, and syncs that.
     pub(crate) fn put_sidecar(&self, staged: &Path, item: &StoredItem) -> Result<(), PathError> {
-        self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))?;
+        self.rename_sidecar(staged, item)?;
         item.dir().sync()
+    }
+
+    /// The same without the sync.
+    pub(crate) fn rename_sidecar(&self, staged: &Path, item: &StoredItem) -> Result<(), PathError> {
+        self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
     }
 
     /// Replaces the sidecar of `item` durably.
@@ -64,9 +83,8 @@ impl Writer {
         item: &StoredItem,
         text: &NewText,
     ) -> Result<(), PathError> {
-        let staged = self.stage_sidecar(text)?;
-        self.stage().open_file(&staged)?.sync()?;
-        self.put_sidecar(&staged, item)
+        let staged = self.stage_sidecars([text])?;
+        self.put_sidecar(&staged[0], item)
     }
 
     /// Replaces the sidecars of many items durably, with two syncs in all.
@@ -80,11 +98,9 @@ impl Writer {
         if texts.is_empty() {
             return Ok(());
         }
-        let staged = texts.iter().map(|(_, text)| self.stage_sidecar(text));
-        let staged = staged.collect::<Result<Vec<_>, _>>()?;
-        self.stage().sync_trees(&staged)?;
+        let staged = self.stage_sidecars(texts.iter().map(|(_, text)| text))?;
         for (staged, (item, _)) in staged.iter().zip(texts) {
-            self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))?;
+            self.rename_sidecar(staged, item)?;
         }
         self.stage().sync_dirs(texts.iter().map(|(item, _)| item.dir()))
     }

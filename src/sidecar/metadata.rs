@@ -224,12 +224,32 @@ impl Metadata {
         Ok(())
     }
 
-    /// Removes one of the values of a term, or of a key of one's own.
+    /// Removes one of the values of a term, or of a key of one's own. The others stay as they are.
     pub fn remove_value(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
-        let mut values = self.values(key)?;
-        let before = values.len();
-        values.retain(|value| value != text);
-        if values.len() == before { Ok(()) } else { self.set(key, &values) }
+        // As it would be stored: a language in its usual form.
+        let mut alone = Metadata::default();
+        let wanted = match alone.add(key, text).and_then(|()| alone.values(key)) {
+            Ok(values) => values,
+            Err(_) => vec![text.to_owned()],
+        };
+        let is_meant = |value: &Value| wanted.contains(&text_of(value)) || text_of(value) == text;
+        let place = self.place(key)?;
+        let found = match &place {
+            KeyPlace::Term(term) => self.0.get_mut(term.as_str()),
+            KeyPlace::Own(own) => {
+                self.0.get_mut("x").and_then(Value::as_table_mut).and_then(|it| it.get_mut(own))
+            }
+        };
+        let is_gone = match found {
+            None => false,
+            Some(Value::Array(values)) => {
+                let before = values.len();
+                values.retain(|value| !is_meant(value));
+                values.is_empty() && before > 0
+            }
+            Some(value) => is_meant(value),
+        };
+        if is_gone { self.remove(key) } else { Ok(()) }
     }
 
     /// Gives a term, or a key of one's own, these values in place of those that it has.

@@ -50,6 +50,20 @@ fn what_stays_as_it_is_changes_nothing() {
 }
 
 #[test]
+fn what_was_saved_before_the_editor_failed_is_kept() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let ran = archive.edit("sed -i 's/\"Letter\"/\"Letters\"/' \"$1\"; exit 3", "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("what was saved is kept"), "{}", ran.stderr);
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letter"));
+    let [kept] = &archive.kept()[..] else { panic!("{:?}", archive.kept()) };
+    let line = format!("-c archive meta edit {} --file {}", archive.name, kept.display());
+    archive.world.run(&line).succeeded();
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
+}
+
+#[test]
 fn a_bad_text_is_kept_and_can_be_corrected() {
     let archive = Archive::new();
     archive.entitle("Letter").unwrap();

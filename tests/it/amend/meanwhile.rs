@@ -79,6 +79,64 @@ fn run(collection: &Collection, amendments: Vec<Amendment<'_>>) {
     assert!(flow.is_continue());
 }
 
+/// Edits the sidecar by hand when its replacement is written: a person takes no lock.
+struct Editor {
+    sidecar: PathBuf,
+    once: Once,
+}
+
+impl Watch for Editor {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let is_staged =
+            path.file_name().is_some_and(|it| it.to_string_lossy().starts_with("change-"));
+        if operation == Operation::Write && is_staged {
+            self.once.call_once(|| {
+                let text = std::fs::read_to_string(&self.sidecar).unwrap();
+                std::fs::write(&self.sidecar, format!("# by hand\n{text}")).unwrap();
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_person_writes_meanwhile_is_not_overwritten() {
+    let archive = Archive::new();
+    let editor = Arc::new(Editor { sidecar: archive.file(), once: Once::new() });
+    let watcher = Watcher::new(Arc::clone(&editor) as _);
+    let collection = Collection::open(&archive.world.path("archive"), &watcher).unwrap();
+    let name = archive.name.parse().unwrap();
+    let amendment = Amendment { name, change: Box::new(entitled("Letter")) };
+    let error = amend(&collection, "2026-12-01T00:00:00Z", amendment).unwrap_err();
+    assert!(editor.once.is_completed());
+    assert!(matches!(error, AmendError::Outdated { .. }), "{error}");
+    assert!(archive.text().starts_with("# by hand\n"));
+    assert!(!archive.text().contains("Letter"));
+    assert_eq!(archive.events().len(), 1);
+}
+
+/// The directory of an item fails when it is synced: the change is there and logged, and may not last.
+#[test]
+fn a_change_that_the_disk_does_not_confirm_is_logged_and_reported() {
+    struct Failing(PathBuf);
+    impl Watch for Failing {
+        fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+            let fails = operation == Operation::SyncDirectory && path == self.0;
+            if fails { Err(rustix::io::Errno::IO.into()) } else { Ok(()) }
+        }
+    }
+    let archive = Archive::new();
+    let item = archive.file().parent().unwrap().to_path_buf();
+    let watcher = Watcher::new(Arc::new(Failing(item)) as _);
+    let collection = Collection::open(&archive.world.path("archive"), &watcher).unwrap();
+    let name = archive.name.parse().unwrap();
+    let amendment = Amendment { name, change: Box::new(entitled("Letter")) };
+    let error = amend(&collection, "2026-12-01T00:00:00Z", amendment).unwrap_err();
+    assert!(matches!(error, AmendError::NotDurable { .. }), "{error}");
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letter"));
+    assert_eq!(archive.events().len(), 2);
+}
+
 #[test]
 fn many_items_take_few_syncs() {
     const ITEMS: usize = 60;

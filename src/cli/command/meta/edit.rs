@@ -132,10 +132,20 @@ fn edit(context: &Context, sidecar: &Sidecar, base: &Description) -> Result<Edit
     let path = written.path().to_path_buf();
     drop(written);
     let failed = |cause: String| {
-        let _ = dir.remove_file(&file);
-        Failure::new(Exit::Failure, "the editor did not end well; nothing was changed")
-            .caused_by(cause)
-            .hint("`VISUAL` or `EDITOR` names the editor; `--file FILE` takes a text without one")
+        let failure = Failure::new(Exit::Failure, "the editor failed; nothing was changed");
+        let failure = failure.caused_by(cause);
+        // What was saved before that is worth keeping.
+        if context.read_file(&path, MAX_BYTES).is_ok_and(|now| now == text.as_bytes()) {
+            let _ = dir.remove_file(&file);
+            let hint =
+                "`VISUAL` or `EDITOR` names the editor; `--file FILE` takes a text without one";
+            return failure.hint(hint);
+        }
+        failure.hint(format!(
+            "what was saved is kept: `urepo meta edit {} --file {}` takes it",
+            sidecar.repository,
+            shell::word(&path)
+        ))
     };
     match Command::new("sh").args(["-c", &format!("{} \"$1\"", editor()), "sh"]).arg(&path).status()
     {
