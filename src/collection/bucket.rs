@@ -1,5 +1,6 @@
 //! Where items in the making lie in a stage, and how they leave it.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,8 +14,9 @@ use crate::layout;
 #[derive(Debug)]
 pub(crate) struct Buckets {
     threads: Vec<Mutex<Filling>>,
-    /// The bucket that the last item was taken out of: items leave in the order in which they came.
-    emptied: Mutex<Option<(PathBuf, Dir)>>,
+    /// The buckets that items were taken out of, the last one first: items leave in the order in which they came,
+    /// in turn from those of the threads.
+    emptied: Mutex<VecDeque<(PathBuf, Dir)>>,
 }
 
 /// What one thread fills.
@@ -24,6 +26,9 @@ struct Filling {
     begun: usize,
     bucket: Option<(PathBuf, Dir)>,
 }
+
+/// Maximum number of buckets that are open while items leave.
+const OPEN_BUCKETS: usize = 8;
 
 /// Maximum number of items that share a directory of the stage.
 const BUCKET_ITEMS: usize = 256;
@@ -68,11 +73,14 @@ impl Buckets {
             return stage.rename_new(item, year, leaf);
         };
         let mut emptied = self.emptied.lock().unwrap_or_else(PoisonError::into_inner);
-        let dir = match emptied.take() {
-            Some((open, dir)) if open == bucket => dir,
-            _ => stage.open_dir(bucket)?,
+        let open = emptied.iter().position(|(name, _)| name == bucket);
+        let dir = match open.and_then(|at| emptied.remove(at)) {
+            Some((_, dir)) => dir,
+            None => stage.open_dir(bucket)?,
         };
-        let (_, dir) = emptied.insert((bucket.to_path_buf(), dir));
+        emptied.truncate(OPEN_BUCKETS.min(self.threads.len()) - 1);
+        emptied.push_front((bucket.to_path_buf(), dir));
+        let (_, dir) = &emptied[0];
         dir.rename_new(Path::new(number), year, leaf)
     }
 }

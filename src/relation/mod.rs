@@ -1,6 +1,6 @@
 //! Relations between items are made and removed, at both ends where both Originals are at hand.
 //!
-//! [`plan`] decides what changes in which Original, and which ends are left to another time: pure but for
+//! [`plan()`] decides what changes in which Original, and which ends are left to another time: pure but for
 //! reading sidecars. [`RelationPlan::check`] asks each Original whether it takes the change, before any is
 //! changed. [`RelationPlan::amendments`] are carried out by [`amend`](crate::amend), one collection after the
 //! other.
