@@ -16,7 +16,7 @@ pub struct Description {
     pub relations: Relations,
     /// The file or link that the bare identifier opens.
     pub target: Option<PayloadPath>,
-    /// What may be done with it.
+    /// Whether the Original may migrate, and who may read it.
     pub conditions: Conditions,
 }
 

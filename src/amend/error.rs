@@ -42,7 +42,7 @@ pub enum AmendError {
     Edit {
         /// The item.
         name: RepositoryName,
-        /// What is wrong.
+        /// The cause.
         #[source]
         cause: EditError,
     },
@@ -51,7 +51,7 @@ pub enum AmendError {
     Relation {
         /// The item.
         name: RepositoryName,
-        /// What is wrong.
+        /// The cause.
         cause: Box<RelationError>,
     },
     /// The item has no such file.

@@ -66,5 +66,5 @@ pub struct Amendment<'a> {
     pub change: Box<Change<'a>>,
 }
 
-/// What is done to a description. An error leaves the item as it is.
+/// A function that changes a description. An error leaves the item as it is.
 pub type Change<'a> = dyn Fn(&mut Description) -> Result<(), AmendError> + 'a;

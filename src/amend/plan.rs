@@ -1,11 +1,11 @@
-//! What a change does to a sidecar. Pure.
+//! Plans of changes to a sidecar. Pure.
 
 use super::{AmendError, Description};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::{Content, PayloadPath, State};
 use crate::sidecar::{KeyChange, Seal, Sidecar};
 
-/// What becomes of the description of an item.
+/// A planned change of the description of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The item, as its name is spelt on disk.

@@ -143,10 +143,10 @@ impl Collection {
             })?;
             Ok(names)
         });
-        let mut labelled = Vec::new();
+        let (lookup, mut labelled) = (Lookup::new(self), Vec::new());
         // An index that cannot be used answers nothing.
         for name in names.ok().flatten().unwrap_or_default() {
-            if let Some(item) = Lookup::new(self).item(&name)?
+            if let Some(item) = lookup.item(&name)?
                 && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label))
             {
                 labelled.push(item);

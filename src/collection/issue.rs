@@ -160,16 +160,14 @@ impl<'a> Issuer<'a> {
     /// The subsystems that may name an item with this description and size of payload, for
     /// [`Issuer::issue_from`].
     pub(crate) fn choose(&mut self, metadata: &Metadata, bytes: u64) -> Vec<usize> {
-        let all: Vec<_> =
-            self.sources.iter().map(|source| source.subsystem.takes.as_ref()).collect();
-        let mut chosen = if self.is_chosen || all.len() == 1 {
-            Vec::new()
-        } else {
-            spatial::choose(&all, metadata, bytes)
-        };
+        let mut chosen = Vec::new();
+        if !self.is_chosen && self.sources.len() > 1 {
+            let rules = self.sources.iter().map(|source| source.subsystem.takes.as_ref());
+            chosen = spatial::choose(&rules.collect::<Vec<_>>(), metadata, bytes);
+        }
         // A subsystem whose memory is lost names nothing.
         if chosen.is_empty() {
-            chosen = (0..all.len()).collect();
+            chosen = (0..self.sources.len()).collect();
         }
         self.in_turn(chosen)
     }

@@ -101,7 +101,7 @@ impl Blocks {
 }
 
 pub(super) fn set_attributes(fd: impl AsFd, stamp: &FileStat) -> io::Result<()> {
-    // Asking is cheaper than changing: most files were made with the mode they shall have.
+    // Asking is cheaper than changing: most files already have the right mode.
     if FileStat::of(&rustix::fs::fstat(&fd)?).mode != stamp.permission_bits() {
         rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.permission_bits()))?;
     }
@@ -119,7 +119,7 @@ pub(super) fn set_attributes_at(
     if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
         return Err(Errno::NOTDIR);
     }
-    // Most directories were made with the mode they shall have: then none has to be opened.
+    // Most directories already have the right mode and need not be opened.
     if FileStat::of(&found).mode != stamp.permission_bits() {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let dir = open_beneath(&above, name, flags, Mode::empty(), watcher)?;

@@ -3,6 +3,7 @@
 use std::io::BufRead as _;
 use std::path::Path;
 
+use urepo::collection::Collection;
 use urepo::identity::{
     Ibip, Identifier, LegacyLabel, Pasted, PersistentUrl, RepositoryName, Selection,
 };
@@ -45,10 +46,11 @@ impl Id {
         if self.check {
             return check(context, &texts);
         }
+        let collection = context.collection().ok();
         let mut gap = "";
         for_each(context, &texts, |text| {
             let pasted = Pasted::read(text)?;
-            let fields = fields(context, &pasted);
+            let fields = fields(collection.as_ref(), &pasted);
             if context.printer.json {
                 let fields = fields.into_iter().collect();
                 return context.printer.record(&Spelled { text: text.to_owned(), fields });
@@ -93,25 +95,19 @@ fn check(context: &Context, texts: &[String]) -> Done {
     report.finish(End { partial, ..End::default() })
 }
 
-fn fields(context: &Context, pasted: &Pasted<'_>) -> Vec<(&'static str, String)> {
+fn fields(collection: Option<&Collection>, pasted: &Pasted<'_>) -> Vec<(&'static str, String)> {
     let mut fields = spelt(&pasted.identifier);
     fields.extend(pasted.twin.iter().flat_map(spelt));
     // Outside a collection there is simply less to say.
-    let stored = context
-        .collection()
-        .ok()
-        .and_then(|collection| collection.find(pasted.identifier.as_str()).ok());
+    let stored = collection.and_then(|it| it.find(pasted.identifier.as_str()).ok());
     if let Some(item) = stored {
         if !matches!(pasted.identifier, Identifier::Repository(_)) {
             fields.extend(repository(item.name()));
         }
-        if let Ok((sidecar, _)) = item.sidecar()
-            && let Some(ibip) = &sidecar.ibip
-            && !matches!(pasted.identifier, Identifier::Ibip(_))
-        {
-            fields.push(("ibip", ibip.to_string()));
-        }
         if let Ok((sidecar, _)) = item.sidecar() {
+            let is_ibip = matches!(pasted.identifier, Identifier::Ibip(_));
+            let ibip = sidecar.ibip.as_ref().filter(|_| !is_ibip);
+            fields.extend(ibip.map(|ibip| ("ibip", ibip.to_string())));
             let aliases: Vec<_> = sidecar.aliases().collect();
             fields.extend((!aliases.is_empty()).then(|| ("aliases", aliases.join(" "))));
         }

@@ -105,7 +105,7 @@ impl Selection {
             let rest = &list[start..];
             let mut places = rest.char_indices().map(|(at, _)| at);
             let space =
-                places.find(|at| rest[*at..].starts_with(['+']) || rest[*at..].starts_with("%20"));
+                places.find(|at| rest[*at..].starts_with('+') || rest[*at..].starts_with("%20"));
             let end = start + space.unwrap_or(rest.len());
             let name = decode(&list[start..end]).map_err(|fault| fault.shifted(start))?;
             self.verbs

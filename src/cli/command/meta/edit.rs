@@ -61,7 +61,7 @@ impl Edit {
         let item = context.item(&collection, &self.item)?;
         let (sidecar, _) = item.sidecar()?;
         let name = item.name().clone();
-        // What cannot be changed is not edited in vain.
+        // Nobody edits a text that will be refused.
         check_changeable(context, &collection, &name)?;
         let base = Description::of(&sidecar);
         let edited = match &self.file {

@@ -170,7 +170,7 @@ impl<'a> AmendTeller<'a> {
         };
         let failure = Failure::from(error);
         let Some((holder, name)) = holder else { return failure };
-        // A collection that cannot be opened is no news here.
+        // Collections that cannot be opened are passed over: this is a hint.
         let known = self.context.config.collections.values().filter_map(|found| {
             let collection = self.context.open(&found.value).ok()?;
             (collection.id() == holder && collection.id() != self.collection.id()).then_some(found)
