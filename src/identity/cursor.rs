@@ -159,10 +159,14 @@ impl Field {
 
 /// The instant `fraction` (its digits) after a POSIX second; digits after the ninth are dropped.
 pub(super) fn instant(seconds: i64, fraction: &str) -> Instant {
-    let nanoseconds = fraction
+    Instant::from_nanoseconds(i128::from(seconds) * SECOND + nanoseconds(fraction))
+}
+
+/// The first nine digits of a fraction as nanoseconds.
+pub(super) fn nanoseconds(fraction: &str) -> i128 {
+    fraction
         .bytes()
         .chain(std::iter::repeat(b'0'))
         .take(9)
-        .fold(0, |nanoseconds, digit| nanoseconds * 10 + i128::from(digit - b'0'));
-    Instant::from_nanoseconds(i128::from(seconds) * SECOND + nanoseconds)
+        .fold(0, |nanoseconds, digit| nanoseconds * 10 + i128::from(digit - b'0'))
 }

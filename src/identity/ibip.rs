@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use super::cursor;
 use super::error::{Fault, ParseError};
+use super::exact_date::{ExactDate, LAST_SECOND};
 use super::grammar;
 use super::ibip_prefix::{IbipPrefix, is_separator};
 use super::instant::Instant;
@@ -12,8 +12,6 @@ use super::numeral::{self, DECIMAL, IBIP};
 use super::serial::{as_text, caseless, displays};
 
 const KIND: &str = "IBIp";
-/// The last second of [`Instant::MAX_YEAR`].
-const LAST_SECOND: i128 = 31_556_889_832_780_799;
 
 /// An `IBIp`, such as `8JMKD3MGP8W/34PGRBS`.
 ///
@@ -31,24 +29,9 @@ impl Ibip {
     ///
     /// Nothing for dates before 1995-08-01 or after [`Instant::MAX_YEAR`].
     pub fn new(prefix: &IbipPrefix, date: Instant) -> Option<Ibip> {
-        let suffix = Ibip::suffix_of(date)?;
+        let suffix = ExactDate::from(date).ibip_suffix()?;
         let prefix = prefix.as_str().to_ascii_uppercase();
         Some(Ibip { slash: prefix.len(), text: (prefix + "/" + &suffix).into() })
-    }
-
-    /// The second word of the labels of `date`; nothing for the same dates.
-    pub fn suffix_of(date: Instant) -> Option<String> {
-        if date < Instant::IBIP_EPOCH || date.seconds() > LAST_SECOND {
-            return None;
-        }
-        let seconds = date.seconds() - Instant::IBIP_EPOCH.seconds();
-        let mut suffix = base27(&seconds.to_string());
-        if date.subsecond() != 0 {
-            let fraction = format!("{:09}", date.subsecond());
-            // Erratum: `.5` and `.05` are one number; `rewrite` keeps the leading zeros.
-            suffix = suffix + "W" + &base27(fraction.trim_end_matches('0'));
-        }
-        Some(suffix)
     }
 
     /// The label as it was given.
@@ -66,11 +49,14 @@ impl Ibip {
         &self.text[self.slash + 1..]
     }
 
-    /// The date, if the suffix was made of one; digits of the fraction after the ninth are
-    /// dropped.
+    /// The date, if the suffix was made of one; digits of the fraction after the ninth are dropped.
     pub fn instant(&self) -> Result<Instant, ParseError> {
-        instant(self.suffix())
-            .map_err(|fault| fault.shifted(self.slash + 1).within(KIND, &self.text))
+        Ok(self.date()?.instant())
+    }
+
+    /// The date with all digits of the fraction, if the suffix was made of one.
+    pub fn date(&self) -> Result<ExactDate, ParseError> {
+        date(self.suffix()).map_err(|fault| fault.shifted(self.slash + 1).within(KIND, &self.text))
     }
 
     /// Whether the first part has a `W` or `X` after its first character, as every prefix made of
@@ -89,7 +75,7 @@ impl Ibip {
 }
 
 /// Reads a suffix: seconds, and after `W` the fraction.
-fn instant(suffix: &str) -> Result<Instant, Fault> {
+fn date(suffix: &str) -> Result<ExactDate, Fault> {
     let separator = suffix.bytes().position(is_separator).unwrap_or(suffix.len());
     let (seconds, fraction) = suffix.split_at(separator);
     let expected = "not a number of seconds since 1995-08-01";
@@ -109,11 +95,7 @@ fn instant(suffix: &str) -> Result<Instant, Fault> {
             return Err(Fault::new(separator..separator + 1, expected));
         }
     };
-    Ok(cursor::instant(posix, &fraction))
-}
-
-fn base27(decimal: &str) -> String {
-    numeral::rewrite(decimal, &DECIMAL, &IBIP).expect("because seconds and nanoseconds are short")
+    Ok(ExactDate::new(posix, &fraction))
 }
 
 impl FromStr for Ibip {

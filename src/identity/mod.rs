@@ -54,6 +54,7 @@ mod calendar;
 mod cursor;
 mod error;
 mod escape;
+mod exact_date;
 mod folding;
 mod grammar;
 mod host;
@@ -75,6 +76,7 @@ mod url;
 
 pub use calendar::Civil;
 pub use error::ParseError;
+pub use exact_date::ExactDate;
 pub use host::Host;
 pub use ibip::Ibip;
 pub use ibip_prefix::IbipPrefix;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::cursor;
 use super::error::{Fault, ParseError};
+use super::exact_date::ExactDate;
 use super::folding;
 use super::grammar::{self, NameShape, Rules};
 use super::instant::Instant;
@@ -63,6 +64,11 @@ impl RepositoryName {
     /// The text after the prefix, such as `2009/02.16.17.46`.
     pub fn suffix(&self) -> &str {
         &self.text[usize::from(self.shape.prefix_end) + 1..]
+    }
+
+    /// The date with all digits of the fraction.
+    pub fn date(&self) -> ExactDate {
+        ExactDate::new(self.shape.seconds, self.fraction())
     }
 
     /// The date; digits of the fraction after the ninth are dropped.

@@ -146,13 +146,13 @@ fn repository(name: &RepositoryName) -> Vec<(&'static str, String)> {
         ("repository", name.to_string()),
         ("host", prefix.host().to_string()),
         ("port", prefix.port().to_string()),
-        ("date", name.instant().to_string()),
+        ("date", name.date().to_string()),
         ("url", format!("http://urlib.net/{name}")),
     ];
     if !name.is_shortest() {
-        fields.push(("shortest", format!("{prefix}/{}", name.instant().suffix())));
+        fields.push(("shortest", format!("{prefix}/{}", name.date().suffix())));
     }
-    if let Some(suffix) = Ibip::suffix_of(name.instant()) {
+    if let Some(suffix) = name.date().ibip_suffix() {
         fields.push(("ibip_suffix", suffix));
     }
     if let Ok((_, oddities)) = RepositoryName::parse_as_found(name.as_str()) {
@@ -168,7 +168,7 @@ fn opaque(ibip: &Ibip) -> Vec<(&'static str, String)> {
         fields.push(("address", endpoint.ip().to_string()));
         fields.push(("address_port", endpoint.port().to_string()));
     }
-    if let Ok(date) = ibip.instant() {
+    if let Ok(date) = ibip.date() {
         fields.push(("date", date.to_string()));
         fields.push(("suffix", date.suffix()));
     }

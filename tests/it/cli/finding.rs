@@ -111,6 +111,9 @@ fn many_texts_are_explained_from_standard_input() {
     let texts: Vec<_> = told.iter().filter(|it| it["type"] == "identifier").collect();
     assert_eq!(texts.len(), 3, "{told:?}");
     assert_eq!(texts[0]["ibip_suffix"], "3EPGUE5");
+    let long = "example.org/a/2020/01.01.00.00.00.1234567890123";
+    let ran = world.run(&format!("id --json {long}"));
+    assert_eq!(records(&ran)[0]["date"], "2020-01-01T00:00:00.1234567890123Z");
     assert!(texts[2]["odd"].as_str().unwrap().contains("underscore"), "{told:?}");
     let both = "rep sid.inpe.br/mtc-m19/2013/09.04.12.27.57 ibip 8JMKD3MGP7W/3EPGUE5";
     let told = records(&world.run_args(["id", "--json", both]));
