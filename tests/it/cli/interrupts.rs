@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use snapbox::str;
 
-use crate::support::{World, staged, whole_items};
+use crate::support::{World, staged, terminal, whole_items};
 
 /// A deposit of standard input that has begun and waits for more.
 struct Deposit {
@@ -290,7 +290,7 @@ fn a_lock_is_not_waited_for() {
 fn a_question_is_answered_with_no() {
     let (world, name) = super::world_with_item();
     world.run(&format!("-c archive delete -y --force last {name}")).succeeded();
-    let Some((_own, programs)) = super::progress::terminal() else { return };
+    let Some((_own, programs)) = terminal() else { return };
     let mut child = begin(&world, "-c archive purge", programs.into());
     let mut asked = Vec::new();
     while !asked.ends_with(b"[y/N]\n") {

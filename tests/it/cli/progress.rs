@@ -4,27 +4,10 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
-use rustix::io::Errno;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
-use crate::support::World;
+use crate::support::{World, terminal};
 
 /// Clears the line that the cursor is in.
 const CLEARED: &str = "\r\u{1b}[2K";
-
-/// A terminal: its own side, and the side of programs. Nothing where there are no terminals, as in some
-/// containers.
-pub(super) fn terminal() -> Option<(File, File)> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let own = match openpt(flags) {
-        Err(Errno::NOENT | Errno::NODEV | Errno::NXIO | Errno::ACCESS) => return None,
-        opened => opened.unwrap(),
-    };
-    grantpt(&own).unwrap();
-    unlockpt(&own).unwrap();
-    let path = ptsname(&own, Vec::new()).unwrap().into_string().unwrap();
-    Some((own.into(), File::options().read(true).write(true).open(path).unwrap()))
-}
 
 /// Reads what is shown until `enough`, or until nobody writes to the terminal any more.
 pub(super) fn read_until(own: &mut File, shown: &mut String, enough: impl Fn(&str) -> bool) {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::process::Stdio;
 
-use super::progress::{read_until, terminal};
-use crate::support::World;
+use super::progress::read_until;
+use crate::support::{World, terminal};
 
 /// Sets the title of a terminal, clears it in one character, and turns the reading order round.
 const EVIL: &str = "a\u{1b}]0;pwned\u{7}b\u{9b}2Jc\u{202e}d.txt";
