@@ -39,7 +39,10 @@ pub use estimate::waiting;
 pub use failed::FailedFile;
 pub use ledger::Ledger;
 pub use list::SourceList;
-pub use manifest::{Columns, Format, Manifest, ManifestReader, MapError, RowError, RowFault};
+pub use manifest::{
+    COLUMN_SYNONYMS, ColumnPlace, Columns, Encoding, Format, Manifest, ManifestReader, MapError,
+    RowError, RowFault, TableOptions, header, is_delimiter,
+};
 pub use relate::relate;
 pub use run::{Importer, plan};
 pub use tally::Summary;

@@ -12,6 +12,7 @@ mod relations;
 mod removing;
 mod reruns;
 mod sources;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,9 +22,9 @@ use urepo::collection::{Collection, Issuer};
 use urepo::digest::Digest;
 use urepo::disk::{Dir, Links, Watcher, resolved};
 use urepo::import::{
-    After, Bags, Became, Candidate, Columns, Dedupe, Event, Format, FoundCandidate, ImportError,
-    Importer, Ledger, Manifest, ManifestReader, Options, SourceList, Summary, Tree, Units, plan,
-    relate,
+    After, Bags, Became, Candidate, Columns, Dedupe, Encoding, Event, Format, FoundCandidate,
+    ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList, Summary,
+    TableOptions, Tree, Units, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;

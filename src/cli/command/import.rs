@@ -14,6 +14,7 @@ use urepo::import::{
 
 use super::mint::IssueArgs;
 use super::new::{Description, LinkRule, Rule};
+use super::table::TableArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::{Done, human};
@@ -45,8 +46,13 @@ mod tell;
 /// dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, with an
 /// identifier or row:PATH, another row, as value. A KIND is `next_edition`, `previous_edition`,
 /// `translation.TAG`, `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`.
-/// A column may occur several times. In JSON Lines and
-/// TOML ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
+/// A column may occur several times. `subject|` is a column whose cells have several values, as in
+/// `maps|letters`; `subject;` likewise. In JSON Lines and TOML ([[item]]) a value may be a list. Paths are
+/// beneath the directory of the manifest, or --root.
+///
+/// Spreadsheets of all countries are read: the delimiter is found among ; , | and tab, names of columns may be
+/// Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8, or UTF-16
+/// with a byte order mark, unless --encoding says otherwise.
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
 /// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and a bag
@@ -106,15 +112,11 @@ struct ManifestArgs {
     /// A table of paths and what is known of them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sources", "files_from0", "each_file", "depth"])]
     manifest: Option<PathBuf>,
-    /// How it is written, where its extension does not say it
-    #[arg(long, requires = "manifest")]
-    format: Option<FormatName>,
     /// The directory that paths are beneath, also absolute ones; that of the manifest unless given
     #[arg(long, value_name = "DIR", requires = "manifest")]
     root: Option<PathBuf>,
-    /// What a column means: a column of its own name, or - for nothing; may be repeated
-    #[arg(long, value_name = "COLUMN=TERM", requires = "manifest")]
-    map: Vec<String>,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// What becomes of the sources, for imports that are repeated each night.
@@ -143,18 +145,6 @@ enum DedupeRule {
     Content,
     /// Never: each run imports all
     None,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatName {
-    /// Commas, with column names in the first line
-    Csv,
-    /// Tabs, with column names in the first line
-    Tsv,
-    /// One JSON object a line
-    Jsonl,
-    /// One [[item]] a row
-    Toml,
 }
 
 /// Limit on the languages that are warned of.

@@ -38,6 +38,7 @@ pub(crate) mod restore;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
+mod table;
 mod transfer;
 pub(crate) mod verify;
 pub(crate) mod whereis;

@@ -1,9 +1,10 @@
 //! Errors of imports as failures.
 
-use urepo::import::{ImportError, MapError, RowFault};
+use urepo::import::{COLUMN_SYNONYMS, Encoding, ImportError, MapError, RowFault};
 use urepo::item::State;
 
-use super::Explain;
+use super::{Explain, nearest};
+use crate::cli::escape;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::was_interrupted;
@@ -56,16 +57,7 @@ impl Explain for ImportError {
 
 fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
     match fault {
-        RowFault::UnknownColumn(name) if name.starts_with("relation") => failure.hint(format!(
-            "`--map {}` keeps it as a relation of your own; the kinds are next_edition, previous_edition, \
-             translation.TAG, translation_of, metadata, metadata_of and part_of",
-            shell::word(format!("{name}=relation.x.KEY")),
-        )),
-        RowFault::UnknownColumn(name) => failure.hint(format!(
-            "`--map {}` keeps it under a key of your own, `--map {}` leaves it out",
-            shell::word(format!("{name}=x.KEY")),
-            shell::word(format!("{name}=-"))
-        )),
+        RowFault::UnknownColumns(names) => failure.hint(for_unknown(names)),
         RowFault::Relation(_) => failure.hint("write each relation once, in one row"),
         RowFault::NoColumn("path") => {
             failure.hint("`--map COLUMN=path` says which column holds the path")
@@ -73,8 +65,18 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         RowFault::Outside(_) => {
             failure.hint("`--root DIR` says what paths are beneath, also those that begin with it")
         }
-        RowFault::NotUtf8 => failure.hint("save it as UTF-8"),
-        RowFault::TooLong
+        RowFault::NotUtf8 { windows_1252: Some(_), .. } => {
+            failure.hint("`--encoding windows-1252` reads it so").in_common("rows are not UTF-8")
+        }
+        RowFault::Nul(encoding) => failure.hint(match encoding {
+            Encoding::Utf16Be => "`--encoding utf-16be` reads it so",
+            _ => "`--encoding utf-16le` reads it so",
+        }),
+        RowFault::Delimiter(_) => failure.hint("say it, as in `--delimiter ';'`"),
+        RowFault::Unnamed(_) => failure.hint("give the column a name, or empty that cell"),
+        RowFault::Ambiguous(_) => failure.hint("rename all of them but one"),
+        RowFault::NotUtf8 { .. }
+        | RowFault::TooLong
         | RowFault::OpenQuote
         | RowFault::CarriageReturn
         | RowFault::Values { .. }
@@ -90,6 +92,52 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         | RowFault::Identifier(_)
         | RowFault::Digest(_) => failure,
     }
+}
+
+/// Unknown columns that a hint names.
+const MOST_COLUMNS: usize = 5;
+
+/// A hint for columns that mean nothing: the known name that is nearest to each, or a key of one's own.
+fn for_unknown(names: &[String]) -> String {
+    let synonyms = COLUMN_SYNONYMS.iter().flat_map(|(_, synonyms)| synonyms.iter().copied());
+    let known: Vec<&str> = ["path", "ibip", "sha256"]
+        .into_iter()
+        .chain(urepo::sidecar::TERMS)
+        .chain(urepo::sidecar::Conditions::KEYS)
+        .chain(synonyms)
+        .collect();
+    let mut near = Vec::new();
+    let mut maps = Vec::new();
+    for name in names.iter().take(MOST_COLUMNS) {
+        let found = nearest(name, &known);
+        near.extend(found.map(|found| format!("`{found}` for `{}`", escape::one_line(name))));
+        let meaning = match found {
+            Some(found) => COLUMN_SYNONYMS
+                .iter()
+                .find(|(_, synonyms)| synonyms.contains(&found))
+                .map_or(found, |(column, _)| *column),
+            None if name.starts_with("relation") => "relation.x.KEY",
+            None => "x.KEY",
+        };
+        maps.push(format!("--map {}", shell::word(format!("{name}={meaning}"))));
+    }
+    let near = match near.as_slice() {
+        [] => String::new(),
+        near => format!("did you mean {}? ", near.join(", ")),
+    };
+    let kinds = if names.iter().any(|name| name.starts_with("relation")) {
+        "; the kinds of relations are next_edition, previous_edition, translation.TAG, translation_of, metadata, \
+         metadata_of and part_of"
+    } else {
+        ""
+    };
+    let own = if maps.iter().any(|map| map.contains("x.KEY")) {
+        ", `x.KEY` as a key of your own"
+    } else {
+        ""
+    };
+    let out = shell::word(format!("{}=-", names.first().map_or("COLUMN", String::as_str)));
+    format!("{near}`{}` reads it{own}; `--map {out}` leaves it out{kinds}", maps.join(" "))
 }
 
 impl Explain for MapError {

@@ -1,76 +1,120 @@
-//! What the columns of a manifest mean.
+//! The meaning of columns.
 
 use std::collections::BTreeMap;
 
 use super::RowFault;
+use super::synonyms::{column_of, folded};
 use crate::sidecar::{Conditions, RelationKind, TERMS};
 
-/// What a column means.
+/// The content of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(crate) enum Column {
     /// Where the source is.
     Path,
-    /// The name that the item has already.
+    /// The identifier that the item has already.
     Identifier,
-    /// The opaque twin of that name.
+    /// The IBIp of that identifier.
     Ibip,
-    /// What its bytes are to be.
+    /// The expected digest of the bytes.
     Sha256,
     /// A term of the description, or a key of one's own.
     Term(String),
-    /// What may be done with the item.
+    /// A condition of access.
     Condition(&'static str),
     /// A relation of this kind.
     Relation(RelationKind),
-    /// Nothing.
+    /// Nothing that is read.
     Ignored,
+    /// A column of a spreadsheet without a name: it has to be empty.
+    Unnamed,
 }
 
-/// Columns by name, with what was said of them on the way.
+/// The meaning of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ColumnMeaning {
+    pub column: Column,
+    /// What separates several values in one cell.
+    pub separator: Option<char>,
+}
+
+/// The meanings of columns by their names, with those that `--map` gives.
 #[derive(Clone, Debug, Default)]
 pub struct Columns(BTreeMap<String, String>);
 
-/// A mapping that means nothing.
+/// A mapping to something that is not a column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` means nothing to an import; expected COLUMN=TERM")]
 pub struct MapError(pub String);
 
+/// Characters that separate the values in a cell, where the name of its column ends with one.
+const SEPARATORS: [char; 2] = ['|', ';'];
+
 impl Columns {
-    /// Lets a column mean something else than its name says: `column=term`, or `column=-` for nothing.
+    /// Gives a column another meaning than that of its name: `column=term`, or `column=-` for none.
     pub fn map(&mut self, text: &str) -> Result<(), MapError> {
         let wrong = || MapError(text.to_owned());
-        let (column, meaning) = text.split_once('=').ok_or_else(wrong)?;
+        let (column, meaning) = text.rsplit_once('=').ok_or_else(wrong)?;
         if meaning != "-" {
             meaning_of(meaning).ok_or_else(wrong)?;
         }
-        self.0.insert(column.trim().to_owned(), meaning.to_owned());
+        self.0.insert(folded(column), meaning.to_owned());
         Ok(())
     }
 
-    /// What the column `name` means.
-    pub(super) fn column(&self, name: &str) -> Option<Column> {
-        match self.0.get(name.trim()).map(String::as_str) {
-            Some("-") => Some(Column::Ignored),
+    /// The meaning of the column `name`.
+    pub(crate) fn meaning(&self, name: &str) -> Option<ColumnMeaning> {
+        match self.0.get(&folded(name)).map(String::as_str) {
+            Some("-") => Some(ColumnMeaning { column: Column::Ignored, separator: None }),
             Some(meaning) => meaning_of(meaning),
             None => meaning_of(name),
         }
     }
 
-    /// Makes sure that all of `names` mean something, and one of them the path.
-    pub(super) fn check(&self, names: &[String]) -> Result<(), RowFault> {
-        let mut has_path = false;
+    /// Whether the column `name` has both a name and a meaning.
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.meaning(name).is_some_and(|it| it.column != Column::Unnamed)
+    }
+
+    /// The meanings of all columns of a table; one of them has to be `required`.
+    pub(super) fn meanings(
+        &self,
+        names: &[String],
+        required: &'static str,
+    ) -> Result<Vec<ColumnMeaning>, RowFault> {
+        let (mut meanings, mut unknown) = (Vec::new(), Vec::new());
         for name in names {
-            match self.column(name) {
-                Some(column) => has_path |= column == Column::Path,
-                None => return Err(RowFault::UnknownColumn(name.clone())),
+            match self.meaning(name) {
+                Some(meaning) => meanings.push(meaning),
+                None => unknown.push(name.trim().to_owned()),
             }
         }
-        if has_path { Ok(()) } else { Err(RowFault::NoColumn("path")) }
+        let wanted = meaning_of(required);
+        if !unknown.is_empty() {
+            Err(RowFault::UnknownColumns(unknown))
+        } else if meanings.iter().any(|it| Some(it) == wanted.as_ref()) {
+            Ok(meanings)
+        } else {
+            Err(RowFault::NoColumn(required))
+        }
     }
 }
 
-fn meaning_of(name: &str) -> Option<Column> {
+fn meaning_of(name: &str) -> Option<ColumnMeaning> {
     let name = name.trim();
+    if let Some(separator) = SEPARATORS.into_iter().find(|it| name.ends_with(*it)) {
+        let column = column(name.trim_end_matches(separator).trim_end())?;
+        let is_list = match &column {
+            Column::Term(_) | Column::Relation(_) => true,
+            Column::Condition(key) => *key == "access.allow",
+            _ => false,
+        };
+        return is_list.then_some(ColumnMeaning { column, separator: Some(separator) });
+    }
+    let column = if name.is_empty() { Column::Unnamed } else { column(name)? };
+    Some(ColumnMeaning { column, separator: None })
+}
+
+fn column(name: &str) -> Option<Column> {
     match name.to_ascii_lowercase().as_str() {
         "path" => return Some(Column::Path),
         // The term of this name is written `dc.identifier`.
@@ -93,10 +137,8 @@ fn meaning_of(name: &str) -> Option<Column> {
     }
     let term = ["dc.", "dc:", "dcterms.", "dcterms:"].iter().find_map(|it| name.strip_prefix(it));
     let term = term.unwrap_or(name);
-    TERMS
-        .iter()
-        .find(|known| known.eq_ignore_ascii_case(term))
-        .map(|known| Column::Term((*known).to_owned()))
+    let known = TERMS.iter().find(|known| known.eq_ignore_ascii_case(term));
+    known.map(|known| Column::Term((*known).to_owned())).or_else(|| column(column_of(name)?))
 }
 
 #[cfg(test)]
@@ -104,9 +146,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_mean_what_they_are_called_or_are_said_to_mean() {
+    fn names_and_mappings_give_columns_their_meaning() {
         let mut columns = Columns::default();
-        columns.map("Autor=creator").unwrap();
+        columns.map("Verantwortlich=creator").unwrap();
         columns.map("Notes=-").unwrap();
         let term = |term: &str| Some(Column::Term(term.to_owned()));
         let relation = |kind| Some(Column::Relation(kind));
@@ -115,8 +157,11 @@ mod tests {
             ("identifier", Some(Column::Identifier)),
             ("dc.identifier", term("identifier")),
             ("Title", term("title")),
-            ("Autor", term("creator")),
+            ("VERANTWORTLICH", term("creator")),
             ("Notes", Some(Column::Ignored)),
+            (" AUTOR ", Some(Column::Term("creator".to_owned()))),
+            ("Ficheiro", Some(Column::Path)),
+            ("", Some(Column::Unnamed)),
             ("x.box", term("x.box")),
             ("x.", None),
             ("box", None),
@@ -127,8 +172,11 @@ mod tests {
             ("relation.review", None),
             ("relation.translation", None),
         ] {
-            assert_eq!(columns.column(name), expected, "{name}");
+            assert_eq!(columns.meaning(name).map(|it| it.column), expected, "{name}");
         }
+        let separator = |name: &str| columns.meaning(name).and_then(|it| it.separator);
+        assert_eq!((separator("subject|"), separator("Assunto;")), (Some('|'), Some(';')));
+        assert_eq!((separator("subject"), columns.meaning("path|")), (None, None));
         assert!(columns.map("box").is_err());
         assert!(columns.map("box=shelf").is_err());
     }

@@ -1,58 +1,95 @@
-//! Records of values between commas or tabs.
+//! Records of values between delimiters.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
 use super::columns::Columns;
-use super::lines::{Line, MAX_ROW_BYTES, ManifestLines};
-use super::{ManifestRecord, NextRecord, RowError, RowFault};
+use super::error::ColumnPlace;
+use super::lines::{Line, ManifestLines};
+use super::quoting::{next_text, split};
+use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord, delimiter};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
-
-/// A quoted value over more lines than this has lost its end.
-const MAX_LINES: usize = 1000;
 
 /// Reads records. The first one names the columns.
 pub(super) struct Csv {
     lines: ManifestLines,
     delimiter: u8,
-    names: Vec<String>,
+    names: Vec<Arc<str>>,
+    /// The number of the last record in the spreadsheet: blank ones count.
+    row: u64,
 }
 
+/// A record as it is divided, with the index of its value that is not UTF-8.
+type Divided = Result<Vec<String>, (Option<usize>, RowFault)>;
+
 impl Csv {
+    /// Reads the column names, one of which has to mean `required`.
     pub(super) fn new(
         reader: Box<dyn BufRead + Send>,
-        delimiter: u8,
-        columns: &Columns,
+        delimiter: Option<u8>,
+        (columns, required): (&Columns, &'static str),
         broken: impl Fn(std::io::Error) -> ImportError,
     ) -> Result<Csv, ImportError> {
-        let mut csv = Csv { lines: ManifestLines::new(reader), delimiter, names: Vec::new() };
-        let refused = |line, fault| Err(RowError { line, fault }.into());
-        let (text, fields) = match csv.fields() {
-            Ok(Some((text, Ok(fields)))) => (text, fields),
-            Ok(Some((text, Err(fault)))) => return refused(text.line, fault),
-            Ok(None) => return refused(1, RowFault::NoColumn("path")),
-            Err(error) => return Err(broken(error)),
+        let mut lines = ManifestLines::new(reader);
+        let (_, delimiter) = delimited(&mut lines, delimiter, columns).map_err(&broken)?;
+        let delimiter = delimiter.map_err(|fault| RowError::at_line(1, fault))?;
+        let mut csv = Csv { lines, delimiter, names: Vec::new(), row: 0 };
+        let (line, divided) = match csv.divided().map_err(broken)? {
+            Some((text, divided)) => (text.line, divided),
+            None => return Err(RowError::at_line(1, RowFault::NoColumn(required)).into()),
         };
-        if let Err(fault) = columns.check(&fields) {
-            return refused(text.line, fault);
-        }
-        csv.names = fields;
+        let error = |index: Option<usize>, fault| {
+            let column = index.map(|index| ColumnPlace { index, name: "".into() });
+            RowError { line, row: Some(csv.row), column, fault }
+        };
+        let names = divided.map_err(|(index, fault)| error(index, fault))?;
+        columns.meanings(&names, required).map_err(|fault| error(None, fault))?;
+        csv.names = names.into_iter().map(Arc::from).collect();
         Ok(csv)
     }
 
-    /// The text of the next record, and its values. Empty lines are passed over.
-    #[expect(clippy::type_complexity, reason = "three ways to end, each told apart once")]
-    fn fields(&mut self) -> std::io::Result<Option<(RowText, Result<Vec<String>, RowFault>)>> {
+    /// The text of the next record, and its values. Rows of empty cells only are passed over.
+    fn divided(&mut self) -> std::io::Result<Option<(RowText, Divided)>> {
         loop {
             let Some((text, whole)) = next_text(&mut self.lines, self.delimiter)? else {
                 return Ok(None);
             };
-            if whole.is_ok() && text.bytes.trim_ascii().is_empty() {
+            self.row += 1;
+            let values = whole.and_then(|()| split(&text.bytes, self.delimiter));
+            let values = match values {
+                Ok(values) => values,
+                Err(fault) => return Ok(Some((text, Err((None, fault))))),
+            };
+            if values.iter().all(|value| value.trim_ascii().is_empty()) {
                 continue;
             }
-            let fields = whole.and_then(|()| split(&text.bytes, self.delimiter));
-            return Ok(Some((text, fields)));
+            let texts = values.into_iter().enumerate().map(|(index, value)| {
+                String::from_utf8(value)
+                    .map_err(|error| (Some(index), RowFault::not_utf8(error.as_bytes())))
+            });
+            return Ok(Some((text, texts.collect())));
         }
+    }
+
+    /// The cells of a record that are not empty.
+    fn cells(&self, mut values: Vec<String>) -> Result<Vec<RecordCell>, (Option<usize>, RowFault)> {
+        let expected = self.names.len();
+        // Cells beyond the table that were touched once.
+        while values.len() > expected && values.last().is_some_and(|it| it.trim().is_empty()) {
+            values.pop();
+        }
+        if values.len() != expected {
+            return Err((None, RowFault::Values { found: values.len(), expected }));
+        }
+        let cells = self.names.iter().zip(values).enumerate();
+        let filled = cells.filter(|(_, (_, value))| !value.trim().is_empty());
+        Ok(filled
+            .map(|(index, (name, value))| {
+                let place = ColumnPlace { index, name: Arc::clone(name) };
+                RecordCell { place, values: vec![value] }
+            })
+            .collect())
     }
 }
 
@@ -60,145 +97,63 @@ impl Iterator for Csv {
     type Item = NextRecord;
 
     fn next(&mut self) -> Option<NextRecord> {
-        let (text, fields) = match self.fields() {
+        let (text, divided) = match self.divided() {
             Ok(Some(found)) => found,
             Ok(None) => return None,
             Err(error) => return Some(NextRecord::Broken(error)),
         };
-        let fields = match fields {
-            Ok(fields) => fields,
-            Err(fault) => return Some(NextRecord::Refused(text, fault)),
-        };
-        if fields.len() != self.names.len() {
-            let (found, expected) = (fields.len(), self.names.len());
-            return Some(NextRecord::Refused(text, RowFault::Values { found, expected }));
-        }
-        let values = self.names.iter().zip(fields);
-        let values = values.filter(|(_, value)| !value.trim().is_empty());
-        let values = values.map(|(name, value)| (name.clone(), vec![value])).collect();
-        Some(NextRecord::ManifestRecord(ManifestRecord { text, values, is_sheet: true }))
-    }
-}
-
-/// The line of the column names, as it stands there.
-pub(super) fn header(
-    reader: &mut Box<dyn BufRead + Send>,
-    delimiter: u8,
-) -> std::io::Result<Option<Vec<u8>>> {
-    let reader = std::mem::replace(reader, Box::new(std::io::empty()));
-    let mut lines = ManifestLines::new(reader);
-    while let Some((text, _)) = next_text(&mut lines, delimiter)? {
-        if !text.bytes.trim_ascii().is_empty() {
-            return Ok(Some(text.bytes));
-        }
-    }
-    Ok(None)
-}
-
-/// The lines up to the one on which no quoted value is open. If there is none, only the first is given,
-/// as a faulty one, and the others come again.
-fn next_text(
-    lines: &mut ManifestLines,
-    delimiter: u8,
-) -> std::io::Result<Option<(RowText, Result<(), RowFault>)>> {
-    let Some(first) = lines.next()? else { return Ok(None) };
-    let Line { number, bytes, is_whole } = first;
-    let mut text = RowText { line: number, bytes };
-    if !is_whole {
-        return Ok(Some((text, Err(RowFault::TooLong))));
-    }
-    let first_bytes = text.bytes.len();
-    let mut state = Quote::Outside.after(&text.bytes, delimiter);
-    let mut taken = Vec::new();
-    while state == Quote::Inside {
-        let next = if taken.len() < MAX_LINES { lines.next()? } else { None };
-        let fits =
-            |line: &Line| line.is_whole && text.bytes.len() + line.bytes.len() < MAX_ROW_BYTES;
-        let is_last = next.as_ref().is_none_or(|line| !fits(line));
-        let bytes = next.as_ref().map(|line| line.bytes.clone()).unwrap_or_default();
-        taken.extend(next);
-        if is_last {
-            lines.put_back(taken);
-            text.bytes.truncate(first_bytes);
-            return Ok(Some((text, Err(RowFault::OpenQuote))));
-        }
-        text.bytes.push(b'\n');
-        text.bytes.extend_from_slice(&bytes);
-        state = state.after(&bytes, delimiter);
-    }
-    Ok(Some((text, Ok(()))))
-}
-
-/// Whether a quoted value is open.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quote {
-    Outside,
-    Inside,
-}
-
-impl Quote {
-    /// How it is after a line: a quote opens a value only where the value begins.
-    fn after(self, line: &[u8], delimiter: u8) -> Quote {
-        let (mut state, mut begins, mut at) = (self, true, 0);
-        while at < line.len() {
-            match (state, line[at]) {
-                (Quote::Outside, b'"') if begins => state = Quote::Inside,
-                (Quote::Inside, b'"') if line.get(at + 1) == Some(&b'"') => at += 1,
-                (Quote::Inside, b'"') => state = Quote::Outside,
-                _ => {}
+        let row = Some(self.row);
+        Some(match divided.and_then(|values| self.cells(values)) {
+            Ok(cells) => NextRecord::Record(TableRecord { text, row, cells }),
+            Err((index, fault)) => {
+                let place = |index: usize| ColumnPlace {
+                    index,
+                    name: self.names.get(index).cloned().unwrap_or_default(),
+                };
+                let column = index.map(place);
+                let error = RowError { line: text.line, row, column, fault };
+                NextRecord::Refused(text, error)
             }
-            begins = state == Quote::Outside && line[at] == delimiter;
-            at += 1;
-        }
-        state
+        })
     }
 }
 
-fn split(bytes: &[u8], delimiter: u8) -> Result<Vec<String>, RowFault> {
-    let text = std::str::from_utf8(bytes).map_err(|_| RowFault::NotUtf8)?;
-    let mut reader = ::csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .buffer_capacity(bytes.len().clamp(64, 64 * 1024))
-        .from_reader(text.as_bytes());
-    let mut records = reader.records();
-    let first = records.next();
-    // It takes a bare CR for the end of a row, and what follows would be lost.
-    if records.next().is_some() {
-        return Err(RowFault::CarriageReturn);
+/// The lines that stand before the rows: one that names the delimiter, and the column names.
+pub(super) fn header(
+    reader: Box<dyn BufRead + Send>,
+    delimiter: Option<u8>,
+    columns: &Columns,
+) -> std::io::Result<Vec<u8>> {
+    let mut lines = ManifestLines::new(reader);
+    let (named, delimiter) = delimited(&mut lines, delimiter, columns)?;
+    let mut header = named.map(|line| [line.bytes, b"\n".to_vec()].concat()).unwrap_or_default();
+    // Where none is found the table is refused.
+    let delimiter = delimiter.unwrap_or(b',');
+    while let Some((text, _)) = next_text(&mut lines, delimiter)? {
+        let values = split(&text.bytes, delimiter).unwrap_or_default();
+        if values.iter().any(|value| !value.trim_ascii().is_empty()) {
+            header.extend(text.bytes);
+            break;
+        }
     }
-    match first {
-        Some(Ok(record)) => Ok(record.iter().map(str::to_owned).collect()),
-        Some(Err(error)) => Err(RowFault::Syntax(error.to_string())),
-        None => Ok(Vec::new()),
-    }
+    Ok(header)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(input: &'static str) -> Vec<(u64, String, bool)> {
-        let mut lines = ManifestLines::new(Box::new(input.as_bytes()));
-        let mut found = Vec::new();
-        while let Some((text, whole)) = next_text(&mut lines, b',').unwrap() {
-            let bytes = String::from_utf8(text.bytes).unwrap();
-            found.push((text.line, bytes, whole.is_ok()));
-        }
-        found
+/// The delimiter of a table, after the line that names it. What was `asked` for wins over that.
+fn delimited(
+    lines: &mut ManifestLines,
+    asked: Option<u8>,
+    columns: &Columns,
+) -> std::io::Result<(Option<Line>, Result<u8, RowFault>)> {
+    let mut sample = lines.sample()?;
+    let named = sample.first().and_then(|line| delimiter::named(&line.bytes));
+    let line = if named.is_some() { lines.next()? } else { None };
+    if named.is_some() {
+        sample.remove(0);
     }
-
-    #[test]
-    fn a_quote_that_does_not_end_takes_no_other_row_with_it() {
-        let found = texts("a,\"b\nc\",d\n12\" disc,e\n\"f,g\nh,i\n");
-        let expected = [
-            (1, "a,\"b\nc\",d", true),
-            (3, "12\" disc,e", true),
-            (4, "\"f,g", false),
-            (5, "h,i", true),
-        ];
-        let expected = expected.map(|(line, text, whole)| (line, text.to_owned(), whole));
-        assert_eq!(found, expected);
-    }
+    let delimiter = match asked.or(named) {
+        Some(delimiter) => Ok(delimiter),
+        None => delimiter::found(&sample, columns),
+    };
+    Ok((line, delimiter))
 }

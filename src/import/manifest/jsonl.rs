@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::lines::ManifestLines;
-use super::{ManifestRecord, NextRecord, RowFault};
+use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord};
 use crate::import::candidate::RowText;
 
 /// Reads records.
@@ -27,45 +27,43 @@ impl Iterator for Jsonl {
                 Err(error) => return Some(NextRecord::Broken(error)),
             };
             let text = RowText { line: line.number, bytes: line.bytes };
+            let refused = |text: RowText, fault| {
+                let error = RowError::at_line(text.line, fault);
+                Some(NextRecord::Refused(text, error))
+            };
             if !line.is_whole {
-                return Some(NextRecord::Refused(text, RowFault::TooLong));
+                return refused(text, RowFault::TooLong);
             }
             if text.bytes.trim_ascii().is_empty() {
                 continue;
             }
-            return Some(match values(&text.bytes) {
-                Ok(values) => {
-                    NextRecord::ManifestRecord(ManifestRecord { text, values, is_sheet: false })
-                }
-                Err(fault) => NextRecord::Refused(text, fault),
-            });
+            return match cells(&text.bytes) {
+                Ok(cells) => Some(NextRecord::Record(TableRecord { text, row: None, cells })),
+                Err(fault) => refused(text, fault),
+            };
         }
     }
 }
 
-fn values(bytes: &[u8]) -> Result<Vec<(String, Vec<String>)>, RowFault> {
-    let text = std::str::from_utf8(bytes).map_err(|_| RowFault::NotUtf8)?;
+fn cells(bytes: &[u8]) -> Result<Vec<RecordCell>, RowFault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| RowFault::not_utf8(bytes))?;
     let value = serde_json::from_str(text).map_err(|error| RowFault::Syntax(error.to_string()))?;
     let Value::Object(object) = value else {
         return Err(RowFault::Syntax("expected an object, `{\"path\": …}`".to_owned()));
     };
-    let mut values = Vec::new();
-    flatten("", &Value::Object(object), &mut values)?;
-    Ok(values)
+    let mut cells = Vec::new();
+    flatten("", &Value::Object(object), &mut cells)?;
+    Ok(cells)
 }
 
 /// Adds the texts of `value`; what is in an object gets a name with a dot.
-fn flatten(
-    name: &str,
-    value: &Value,
-    values: &mut Vec<(String, Vec<String>)>,
-) -> Result<(), RowFault> {
+fn flatten(name: &str, value: &Value, cells: &mut Vec<RecordCell>) -> Result<(), RowFault> {
     let texts = match value {
         Value::Null => return Ok(()),
         Value::Object(object) => {
             for (key, value) in object {
                 let dot = if name.is_empty() { "" } else { "." };
-                flatten(&format!("{name}{dot}{key}"), value, values)?;
+                flatten(&format!("{name}{dot}{key}"), value, cells)?;
             }
             return Ok(());
         }
@@ -74,7 +72,7 @@ fn flatten(
         }
         value => vec![scalar(name, value)?],
     };
-    values.push((name.to_owned(), texts));
+    cells.push(RecordCell::named(name, cells.len(), texts));
     Ok(())
 }
 

@@ -6,7 +6,11 @@ use std::io::{BufRead, Read};
 /// A row longer than this is none.
 pub(super) const MAX_ROW_BYTES: usize = 1024 * 1024;
 
+/// Lines that are looked at before the first is read.
+const SAMPLE_LINES: usize = 100;
+
 /// A line without its end.
+#[derive(Clone)]
 pub(super) struct Line {
     /// From 1.
     pub number: u64,
@@ -49,11 +53,21 @@ impl ManifestLines {
         if bytes.last() == Some(&b'\r') {
             bytes.pop();
         }
-        // Spreadsheets mark their UTF-8 so.
-        if self.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
-            bytes.drain(..3);
-        }
         Ok(Some(Line { number: self.number, bytes, is_whole }))
+    }
+
+    /// The first lines, which are given again.
+    pub(super) fn sample(&mut self) -> std::io::Result<Vec<Line>> {
+        let (mut lines, mut bytes) = (Vec::new(), 0);
+        while lines.len() < SAMPLE_LINES
+            && bytes < MAX_ROW_BYTES
+            && let Some(line) = self.next()?
+        {
+            bytes += line.bytes.len();
+            lines.push(line);
+        }
+        self.put_back(lines.clone());
+        Ok(lines)
     }
 
     /// Gives lines again, in this order.

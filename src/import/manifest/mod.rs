@@ -1,18 +1,25 @@
-//! Manifests: tables of paths and what is known of them, one row an item.
+//! Tables of items, one row an item, and manifests: tables that name the sources of an import.
 //!
-//! `lines` reads a text in lines of bounded length, [`csv`](mod@csv), [`jsonl`] and [`table`] make
-//! records of it, [`columns`] says what each column means, [`row`] makes a candidate of a record. What is
-//! wrong with a row is reported with its line, and the rows after it are read all the same.
+//! [`encoding`] reads any text as UTF-8, [`delimiter`] finds what divides its rows, `lines` reads lines of bounded length.
+//! [`csv`](mod@csv), [`jsonl`] and [`table`] make records of them. [`columns`] and [`synonyms`] give the columns a meaning,
+//! [`row`] reads the cells of a record by it, and [`paths`] finds the source. An error in a row is reported with its line,
+//! and the rows after it are read all the same.
 
 mod columns;
 mod csv;
+mod delimiter;
+mod encoding;
 mod error;
 mod jsonl;
 mod lines;
+mod paths;
+mod quoting;
 mod row;
 mod seen;
+mod synonyms;
 mod table;
 
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,13 +28,17 @@ use super::ImportError;
 use super::candidate::{FoundCandidate, Refused, RowText};
 use crate::disk::{Dir, Links};
 
+use columns::ColumnMeaning;
 pub use columns::{Columns, MapError};
-pub use error::{RowError, RowFault};
+pub use encoding::Encoding;
+pub use error::{ColumnPlace, RowError, RowFault};
+pub(crate) use row::RowFields;
+pub use synonyms::COLUMN_SYNONYMS;
 
-/// How a manifest is written.
+/// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Values between commas, with a line of column names first.
+    /// Values between delimiters that are found, with a line of column names first.
     Csv,
     /// The same between tabs.
     Tsv,
@@ -41,7 +52,8 @@ impl Format {
     /// The format that the extension of `path` means.
     pub fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "csv" => Some(Format::Csv),
+            // Spreadsheets write their "Unicode text" so.
+            "csv" | "txt" => Some(Format::Csv),
             "tsv" | "tab" => Some(Format::Tsv),
             "jsonl" | "ndjson" => Some(Format::Jsonl),
             "toml" => Some(Format::Toml),
@@ -50,38 +62,197 @@ impl Format {
     }
 }
 
-/// A record: its text, and each column with its values.
-pub(super) struct ManifestRecord {
-    text: RowText,
-    values: Vec<(String, Vec<String>)>,
-    /// Whether a spreadsheet may take a value for a formula.
-    is_sheet: bool,
+/// How a table is read.
+#[derive(Clone, Debug)]
+pub struct TableOptions {
+    /// How it is written.
+    pub format: Format,
+    /// What stands between values, unless that is to be found.
+    pub delimiter: Option<u8>,
+    /// The encoding of a text without a byte order mark; UTF-8 unless given.
+    pub encoding: Option<Encoding>,
+    /// The meanings of the columns.
+    pub columns: Columns,
 }
 
-/// A record, or why there is none; an error of reading ends the manifest.
-pub(super) enum NextRecord {
-    ManifestRecord(ManifestRecord),
-    Refused(RowText, RowFault),
+impl TableOptions {
+    /// A table in this format, of which nothing else is known.
+    pub fn new(format: Format) -> TableOptions {
+        TableOptions { format, delimiter: None, encoding: None, columns: Columns::default() }
+    }
+
+    fn delimiter(&self) -> Option<u8> {
+        self.delimiter.or((self.format == Format::Tsv).then_some(b'\t'))
+    }
+}
+
+/// Whether a byte can divide the values of a table.
+pub fn is_delimiter(byte: u8) -> bool {
+    delimiter::is_possible(byte)
+}
+
+/// A record: its text, and its cells that have values.
+struct TableRecord {
+    text: RowText,
+    /// Its number in a spreadsheet, which may also take a value for a formula.
+    row: Option<u64>,
+    cells: Vec<RecordCell>,
+}
+
+struct RecordCell {
+    place: ColumnPlace,
+    values: Vec<String>,
+}
+
+impl RecordCell {
+    fn named(name: &str, index: usize, values: Vec<String>) -> RecordCell {
+        RecordCell { place: ColumnPlace { index, name: name.into() }, values }
+    }
+}
+
+/// A record, or why there is none. An error of reading ends the table.
+enum NextRecord {
+    Record(TableRecord),
+    Refused(RowText, RowError),
     Broken(std::io::Error),
 }
 
-/// How the rows of a manifest are read.
+/// A row of a table.
+pub(crate) struct TableRow {
+    pub text: RowText,
+    /// Its number in a spreadsheet.
+    pub row: Option<u64>,
+    pub fields: RowFields,
+}
+
+/// A row, or why there is none: an error without a row ends the table.
+pub(crate) type NextRow = Result<TableRow, (Option<RowText>, ImportError)>;
+
+/// Reads the rows of a table.
+pub(crate) struct TableReader {
+    records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
+    name: String,
+    columns: Columns,
+    /// The meanings of columns that occurred.
+    meanings: HashMap<Arc<str>, ColumnMeaning>,
+}
+
+/// Meanings of columns that are kept: every object of JSON may have other ones.
+const MOST_MEANINGS: usize = 10_000;
+
+impl TableReader {
+    /// The table that `reader` gives, called `name` in messages. A spreadsheet whose columns are not understood, or
+    /// without the column `required`, is refused as a whole.
+    pub(crate) fn new(
+        reader: Box<dyn BufRead + Send>,
+        name: String,
+        options: &TableOptions,
+        required: &'static str,
+    ) -> Result<TableReader, ImportError> {
+        let called = name.clone();
+        let broken = move |source| ImportError::Read { name: called.clone(), source };
+        let nul = |encoding| RowError::at_line(1, RowFault::Nul(encoding));
+        let text = encoding::decoded(reader, options.encoding).map_err(&broken)?.map_err(nul)?;
+        let (reader, columns) = (text.reader, &options.columns);
+        let records: Box<dyn Iterator<Item = NextRecord> + Send> = match options.format {
+            Format::Csv | Format::Tsv => {
+                let delimiter = options.delimiter();
+                Box::new(csv::Csv::new(reader, delimiter, (columns, required), broken)?)
+            }
+            Format::Jsonl => Box::new(jsonl::Jsonl::new(reader)),
+            Format::Toml => Box::new(table::read(reader, broken)?),
+        };
+        let (records, columns) = (Some(records), columns.clone());
+        Ok(TableReader { records, name, columns, meanings: HashMap::new() })
+    }
+
+    /// The meaning of a column, which is looked for once.
+    fn meaning(&mut self, name: &Arc<str>) -> Option<&ColumnMeaning> {
+        if !self.meanings.contains_key(name) {
+            if self.meanings.len() >= MOST_MEANINGS {
+                self.meanings.clear();
+            }
+            let meaning = self.columns.meaning(name)?;
+            self.meanings.insert(Arc::clone(name), meaning);
+        }
+        self.meanings.get(name)
+    }
+
+    fn fields(&mut self, record: &TableRecord) -> Result<RowFields, ImportError> {
+        let TableRecord { text, row, cells } = record;
+        let unknown: Vec<String> = cells
+            .iter()
+            .filter(|cell| self.meaning(&cell.place.name).is_none())
+            .map(|cell| cell.place.name.to_string())
+            .collect();
+        let (line, row) = (text.line, *row);
+        let error = |column, fault| ImportError::from(RowError { line, row, column, fault });
+        if !unknown.is_empty() {
+            return Err(error(None, RowFault::UnknownColumns(unknown)));
+        }
+        let mut fields = RowFields::default();
+        for cell in cells {
+            let Some(meaning) = self.meaning(&cell.place.name) else { continue };
+            let taken = fields.take(cell, meaning, row.is_some());
+            taken.map_err(|fault| error(Some(cell.place.clone()), fault))?;
+        }
+        fields.finish().map_err(|fault| error(None, fault))
+    }
+}
+
+impl Iterator for TableReader {
+    type Item = NextRow;
+
+    fn next(&mut self) -> Option<NextRow> {
+        Some(match self.records.as_mut()?.next()? {
+            NextRecord::Record(record) => match self.fields(&record) {
+                Ok(fields) => Ok(TableRow { text: record.text, row: record.row, fields }),
+                Err(error) => Err((Some(record.text), error)),
+            },
+            NextRecord::Refused(text, error) => Err((Some(text), error.into())),
+            NextRecord::Broken(source) => {
+                self.records = None;
+                Err((None, ImportError::Read { name: self.name.clone(), source }))
+            }
+        })
+    }
+}
+
+/// What stands before the rows of a table, to be repeated where some of them are written out again.
+///
+/// They are written as UTF-8. Where the table was not, a byte order mark says so whatever encoding is asked for.
+pub fn header(
+    reader: Box<dyn BufRead + Send>,
+    options: &TableOptions,
+) -> std::io::Result<Option<Vec<u8>>> {
+    // Without an encoding it is refused.
+    let Ok(text) = encoding::decoded(reader, options.encoding)? else { return Ok(None) };
+    let mark = if text.is_converted { encoding::UTF8_MARK } else { &[] };
+    match options.format {
+        Format::Csv | Format::Tsv => {
+            let header = csv::header(text.reader, options.delimiter(), &options.columns)?;
+            Ok(Some([mark, &header].concat()))
+        }
+        Format::Jsonl | Format::Toml => Ok((!mark.is_empty()).then(|| mark.to_vec())),
+    }
+}
+
+/// How the rows of a manifest become sources.
 #[derive(Clone, Debug)]
 pub struct ManifestReader {
+    /// How the table is read.
+    pub table: TableOptions,
     /// The directory that the paths are beneath.
     pub root: Arc<Dir>,
     /// Whether a path may also be absolute, beneath that directory.
     pub absolute: bool,
-    /// What the columns mean.
-    pub columns: Columns,
     /// What is done with symbolic links.
     pub links: Links,
 }
 
 /// Reads a manifest, row by row.
 pub struct Manifest {
-    records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
-    name: String,
+    rows: TableReader,
     reading: ManifestReader,
     seen: seen::SeenKeys,
 }
@@ -93,30 +264,10 @@ impl Manifest {
     pub fn new(
         reader: Box<dyn BufRead + Send>,
         name: String,
-        format: Format,
         reading: ManifestReader,
     ) -> Result<Manifest, ImportError> {
-        let called = name.clone();
-        let broken = move |source| ImportError::Read { name: called.clone(), source };
-        let records: Box<dyn Iterator<Item = NextRecord> + Send> = match format {
-            Format::Csv => Box::new(csv::Csv::new(reader, b',', &reading.columns, broken)?),
-            Format::Tsv => Box::new(csv::Csv::new(reader, b'\t', &reading.columns, broken)?),
-            Format::Jsonl => Box::new(jsonl::Jsonl::new(reader)),
-            Format::Toml => Box::new(table::read(reader, broken)?),
-        };
-        Ok(Manifest { records: Some(records), name, reading, seen: seen::SeenKeys::default() })
-    }
-
-    /// What stands before the rows, to be repeated where some of them are written out again.
-    pub fn header(
-        mut reader: Box<dyn BufRead + Send>,
-        format: Format,
-    ) -> std::io::Result<Option<Vec<u8>>> {
-        match format {
-            Format::Csv => csv::header(&mut reader, b','),
-            Format::Tsv => csv::header(&mut reader, b'\t'),
-            Format::Jsonl | Format::Toml => Ok(None),
-        }
+        let rows = TableReader::new(reader, name, &reading.table, "path")?;
+        Ok(Manifest { rows, reading, seen: seen::SeenKeys::default() })
     }
 }
 
@@ -124,28 +275,18 @@ impl Iterator for Manifest {
     type Item = FoundCandidate;
 
     fn next(&mut self) -> Option<FoundCandidate> {
-        let refused = |text: RowText, fault| {
-            let error = RowError { line: text.line, fault };
-            let source = format!("line {} of {}", text.line, self.name);
-            Err(Box::new(Refused { source, path: None, row: Some(text), error: error.into() }))
+        let (row, error) = match self.rows.next()? {
+            Ok(row) => match paths::candidate(row, &self.reading, &mut self.seen) {
+                Ok(candidate) => return Some(Ok(candidate)),
+                Err((text, error)) => (Some(text), error),
+            },
+            Err(refused) => refused,
         };
-        Some(match self.records.as_mut()?.next()? {
-            NextRecord::ManifestRecord(record) => {
-                match row::candidate(&record, &self.reading, &mut self.seen) {
-                    Ok(mut candidate) => {
-                        candidate.row = Some(record.text);
-                        Ok(candidate)
-                    }
-                    Err(fault) => refused(record.text, fault),
-                }
-            }
-            NextRecord::Refused(text, fault) => refused(text, fault),
-            NextRecord::Broken(source) => {
-                self.records = None;
-                let name = self.name.clone();
-                let error = ImportError::Read { name: name.clone(), source };
-                Err(Box::new(Refused { source: name, path: None, row: None, error }))
-            }
-        })
+        let name = &self.rows.name;
+        let source = match &row {
+            Some(row) => format!("line {} of {name}", row.line),
+            None => name.clone(),
+        };
+        Some(Err(Box::new(Refused { source, path: None, row, error })))
     }
 }

@@ -1,116 +1,107 @@
-//! A record becomes a candidate.
+//! The cells of a row by the meanings of their columns.
 
-use std::path::{Path, PathBuf};
-
-use super::columns::Column;
-use super::seen::SeenKeys;
-use super::{ManifestReader, ManifestRecord, RowFault};
+use super::columns::{Column, ColumnMeaning};
+use super::error::ColumnPlace;
+use super::{RecordCell, RowFault};
 use crate::collection::Label;
-use crate::deposit::Beneath;
+use crate::digest::Digest;
 use crate::identity::{Ibip, Identifier, RepositoryName};
-use crate::import::candidate::Candidate;
-use crate::import::tree::place;
-use crate::item::PayloadPath;
 use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
-/// What a relation to another row begins with.
+/// The first characters of a relation to another row.
 const ROW: &str = "row:";
 
-/// What the columns of one record give.
-#[derive(Default)]
-struct RowFields<'a> {
-    path: Option<&'a str>,
-    identifier: Option<&'a str>,
-    ibip: Option<&'a str>,
-    sha256: Option<&'a str>,
-    metadata: Metadata,
-    conditions: Conditions,
-    relations: Relations,
-    references: Vec<(RelationKind, PathBuf)>,
+/// The content of one row.
+#[derive(Debug, Default)]
+pub(crate) struct RowFields {
+    /// The source, and the column that names it.
+    pub path: Option<(String, ColumnPlace)>,
+    /// The identifier that the item has already, with its IBIp.
+    pub label: Option<Label>,
+    pub sha256: Option<Digest>,
+    pub metadata: Metadata,
+    pub conditions: Conditions,
+    pub relations: Relations,
+    /// Relations to other rows, by the paths of those.
+    pub references: Vec<(RelationKind, String, ColumnPlace)>,
+    /// An IBIp before its identifier was read.
+    ibip: Option<Ibip>,
 }
 
-/// The candidate that a record stands for.
-pub(super) fn candidate(
-    record: &ManifestRecord,
-    reading: &ManifestReader,
-    seen: &mut SeenKeys,
-) -> Result<Candidate, RowFault> {
-    let mut given = RowFields::default();
-    for (name, values) in &record.values {
-        let Some(column) = reading.columns.column(name) else {
-            return Err(RowFault::UnknownColumn(name.clone()));
-        };
-        if record.is_sheet && column != Column::Path && values.iter().any(|text| is_formula(text)) {
-            return Err(RowFault::Formula(name.clone()));
-        }
-        given.take(name, &column, values, reading)?;
-    }
-    let path = given.path.ok_or(RowFault::NoPath)?;
-    let relative = beneath(path, reading)?;
-    seen.note("path", &relative.to_string_lossy(), record.text.line)?;
-    let label = given.label()?;
-    if let Some(label) = &label {
-        seen.note("name", &label.name.folded(), record.text.line)?;
-        if let Some(ibip) = &label.ibip {
-            seen.note("IBIp", &ibip.as_str().to_ascii_uppercase(), record.text.line)?;
-        }
-    }
-    let beneath = Beneath { root: reading.root.clone(), relative };
-    Ok(Candidate {
-        place: place(beneath, reading.links),
-        row: None,
-        metadata: given.metadata,
-        label,
-        sha256: given.sha256.map(str::parse).transpose()?,
-        conditions: given.conditions,
-        relations: given.relations,
-        references: given.references,
-    })
-}
-
-impl<'a> RowFields<'a> {
-    fn take(
+impl RowFields {
+    /// Takes the values of a cell. A spreadsheet must not run what an item says of itself.
+    pub(super) fn take(
         &mut self,
-        name: &str,
-        column: &Column,
-        values: &'a [String],
-        reading: &ManifestReader,
+        cell: &RecordCell,
+        meaning: &ColumnMeaning,
+        is_sheet: bool,
     ) -> Result<(), RowFault> {
-        let single = match column {
-            Column::Ignored => return Ok(()),
+        let RecordCell { place, values } = cell;
+        let ColumnMeaning { column, separator } = meaning;
+        let mut texts: Vec<&str> = values.iter().map(String::as_str).collect();
+        if let Some(separator) = separator {
+            texts = texts.iter().flat_map(|text| text.split(*separator)).collect();
+            texts.retain(|text| !text.trim().is_empty());
+        }
+        if is_sheet && *column != Column::Path && texts.iter().any(|text| is_formula(text)) {
+            return Err(RowFault::Formula(place.name.to_string()));
+        }
+        // A path may begin or end with a blank; nothing else does.
+        if *column != Column::Path {
+            texts = texts.iter().map(|text| text.trim()).collect();
+        }
+        if matches!(column, Column::Condition(_)) {
+            texts.retain(|text| !text.is_empty());
+        }
+        let is_list = matches!(column, Column::Term(_) | Column::Relation(_) | Column::Ignored)
+            || *column == Column::Condition("access.allow");
+        if !is_list && texts.len() > 1 {
+            return Err(RowFault::GivenTwice(place.name.to_string()));
+        }
+        match column {
+            Column::Ignored => Ok(()),
+            Column::Unnamed => Err(RowFault::Unnamed(texts.concat())),
             Column::Term(term) => {
-                for value in values {
-                    self.metadata.add(term, value.trim())?;
-                }
-                return Ok(());
+                texts.iter().try_for_each(|text| Ok(self.metadata.add(term, text)?))
             }
-            Column::Condition(key) => {
-                let values: Vec<_> =
-                    values.iter().map(|value| value.trim()).filter(|it| !it.is_empty()).collect();
-                if values.len() > 1 && *key != "access.allow" {
-                    return Err(RowFault::GivenTwice(name.to_owned()));
-                }
-                return Ok(self.conditions.set(key, &values)?);
-            }
+            Column::Condition(key) => Ok(self.conditions.set(key, &texts)?),
             Column::Relation(kind) => {
-                return values
-                    .iter()
-                    .try_for_each(|value| self.relate(kind, value.trim(), reading));
+                texts.iter().try_for_each(|text| self.relate(kind, text, place))
             }
-            Column::Path => &mut self.path,
-            Column::Identifier => &mut self.identifier,
-            Column::Ibip => &mut self.ibip,
-            Column::Sha256 => &mut self.sha256,
+            Column::Path | Column::Identifier | Column::Ibip | Column::Sha256 => {
+                texts.iter().try_for_each(|text| self.take_single(column, text, place))
+            }
+        }
+    }
+
+    fn take_single(
+        &mut self,
+        column: &Column,
+        text: &str,
+        place: &ColumnPlace,
+    ) -> Result<(), RowFault> {
+        let before = match column {
+            Column::Path => self.path.replace((text.to_owned(), place.clone())).is_some(),
+            Column::Sha256 => self.sha256.replace(text.parse()?).is_some(),
+            Column::Ibip => self.ibip.replace(text.parse()?).is_some(),
+            _ => {
+                let name: RepositoryName = text.parse()?;
+                let date = name.instant();
+                self.label.replace(Label { name, ibip: None, date }).is_some()
+            }
         };
-        match (values, &single) {
-            ([], _) => Ok(()),
-            ([value], None) => {
-                // A path may begin or end with a blank; nothing else does.
-                let value = if *column == Column::Path { value.as_str() } else { value.trim() };
-                *single = Some(value);
-                Ok(())
+        if before { Err(RowFault::GivenTwice(place.name.to_string())) } else { Ok(()) }
+    }
+
+    /// Brings together what several columns say of one thing.
+    pub(super) fn finish(mut self) -> Result<RowFields, RowFault> {
+        match (self.ibip.take(), &mut self.label) {
+            (None, _) => Ok(self),
+            (Some(_), None) => Err(RowFault::NoColumn("identifier")),
+            (ibip, Some(label)) => {
+                label.ibip = ibip;
+                Ok(self)
             }
-            _ => Err(RowFault::GivenTwice(name.to_owned())),
         }
     }
 
@@ -118,43 +109,15 @@ impl<'a> RowFields<'a> {
         &mut self,
         kind: &RelationKind,
         text: &str,
-        reading: &ManifestReader,
+        place: &ColumnPlace,
     ) -> Result<(), RowFault> {
         if let Some(path) = text.strip_prefix(ROW) {
-            let path = reading.root.path_of(beneath(path, reading)?);
-            self.references.push((kind.clone(), path));
+            self.references.push((kind.clone(), path.to_owned(), place.clone()));
             return Ok(());
         }
         self.relations.add(kind, &Identifier::read(text)?, None)?;
         Ok(())
     }
-
-    fn label(&self) -> Result<Option<Label>, RowFault> {
-        let Some(text) = self.identifier else {
-            return match self.ibip {
-                None => Ok(None),
-                Some(_) => Err(RowFault::NoColumn("identifier")),
-            };
-        };
-        let name: RepositoryName = text.parse()?;
-        let ibip: Option<Ibip> = self.ibip.map(str::parse).transpose()?;
-        let date = name.instant();
-        Ok(Some(Label { name, ibip, date }))
-    }
-}
-
-/// Where `path` is below the root: it climbs nowhere.
-fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
-    let outside = || RowFault::Outside(path.to_owned());
-    let mut relative = Path::new(path);
-    if relative.is_absolute() {
-        let allowed = reading.absolute.then(|| relative.strip_prefix(reading.root.path()).ok());
-        relative = allowed.flatten().ok_or_else(outside)?;
-    }
-    let text = relative.to_string_lossy();
-    let text = text.strip_prefix("./").unwrap_or(&text).trim_end_matches('/');
-    let path = PayloadPath::new(Path::new(text)).map_err(|_| outside())?;
-    Ok(path.as_path().to_path_buf())
 }
 
 /// Whether a spreadsheet would compute `text` where it is opened again.

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Table, Value};
 
-use super::{ManifestRecord, NextRecord, RowError, RowFault};
+use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
 
@@ -39,12 +39,13 @@ pub(super) fn read(
         before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
     };
     let text = std::str::from_utf8(&bytes).map_err(|error| {
-        ImportError::from(RowError { line: line_of(error.valid_up_to()), fault: RowFault::NotUtf8 })
+        let line = line_of(error.valid_up_to());
+        ImportError::from(RowError::at_line(line, RowFault::not_utf8(&bytes)))
     })?;
     let file: TableFile = toml::from_str(text).map_err(|error| {
         let line = line_of(error.span().map_or(0, |span| span.start));
         let fault = RowFault::Syntax(error.message().trim().replace('\n', ", "));
-        ImportError::from(RowError { line, fault })
+        ImportError::from(RowError::at_line(line, fault))
     })?;
     let starts: Vec<_> = file.item.iter().map(|item| item.span().start).collect();
     let mut lines = Vec::with_capacity(starts.len());
@@ -61,24 +62,20 @@ pub(super) fn read(
 fn record(line: u64, table: &Table) -> NextRecord {
     let bytes = toml::to_string(&ItemTable { item: [table] }).unwrap_or_default().into_bytes();
     let text = RowText { line, bytes };
-    let mut values = Vec::new();
-    match flatten("", table, &mut values) {
-        Ok(()) => NextRecord::ManifestRecord(ManifestRecord { text, values, is_sheet: false }),
-        Err(fault) => NextRecord::Refused(text, fault),
+    let mut cells = Vec::new();
+    match flatten("", table, &mut cells) {
+        Ok(()) => NextRecord::Record(TableRecord { text, row: None, cells }),
+        Err(fault) => NextRecord::Refused(text, RowError::at_line(line, fault)),
     }
 }
 
-fn flatten(
-    above: &str,
-    table: &Table,
-    values: &mut Vec<(String, Vec<String>)>,
-) -> Result<(), RowFault> {
+fn flatten(above: &str, table: &Table, cells: &mut Vec<RecordCell>) -> Result<(), RowFault> {
     for (key, value) in table {
         let dot = if above.is_empty() { "" } else { "." };
         let name = format!("{above}{dot}{key}");
         let texts = match value {
             Value::Table(table) => {
-                flatten(&name, table, values)?;
+                flatten(&name, table, cells)?;
                 continue;
             }
             Value::Array(list) => {
@@ -86,7 +83,7 @@ fn flatten(
             }
             value => vec![scalar(&name, value)?],
         };
-        values.push((name, texts));
+        cells.push(RecordCell::named(&name, cells.len(), texts));
     }
     Ok(())
 }

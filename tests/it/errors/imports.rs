@@ -9,20 +9,21 @@ fn of_manifests() {
         world.write("list.csv", text);
         refuses(&world, &format!("-c archive import --manifest list.csv -n {rest}"), code)
     };
-    import("path,Author\na.txt,A\n", "", 1).tells(str![[r#"
-error: line 1: the column `Author` means nothing
-hint: `--map Author=x.KEY` keeps it under a key of your own, `--map Author=-` leaves it out
+    import("path,Box\na.txt,A\n", "", 1).tells(str![[r#"
+error: line 1: the column `Box` means nothing
+hint: `--map Box=x.KEY` reads it, `x.KEY` as a key of your own; `--map Box=-` leaves it out
 
 "#]]);
     import("path,relation.cites\na.txt,8JMKD3MGP8W/34PGRBS\n", "", 1).tells(str![[r#"
 error: line 1: the column `relation.cites` means nothing
-hint: `--map relation.cites=relation.x.KEY` keeps it as a relation of your own; the kinds are next_edition, previous_edition, translation.TAG, translation_of, metadata, metadata_of and part_of
+hint: `--map relation.cites=relation.x.KEY` reads it, `x.KEY` as a key of your own; `--map relation.cites=-` leaves it out; the kinds of relations are next_edition, previous_edition, translation.TAG, translation_of, metadata, metadata_of and part_of
 
 "#]]);
     let two = "8JMKD3MGP8W/34PGRBS,8JMKD3MGP8W/34PGRBT";
     let header = "path,relation.metadata,relation.metadata";
     import(&format!("{header}\na.txt,{two}\n"), "", 3).tells(str![[r#"
-error: line 2: its `metadata` is `8JMKD3MGP8W/34PGRBS` already
+error: line 2, column `relation.metadata` (C2): its `metadata` is `8JMKD3MGP8W/34PGRBS` already
+hint: write each relation once, in one row
 would import nothing
 error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
@@ -39,7 +40,8 @@ hint: `--map COLUMN=path` says which column holds the path
 
 "#]]);
     import("path\n../b.txt\nmissing.txt\n", "", 3).tells(str![[r#"
-error: line 2: the path `../b.txt` leads out of the directory of the manifest
+error: line 2, column `path` (A2): the path `../b.txt` leads out of the directory of the manifest
+hint: `--root DIR` says what paths are beneath, also those that begin with it
 error: line 3: `[WORLD]/missing.txt` was not imported: cannot find `[WORLD]/missing.txt`: there is nothing of this name
 would import nothing
 error: 2 of 2 sources would not be imported
@@ -47,7 +49,7 @@ hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     import("path,title\na.txt,=1+1\na.txt,A,B\n", "", 3).tells(str![[r#"
-error: line 2: the value of `title` is a formula
+error: line 2, column `title` (B2): the value of `title` is a formula
 error: line 3: it has 3 values, and there are 2 columns
 would import nothing
 error: 2 of 2 sources would not be imported
@@ -62,14 +64,56 @@ error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
-    refuses(&world, "-c archive import --manifest a.txt", 2).tells(str![[r#"
-error: `a.txt` does not say its format
+    refuses(&world, "-c archive import --manifest list", 2).tells(str![[r#"
+error: `list` does not say its format
 hint: add `--format csv`, or tsv, jsonl, toml
 
 "#]]);
     refuses(&world, "-c archive import", 2).tells(str![[r#"
 error: no source was given
 hint: urepo import SOURCE…
+
+"#]]);
+}
+
+#[test]
+fn of_tables() {
+    let world = world_with_file();
+    let import = |text: &[u8], rest: &str, code| {
+        world.write("list.csv", text);
+        refuses(&world, &format!("-c archive import --manifest list.csv -n {rest}"), code)
+    };
+    refuses(&world, "-c archive import --manifest list.xlsx", 2).tells(str![[r#"
+error: `list.xlsx` is the file of a spreadsheet program
+hint: save it there as CSV, in UTF-8
+
+"#]]);
+    refuses(&world, "-c archive import --delimiter ; SOURCE", 2).tells(str![[r#"
+error: `--format`, `--delimiter`, `--encoding` and `--map` belong to a table
+hint: name the table with `--manifest FILE`
+
+"#]]);
+    import(b"box;shelf,row\n1;2,3\n", "", 1).tells(str![[r#"
+error: line 1: its delimiter may be any of `;`, `,`
+hint: say it, as in `--delimiter ';'`
+
+"#]]);
+    import(b"path;Titulo;Sprachen;Regal\na.txt;A;pt;1\n", "", 1).tells(str![[r#"
+error: line 1: the columns `Sprachen`, `Regal` mean nothing
+hint: did you mean `Sprache` for `Sprachen`? `--map Sprachen=language --map Regal=x.KEY` reads it, `x.KEY` as a key of your own; `--map Sprachen=-` leaves it out
+
+"#]]);
+    import(b"path;title\na.txt;Cora\xe7\xe3o\n", "", 3).tells(str![[r#"
+error: line 2, column `title` (B2): `Cora\xe7\xe3o` is not UTF-8, and reads `Coração` in Windows-1252
+hint: `--encoding windows-1252` reads it so
+would import nothing
+error: 1 of 1 sources would not be imported
+hint: repair what is named above and repeat: nothing is imported twice
+
+"#]]);
+    import(b"p\0a\0t\0h\0", "", 1).tells(str![[r#"
+error: line 1: it has NUL bytes, as UTF-16 has
+hint: `--encoding utf-16le` reads it so
 
 "#]]);
 }

@@ -10,11 +10,20 @@ pub(super) fn read(
     format: Format,
     columns: Columns,
 ) -> Result<Candidates, ImportError> {
+    read_table(root, name, TableOptions { columns, ..TableOptions::new(format) })
+}
+
+/// The rows of a manifest below `root` that is read with these options.
+pub(super) fn read_table(
+    root: &Path,
+    name: &str,
+    table: TableOptions,
+) -> Result<Candidates, ImportError> {
     let bytes = std::fs::read(root.join(name)).unwrap();
     let root = Arc::new(Dir::open(&resolved(root).unwrap(), Watcher::default()).unwrap());
-    let reading = ManifestReader { root, absolute: false, columns, links: Links::Keep };
+    let reading = ManifestReader { table, root, absolute: false, links: Links::Keep };
     let reader = Box::new(std::io::Cursor::new(bytes));
-    Ok(Box::new(Manifest::new(reader, name.to_owned(), format, reading)?))
+    Ok(Box::new(Manifest::new(reader, name.to_owned(), reading)?))
 }
 
 /// What becomes of the rows of `text`, with some files beside it.
@@ -92,7 +101,11 @@ fn keep_names_that_items_have() {
     let ahead =
         "`example.org/archive/9999/01.01.00.00` has not been given yet: its date lies ahead";
     assert_eq!(words[2], format!("line 4: {ahead}"));
-    assert!(words[3].starts_with("line 5: invalid repository name"), "{}", words[3]);
+    assert!(
+        words[3].starts_with("line 5, column `identifier` (B5): invalid repository name"),
+        "{}",
+        words[3]
+    );
     assert_eq!(items.len(), 1);
     let sidecar = &items[0].1;
     assert_eq!(sidecar.ibip.as_ref().unwrap().to_string(), "8JMKD3MGP8W/34PGRBS");
@@ -148,14 +161,14 @@ fn are_refused_row_by_row() {
         "line 11: it is longer than 1 MiB",
         "line 12: a quote begins on it and does not end",
         "line 14: `b` is on line 13 already",
-        "line 15: it is not UTF-8",
+        "line 15, column `title` (B15): `\\xff` is not UTF-8, and reads `ÿ` in Windows-1252",
         "line 2: the bytes of `a` do not have the SHA-256 that was given",
-        "line 3: the path `../a` leads out of the directory of the manifest",
-        "line 4: the path `/etc/hostname` leads out of the directory of the manifest",
+        "line 3, column `path` (A3): the path `../a` leads out of the directory of the manifest",
+        "line 4, column `path` (A4): the path `/etc/hostname` leads out of the directory of the manifest",
         "line 6: it has 4 values, and there are 3 columns",
-        "line 7: the value of `title` is a formula",
-        "line 8: the text of `title` is empty, longer than 64 KiB, or has control characters",
-        "line 9: expected a SHA-256 digest of 64 hexadecimal digits",
+        "line 7, column `title` (B7): the value of `title` is a formula",
+        "line 8, column `title` (B8): the text of `title` is empty, longer than 64 KiB, or has control characters",
+        "line 9, column `sha256` (C9): expected a SHA-256 digest of 64 hexadecimal digits",
     ];
     let (missing, words): (Vec<_>, Vec<_>) =
         words.into_iter().partition(|word| word.starts_with("line 5: "));

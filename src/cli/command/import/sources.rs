@@ -4,11 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::disk::{Dir, Links, resolved};
-use urepo::import::{
-    Columns, Format, FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units,
-};
+use urepo::import::{FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units, header};
 
-use super::{FormatName, Import};
+use super::Import;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::input::{is_stdin, name_of};
@@ -28,7 +26,6 @@ pub(super) struct Sources<'a> {
 
 struct Table {
     path: PathBuf,
-    format: Format,
     reading: ManifestReader,
 }
 
@@ -78,18 +75,18 @@ impl<'a> Sources<'a> {
 
     /// The rows of the manifest, if there is one.
     pub(super) fn rows(&self) -> Option<Result<Candidates, Failure>> {
-        let Table { path, format, reading } = self.manifest.as_ref()?;
+        let Table { path, reading } = self.manifest.as_ref()?;
         let rows = self.context.lines_of_file(path).and_then(|reader| {
             let name = path.display().to_string();
-            Ok(Manifest::new(reader, name, *format, reading.clone())?)
+            Ok(Manifest::new(reader, name, reading.clone())?)
         });
         Some(rows.map(|rows| Box::new(rows) as Candidates))
     }
 
     /// What stands before the rows of the manifest.
     pub(super) fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(Table { path, format, .. }) = &self.manifest else { return Ok(None) };
-        Manifest::header(self.context.lines_of_file(path)?, *format)
+        let Some(Table { path, reading }) = &self.manifest else { return Ok(None) };
+        header(self.context.lines_of_file(path)?, &reading.table)
             .map_err(|error| urepo::disk::PathError::new("read", path, error).into())
     }
 }
@@ -97,28 +94,22 @@ impl<'a> Sources<'a> {
 impl Table {
     fn new(import: &Import, context: &Context) -> Result<Option<Table>, Failure> {
         let args = &import.manifest;
-        let Some(path) = args.manifest.clone() else { return Ok(None) };
-        let format = match args.format {
-            Some(FormatName::Csv) => Format::Csv,
-            Some(FormatName::Tsv) => Format::Tsv,
-            Some(FormatName::Jsonl) => Format::Jsonl,
-            Some(FormatName::Toml) => Format::Toml,
-            None => Format::of(&path).ok_or_else(|| {
-                Failure::usage(format!("`{}` does not say its format", path.display()))
-                    .hint("add `--format csv`, or tsv, jsonl, toml")
-            })?,
+        let Some(path) = args.manifest.clone() else {
+            if args.table.are_given() {
+                let message =
+                    "`--format`, `--delimiter`, `--encoding` and `--map` belong to a table";
+                return Err(Failure::usage(message).hint("name the table with `--manifest FILE`"));
+            }
+            return Ok(None);
         };
-        let mut columns = Columns::default();
-        for text in &args.map {
-            columns.map(text)?;
-        }
+        let table = args.table.options(&path)?;
         let root = match &args.root {
             Some(root) => context.absolute(root),
             None => context.absolute(&path).parent().map(Path::to_path_buf).unwrap_or_default(),
         };
         let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
         let absolute = args.root.is_some();
-        let reading = ManifestReader { root, absolute, columns, links: import.links.links() };
-        Ok(Some(Table { path, format, reading }))
+        let reading = ManifestReader { table, root, absolute, links: import.links.links() };
+        Ok(Some(Table { path, reading }))
     }
 }

@@ -1,5 +1,6 @@
 //! Telling what became of each source, and how the import ended.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use urepo::collection::Collection;
@@ -15,6 +16,9 @@ use crate::cli::records::{Item, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
+/// Limit on the hints about rows.
+const MOST_HINTS: usize = 10;
+
 /// Tells each event as it comes.
 pub(super) struct Reporter<'a> {
     context: &'a Context,
@@ -22,6 +26,8 @@ pub(super) struct Reporter<'a> {
     failed: Option<FailedFile>,
     /// What of all items was not kept.
     lost: Dropped,
+    /// Hints about rows that were printed: each is printed once.
+    hints: BTreeSet<String>,
     report: Report<'a>,
 }
 
@@ -55,7 +61,8 @@ impl<'a> Reporter<'a> {
         failed: Option<FailedFile>,
     ) -> Reporter<'a> {
         let report = Report::new(context, "imported", false);
-        Reporter { context, collection, failed, lost: Dropped::default(), report }
+        let (lost, hints) = (Dropped::default(), BTreeSet::new());
+        Reporter { context, collection, failed, lost, hints, report }
     }
 
     /// The line of an event on stdout; what else there is to say goes to stderr.
@@ -102,6 +109,13 @@ impl<'a> Reporter<'a> {
                         format!("{line}`{source}` was not imported: {reason}")
                     };
                     printer.error(&text);
+                    if is_row
+                        && let Some(hint) = failure.hint
+                        && self.hints.len() < MOST_HINTS
+                        && self.hints.insert(hint.clone())
+                    {
+                        printer.hint(&hint);
+                    }
                 }
                 None
             }

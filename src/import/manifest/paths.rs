@@ -1,0 +1,121 @@
+//! A row of a manifest becomes a candidate: its path is found beneath a directory.
+
+use std::path::{Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::seen::SeenKeys;
+use super::{ManifestReader, RowError, RowFault, TableRow};
+use crate::deposit::Beneath;
+use crate::disk::PathError;
+use crate::import::ImportError;
+use crate::import::candidate::{Candidate, RowText};
+use crate::import::tree::place;
+use crate::item::PayloadPath;
+
+/// The candidate that a row names.
+pub(super) fn candidate(
+    row: TableRow,
+    reading: &ManifestReader,
+    seen: &mut SeenKeys,
+) -> Result<Candidate, (RowText, ImportError)> {
+    let TableRow { text, row, fields } = row;
+    let line = text.line;
+    let error = |column, fault| RowError { line, row, column, fault }.into();
+    let Some((path, column)) = fields.path else {
+        return Err((text, error(None, RowFault::NoPath)));
+    };
+    let found = match found(&path, reading) {
+        Ok(found) => found,
+        Err(PathFault::Row(fault)) => return Err((text, error(Some(column), fault))),
+        Err(PathFault::Disk(error)) => return Err((text, error)),
+    };
+    let mut names = vec![("path", found.to_string_lossy().into_owned())];
+    if let Some(label) = &fields.label {
+        names.push(("name", label.name.folded()));
+        names.extend(label.ibip.as_ref().map(|it| ("IBIp", it.as_str().to_ascii_uppercase())));
+    }
+    for (kind, what) in names {
+        if let Err(fault) = seen.note(kind, &what, line) {
+            return Err((text, error(None, fault)));
+        }
+    }
+    let mut references = Vec::new();
+    for (kind, path, column) in fields.references {
+        match self::found(&path, reading) {
+            Ok(path) => references.push((kind, reading.root.path_of(path))),
+            Err(PathFault::Row(fault)) => return Err((text, error(Some(column), fault))),
+            Err(PathFault::Disk(error)) => return Err((text, error)),
+        }
+    }
+    let beneath = Beneath { root: reading.root.clone(), relative: found };
+    Ok(Candidate {
+        place: place(beneath, reading.links),
+        row: Some(text),
+        metadata: fields.metadata,
+        label: fields.label,
+        sha256: fields.sha256,
+        conditions: fields.conditions,
+        relations: fields.relations,
+        references,
+    })
+}
+
+enum PathFault {
+    Row(RowFault),
+    Disk(ImportError),
+}
+
+/// Where `path` is below the root. If nothing has that name, one thing that has it in another Unicode form is meant:
+/// macOS writes `a` and a tilde where others write `ã`.
+fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
+    let relative = beneath(path, reading).map_err(PathFault::Row)?;
+    let exists = |path: &Path| match reading.root.stat(path) {
+        Ok(stamp) => stamp.is_some(),
+        // What is wrong with it is said where it is read.
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    };
+    if path.is_ascii() || exists(&relative) {
+        return Ok(relative);
+    }
+    let mut actual = PathBuf::new();
+    for name in &relative {
+        let exact = actual.join(name);
+        if exists(&exact) {
+            actual = exact;
+            continue;
+        }
+        let directory = if actual.as_os_str().is_empty() { Path::new(".") } else { &actual };
+        let Some(wanted) = name.to_str() else { return Ok(relative) };
+        let mut others = Vec::new();
+        let refused = |error: PathError| PathFault::Disk(error.into());
+        let dir = reading.root.open_dir(directory).map_err(refused)?;
+        for entry in dir.entries().map_err(refused)? {
+            let name = entry.map_err(refused)?.name;
+            if name.to_str().is_some_and(|name| name.nfc().eq(wanted.nfc())) {
+                others.push(name);
+            }
+        }
+        match others.as_slice() {
+            [other] => actual.push(other),
+            // Nothing of this name: the candidate says so.
+            [] => return Ok(relative),
+            _ => return Err(PathFault::Row(RowFault::Ambiguous(path.to_owned()))),
+        }
+    }
+    Ok(actual)
+}
+
+/// Where `path` is below the root by its text: it climbs nowhere.
+fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
+    let outside = || RowFault::Outside(path.to_owned());
+    let mut relative = Path::new(path);
+    if relative.is_absolute() {
+        let allowed = reading.absolute.then(|| relative.strip_prefix(reading.root.path()).ok());
+        relative = allowed.flatten().ok_or_else(outside)?;
+    }
+    let text = relative.to_string_lossy();
+    let text = text.strip_prefix("./").unwrap_or(&text).trim_end_matches('/');
+    let path = PayloadPath::new(Path::new(text)).map_err(|_| outside())?;
+    Ok(path.as_path().to_path_buf())
+}
