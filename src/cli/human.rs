@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use urepo::identity::Instant;
-
 /// Bytes in the largest unit that leaves at least one before the point: `1.4 MiB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -45,7 +43,7 @@ pub(crate) fn duration(time: Duration) -> String {
     parts.join(" ")
 }
 
-/// Reads `30`, `30s`, `5m`, `4h`, `30d`, `250ms`.
+/// Reads `30`, `30s`, `5m`, `4h`, `30d`, `2w`, `250ms`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -58,18 +56,13 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         "m" | "min" => 60,
         "h" => 3600,
         "d" => 86_400,
-        _ => return Err(format!("`{unit}` is no unit of time; expected s, m, h or d")),
+        "w" => 7 * 86_400,
+        _ => return Err(format!("`{unit}` is not a unit of time; expected s, m, h, d or w")),
     };
     number
         .checked_mul(seconds)
         .map(Duration::from_secs)
         .ok_or_else(|| "longer than time itself".to_owned())
-}
-
-/// A date, or a date and time in UTC.
-pub(crate) fn parse_time(text: &str) -> Result<Instant, String> {
-    let full = if text.len() == 10 { format!("{text}T00:00Z") } else { text.to_owned() };
-    full.parse().map_err(|_| "expected a date such as 2026-01-31 or 2026-01-31T12:00Z".to_owned())
 }
 
 #[cfg(test)]
@@ -95,6 +88,7 @@ mod tests {
         );
         assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
         assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
+        assert_eq!(parse_duration("2w"), Ok(Duration::from_secs(14 * 86_400)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
         for bad in ["", "m", "5 minutes", "-1s", "1.5h", "99999999999999999999d"] {
             assert!(parse_duration(bad).is_err(), "{bad}");

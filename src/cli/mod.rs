@@ -13,6 +13,7 @@ mod failure;
 mod human;
 mod input;
 mod known;
+mod nearest;
 mod printer;
 mod progress;
 mod records;
@@ -20,6 +21,8 @@ mod report;
 mod select;
 mod shell;
 mod stalls;
+mod table;
+mod when;
 mod who;
 
 use std::process::ExitCode;

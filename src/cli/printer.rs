@@ -64,6 +64,12 @@ impl Output {
         self.bytes.push(b'\n');
     }
 
+    /// A line that is harmless already, with an end of its own.
+    pub(crate) fn ended(&mut self, line: &str, end: u8) {
+        self.bytes.extend(line.bytes());
+        self.bytes.push(end);
+    }
+
     /// Several lines of our own making, in which names from outside may stand.
     pub(crate) fn lines(&mut self, text: &str) {
         self.bytes.extend(escape::lines(text).bytes());
@@ -127,6 +133,15 @@ impl Printer {
     /// Whether a person sees what is written to stdout.
     pub(crate) fn stdout_is_terminal(&self) -> bool {
         self.stdout_is_terminal
+    }
+
+    /// How many columns the terminal has that stdout is; none if it is not a terminal.
+    pub(crate) fn stdout_width(&self) -> Option<usize> {
+        if !self.stdout_is_terminal {
+            return None;
+        }
+        let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_col);
+        Some(if columns == 0 { 80 } else { columns.into() })
     }
 
     /// Whether a person sees what is written to stderr.

@@ -309,7 +309,7 @@ impl Description {
 }
 
 /// The record of `fields` as it is written: of this version, and without keys that have no value.
-pub(super) fn to_json(fields: &impl Serialize) -> Value {
+pub(crate) fn to_json(fields: &impl Serialize) -> Value {
     let mut value = serde_json::to_value(fields).unwrap_or_else(|error| error.to_string().into());
     if let Value::Object(record) = &mut value {
         record.insert("version".to_owned(), 1.into());

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use urepo::collection::{Collection, CollectionError, Names};
+use urepo::clock::Clock as _;
+use urepo::collection::{Collection, Names};
 use urepo::digest::Digest;
 use urepo::disk::PathError;
-use urepo::identity::{Identifier, Instant, Prefix, RepositoryName};
+use urepo::identity::{Identifier, Prefix, RepositoryName};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::transfer::{NameFeed, NameFilter, Tombstones};
@@ -17,7 +18,7 @@ use urepo::transfer::{NameFeed, NameFilter, Tombstones};
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::human::parse_time;
+use super::when::When;
 
 /// A line longer than this is no identifier.
 const MAX_LINE_BYTES: u64 = 64 * 1024;
@@ -26,7 +27,7 @@ const MAX_LINE_BYTES: u64 = 64 * 1024;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
     /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers
-    #[arg(value_name = "ITEM", conflicts_with_all = ["all", "prefix", "since"])]
+    #[arg(value_name = "ITEM", conflicts_with_all = ["all", "prefix", "since", "until"])]
     pub(crate) items: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: SelectionFlags,
@@ -44,9 +45,12 @@ pub(crate) struct SelectionFlags {
     /// Only items in this state: Original or Copy
     #[arg(long, help_heading = "Selection")]
     pub(crate) state: Option<State>,
-    /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
-    since: Option<Instant>,
+    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or 7d ago
+    #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
+    since: Option<When>,
+    /// Only items named before the end of this year, month, day or time
+    #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
+    until: Option<When>,
     /// Read more items from FILE, or standard input (-), one a line
     #[arg(long, value_name = "FILE", conflicts_with = "items_from0", help_heading = "Selection")]
     items_from: Option<PathBuf>,
@@ -55,13 +59,16 @@ pub(crate) struct SelectionFlags {
     items_from0: Option<PathBuf>,
 }
 
+/// The item that a text means.
+type Find<'a> = Box<dyn Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a>;
+
 /// Items that are meant, found as they are asked for.
 pub(crate) struct Selected<'a> {
     selection: &'a Selection,
-    collection: &'a Collection,
+    /// Where all items are listed.
+    collection: Option<&'a Collection>,
     listing: NameFilter,
-    /// Where else an item may be that the collection has not.
-    elsewhere: Option<&'a Collection>,
+    find: Find<'a>,
     list: Option<(Box<dyn BufRead + Send>, u8)>,
     failures: &'a Failures,
     interrupt: &'a Interrupt,
@@ -82,7 +89,9 @@ pub(crate) struct UnresolvedItem {
 impl Selection {
     /// The items named `items`, or those of `flags`.
     pub(crate) fn new(items: Vec<String>, flags: SelectionFlags) -> Result<Selection, Failure> {
-        if !items.is_empty() && (flags.all || flags.prefix.is_some() || flags.since.is_some()) {
+        let is_listing =
+            flags.all || flags.prefix.is_some() || flags.since.is_some() || flags.until.is_some();
+        if !items.is_empty() && is_listing {
             let item = &items[0];
             return Err(Failure::usage(format!(
                 "`{item}` cannot be used with `--all` and the like"
@@ -93,10 +102,18 @@ impl Selection {
     }
 
     /// The listing that is meant, if it is not single items: its size can be told beforehand.
-    pub(crate) fn listing(&self) -> Option<NameFilter> {
-        let names = Names { prefix: self.flags.prefix.clone() };
-        (self.items.is_empty() && self.list().is_none() && self.flags.state.is_none())
-            .then_some(NameFilter { names, since: self.flags.since })
+    pub(crate) fn listing(&self, context: &Context) -> Option<NameFilter> {
+        (!self.names_items() && self.flags.state.is_none()).then(|| self.filter(context))
+    }
+
+    /// The items that are meant where none are named.
+    pub(crate) fn filter(&self, context: &Context) -> NameFilter {
+        let now = context.clock.now();
+        NameFilter {
+            names: Names { prefix: self.flags.prefix.clone() },
+            since: self.flags.since.map(|it| it.first(now)),
+            until: self.flags.until.map(|it| it.end(now)),
+        }
     }
 
     /// Whether something is meant at all.
@@ -124,6 +141,7 @@ impl Selection {
         self.flags.all
             || self.flags.prefix.is_some()
             || self.flags.since.is_some()
+            || self.flags.until.is_some()
             || self.flags.state.is_some()
     }
 
@@ -139,19 +157,27 @@ impl Selection {
         collection: &'a Collection,
         failures: &'a Failures,
     ) -> Result<Selected<'a>, Failure> {
+        let find = |text: &str| Ok(collection.find(text)?.name().clone());
+        let selected = self.named(context, failures, find)?;
+        Ok(Selected { collection: Some(collection), ..selected })
+    }
+
+    /// The items that are named, as `find` finds them where the text is not a whole identifier.
+    pub(crate) fn named<'a>(
+        &'a self,
+        context: &'a Context,
+        failures: &'a Failures,
+        find: impl Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a,
+    ) -> Result<Selected<'a>, Failure> {
         let open = |(path, end)| Ok::<_, Failure>((context.lines_of(path)?, end));
-        let list = self.list().map(open).transpose()?;
-        let names = Names { prefix: self.flags.prefix.clone() };
-        let listing = NameFilter { names, since: self.flags.since };
-        let interrupt = &context.interrupt;
         Ok(Selected {
             selection: self,
-            collection,
-            elsewhere: None,
-            listing,
-            list,
+            collection: None,
+            find: Box::new(find),
+            listing: self.filter(context),
+            list: self.list().map(open).transpose()?,
             failures,
-            interrupt,
+            interrupt: &context.interrupt,
         })
     }
 }
@@ -159,7 +185,15 @@ impl Selection {
 impl<'a> Selected<'a> {
     /// What means no item of the collection may mean one of `other`, which an earlier run took there.
     pub(crate) fn or_of(self, other: &'a Collection) -> Selected<'a> {
-        Selected { elsewhere: Some(other), ..self }
+        let Selected { find: first, .. } = self;
+        let find = move |text: &str| match first(text) {
+            Err(missing) if missing.exit == Exit::NoItem => match other.find(text) {
+                Ok(item) => Ok(item.name().clone()),
+                Err(_) => Err(missing),
+            },
+            found => found,
+        };
+        Selected { find: Box::new(find), ..self }
     }
 }
 
@@ -170,7 +204,10 @@ impl Selected<'_> {
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> Result<(), PathError> {
         if self.selection.items.is_empty() && self.list.is_none() {
-            return self.listing.feed(self.collection)(take);
+            return match self.collection {
+                Some(collection) => self.listing.feed(collection)(take),
+                None => Ok(()),
+            };
         }
         let list = self.list.take();
         // Each item once, in however many ways it is named.
@@ -220,25 +257,12 @@ impl Selected<'_> {
         if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
             return take(name);
         }
-        match self.find(text) {
+        match (self.find)(text) {
             Ok(name) => take(name),
-            Err(error) => {
-                note(self.failures, Some(text), error.into());
+            Err(failure) => {
+                note(self.failures, Some(text), failure);
                 ControlFlow::Continue(())
             }
-        }
-    }
-
-    fn find(&self, text: &str) -> Result<RepositoryName, CollectionError> {
-        let missing = match self.collection.find(text) {
-            Ok(item) => return Ok(item.name().clone()),
-            Err(error) => error,
-        };
-        match self.elsewhere {
-            Some(other) if missing.is_absence() => {
-                other.find(text).map(|item| item.name().clone()).map_err(|_| missing)
-            }
-            _ => Err(missing),
         }
     }
 }

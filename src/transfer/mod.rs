@@ -232,4 +232,6 @@ pub struct NameFilter {
     pub names: crate::collection::Names,
     /// Only those named since then.
     pub since: Option<Instant>,
+    /// Only those named before then.
+    pub until: Option<Instant>,
 }

@@ -24,12 +24,18 @@ pub type NameFeed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow
     + 'a;
 
 impl NameFilter {
+    /// Whether an item is wanted by its date.
+    pub fn contains(&self, name: &RepositoryName) -> bool {
+        let named = name.instant();
+        self.since.is_none_or(|since| named >= since)
+            && self.until.is_none_or(|until| named < until)
+    }
+
     /// All items of `collection` that are wanted, as a feed.
     pub fn feed<'a>(&'a self, collection: &'a Collection) -> Box<NameFeed<'a>> {
         Box::new(|take| {
             collection.visit_names(&self.names, |name| {
-                let wanted = self.since.is_none_or(|since| name.instant() >= since);
-                Ok(if wanted { take(name) } else { ControlFlow::Continue(()) })
+                Ok(if self.contains(&name) { take(name) } else { ControlFlow::Continue(()) })
             })
         })
     }

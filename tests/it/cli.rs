@@ -20,6 +20,7 @@ mod status;
 mod strange_names;
 mod subsystems;
 mod table;
+mod tables;
 mod tombstones;
 mod transfer;
 mod verifying;
@@ -194,8 +195,8 @@ mod lists {
         assert_eq!(list("--state Copy").succeeded(), "");
         let long = list("--long");
         let lines: Vec<_> = long.succeeded().lines().collect();
-        assert_eq!(lines[0], format!("Original        5 B       1  {first}"));
-        assert_eq!(lines[1], format!("Original        5 B       1  {second}  A title"));
+        assert_eq!(lines[0], format!("Original\t5\t1\t{first}\t"));
+        assert_eq!(lines[1], format!("Original\t5\t1\t{second}\tA title"));
         assert_eq!(list("-0").succeeded(), both.replace('\n', "\0"));
         let path = world.run(&format!("-c archive path -0 {first} {second}"));
         let paths = format!("[WORLD]/archive/{first}\0[WORLD]/archive/{second}\0");

@@ -120,9 +120,9 @@ fn every_change_leaves_a_line() {
     let lines = world.run("-c archive log").succeeded().to_owned();
     let who = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
     let who = String::from_utf8(who).unwrap();
-    assert!(lines.contains(&format!(" urepo new by {} on ", who.trim())), "{lines}");
+    assert!(lines.contains(&format!("\turepo new by {} on ", who.trim())), "{lines}");
     assert!(
-        lines.lines().any(|line| line.contains("  purge  ") && line.contains(" freed")),
+        lines.lines().any(|line| line.contains("\tpurge\t") && line.contains(" freed")),
         "{lines}"
     );
     assert!(lines.contains("deletion") && lines.contains("(bored)"), "{lines}");
@@ -141,9 +141,8 @@ fn lines_without_a_user_are_read() {
         ) + r#""to":"0123456789abcdef","command":"urepo migrate","machine":"vault","process":7}"#
             + "\n",
     );
-    let expected = format!(
-        "2026-11-21T02:13:00Z  transfer               {name}  urepo migrate on vault  to 01234567\n"
-    );
+    let expected =
+        format!("2026-11-21T02:13:00Z\ttransfer\t{name}\turepo migrate on vault  to 01234567\n");
     // It is not here any more, and its log knows where it went.
     assert_eq!(world.run("-c archive log 11.21.02.13").succeeded(), expected);
     assert_eq!(world.run("-c archive log 11.21.02.14").code, 21);

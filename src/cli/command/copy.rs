@@ -123,7 +123,7 @@ impl Copy {
             on_error: self.on_error.into(),
             listing: self
                 .selection
-                .listing()
+                .listing(context)
                 .filter(|_| !self.under_replicated && !self.with_linked),
             is_single: self.selection.is_single() && !self.with_linked,
         };

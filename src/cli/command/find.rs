@@ -5,22 +5,24 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use urepo::catalog::{Catalog, Hit, RefreshDepth};
+use urepo::clock::Clock as _;
 use urepo::collection::Collection;
 use urepo::digest::{Digest, Hasher};
 use urepo::disk::{PathError, Stream};
-use urepo::identity::{Identifier, Instant, Prefix};
+use urepo::identity::{Identifier, Prefix};
 use urepo::index::Query;
 use urepo::item::State;
 use urepo::sidecar::{RELATION_KEYS, RelationKind};
 
-use super::list::in_columns;
+use super::list::LONG;
+use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::human::parse_time;
-use crate::cli::records::Item;
+use crate::cli::records::{self, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, escape};
+use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
+use crate::cli::when::When;
 
 /// Search items by metadata, file name, content, state and date
 ///
@@ -41,6 +43,7 @@ Examples:
   urepo find --content annual/report.pdf
   urepo find --related 11.21.02.13
   urepo find --related part_of=example.org/archive/2026/11.21.02.13
+  urepo find annual --sort -created --limit 10 --columns created:date,title
   urepo find annual -0 | xargs -0 urepo show")]
 pub(crate) struct Find {
     /// Words of the description
@@ -70,21 +73,17 @@ pub(crate) struct Find {
     /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
-    /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    since: Option<Instant>,
-    /// Only items named before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    until: Option<Instant>,
-    /// No more than N items
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
-    /// Print state, size, number of files and title as well
-    #[arg(short, long)]
+    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or 7d ago
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    since: Option<When>,
+    /// Only items named before the end of this year, month, day or time
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    until: Option<When>,
+    /// Print state, size and number of files as well
+    #[arg(short, long, conflicts_with_all = ["null", "columns", "format"], help_heading = "Output")]
     long: bool,
-    /// Print names only, each ended by a NUL byte
-    #[arg(short = '0', long, conflicts_with = "long")]
-    null: bool,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 fn parse_term(text: &str) -> Result<(String, String), String> {
@@ -119,29 +118,28 @@ fn parse_digest(text: &str) -> Result<Digest, String> {
 impl Find {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
+        let columns = if self.long { &LONG[..] } else { &["id", "title"] };
+        let mut table = Table::new(context, &self.table, &ITEMS, columns)?;
         let query = self.query(context, &collection)?;
         let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
-        let (mut found, mut unwritten) = (0, None);
+        let mut unwritten = None;
         catalog.find(&query, |item| {
-            if let Err(failure) = self.tell(context, &collection, &item) {
+            Ok(tell(context, &collection, &mut table, &item).unwrap_or_else(|failure| {
                 unwritten = Some(failure);
-                return Ok(ControlFlow::Break(()));
-            }
-            found += 1;
-            let enough = self.limit.is_some_and(|limit| found >= limit);
-            Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                ControlFlow::Break(())
+            }))
         })?;
-        match unwritten {
-            Some(failure) => Err(failure),
-            None => self.finish(context, found, &catalog),
-        }
+        unwritten.map_or(Ok(()), Err)?;
+        let found = table.finish()?;
+        Self::finish(context, found, &catalog)
     }
 
     fn query(&self, context: &Context, collection: &Collection) -> Result<Query, Failure> {
+        let now = context.clock.now();
         let mut query = Query::default()
             .state(self.state)
             .prefix(self.prefix.clone())
-            .named(self.since, self.until)
+            .named(self.since.map(|it| it.first(now)), self.until.map(|it| it.end(now)))
             .text(&self.text.join(" "))?;
         for (term, text) in &self.terms {
             query = query.term(term, text)?;
@@ -168,30 +166,7 @@ impl Find {
         Ok(query)
     }
 
-    fn tell(&self, context: &Context, collection: &Collection, found: &Hit) -> Done {
-        let printer = &context.printer;
-        let name = found.name.as_str();
-
-        if printer.json {
-            let item = collection.item(&found.name)?;
-            match item.sidecar() {
-                Ok((sidecar, _)) => printer.record(&Item::described(&item, &sidecar)),
-                Err(error) => {
-                    let error = Some((&Failure::from(error)).into());
-                    printer.record(&Item { error, ..Item::named(collection, &found.name) })
-                }
-            }
-        } else if self.null {
-            printer.exact(format!("{name}\0").as_bytes())
-        } else if self.long {
-            printer.line(&in_columns(found))
-        } else {
-            let title = escape::one_line(found.title.as_deref().unwrap_or_default());
-            printer.line(format!("{name}  {title}").trim_end())
-        }
-    }
-
-    fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
+    fn finish(context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
         let unlisted = &catalog.report().unreadable;
         let partial = match (found, unlisted.is_empty()) {
             (0, true) => Some(
@@ -204,6 +179,27 @@ impl Find {
         report.summary.counts.items = found;
         report.count("unlisted_directories", unlisted.len() as u64);
         report.finish(End { partial, ..End::default() })
+    }
+}
+
+/// Prints an item: what the index knows of it, or its sidecar.
+fn tell(
+    context: &Context,
+    collection: &Collection,
+    table: &mut Table<'_>,
+    found: &Hit,
+) -> Result<ControlFlow<()>, Failure> {
+    if table.needs_only(&HIT_KEYS) {
+        return table.row(found);
+    }
+    let item = collection.item(&found.name)?;
+    match item.sidecar() {
+        Ok((sidecar, _)) => table.row(&records::to_json(&Item::described(&item, &sidecar))),
+        Err(error) if context.printer.json => {
+            let error = Some((&Failure::from(error)).into());
+            table.row(&records::to_json(&Item { error, ..Item::named(collection, &found.name) }))
+        }
+        Err(_) => table.row(found),
     }
 }
 

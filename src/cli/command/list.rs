@@ -3,87 +3,98 @@
 use std::ops::ControlFlow;
 
 use urepo::catalog::{CachedLookup, Hit};
-use urepo::collection::{Collection, CollectionError, Listed, Names};
+use urepo::collection::{Collection, CollectionError, Listed};
 use urepo::disk::PathError;
-use urepo::identity::{Instant, Prefix, RepositoryName};
+use urepo::identity::RepositoryName;
 use urepo::item::State;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::human::parse_time;
 use crate::cli::records::{self, Directory, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, escape, human};
+use crate::cli::select::{Failures, Selection};
+use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
+use crate::cli::{Done, human};
 
-/// List the items of a collection
+/// List items
 ///
-/// Prints the names in order of prefix and date, as they are read: a collection may hold millions.
-/// Without --long, --state and --json the sidecars are not opened; with --long and --state only those
-/// are that the index (`urepo index`), where there is one, does not know as they are now.
+/// Prints the identifiers of a collection in order of prefix and date, as they are read: a collection may hold
+/// millions. --sort needs all of them before the first line. On a terminal columns are cut to its width; in a
+/// pipe values are whole, separated by tabs, and sizes are bytes.
+///
+/// Without --long, --columns, --sort, --state and --json the sidecars are not opened. The index (`urepo index`),
+/// where there is one, spares those that it knows as they are now.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo list
-  urepo list --long --since 2026-01-01
+  urepo list --long --since 2026-11 --sort -bytes
+  urepo list --columns id,created,creator,title
+  urepo list --format '{id}\\t{title}' --since 7d
   urepo list --prefix example.org/archive -0 | xargs -0 urepo show")]
 pub(crate) struct List {
-    /// Show state, size and title as well
-    #[arg(short, long)]
+    #[command(flatten)]
+    selection: Selection,
+    /// Print state, size, number of files and title as well
+    #[arg(short, long, conflicts_with_all = ["null", "columns", "format"], help_heading = "Output")]
     long: bool,
-    /// Only identifiers of this prefix: subdomain/word[.port]
-    #[arg(long)]
-    prefix: Option<Prefix>,
-    /// Only items in this state: Original, Copy or Deleted
-    #[arg(long)]
-    state: Option<State>,
-    /// Only items named at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    since: Option<Instant>,
-    /// End each name with a NUL byte
-    #[arg(short = '0', long, conflicts_with = "long")]
-    null: bool,
+    #[command(flatten)]
+    table: TableArgs,
 }
+
+/// The columns of `--long`.
+pub(super) const LONG: [&str; 5] = ["state", "bytes", "files", "id", "title"];
 
 impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let wanted = Names { prefix: self.prefix.clone() };
+        let columns = if self.long { &LONG[..] } else { &["id"] };
+        let table = Table::new(context, &self.table, &ITEMS, columns)?;
+        let state = self.selection.flags.state;
+        let depth = match () {
+            () if table.needs_only(&["id"]) && state.is_none() => Depth::Name,
+            () if table.needs_only(&HIT_KEYS) => Depth::Index,
+            () => Depth::Sidecar,
+        };
         let mut out = Listing {
             list: self,
             context,
             collection: &collection,
+            table,
+            depth,
+            state,
             known: CachedLookup::new(&collection),
             page: Vec::new(),
             unreadable: 0,
             unlisted: 0,
-            listed: 0,
         };
-        let visited = collection.visit_all(&wanted, |listed| {
-            if context.interrupt.requested() {
-                return Err(Failure::told(Exit::Interrupted));
-            }
-            match listed {
-                Listed::Item(name) => out.tell(&name)?,
-                Listed::Stray(_) => {}
-                Listed::Unreadable(error) => {
-                    out.tell_page()?;
-                    out.tell_unlisted(error)?;
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        });
-        visited.and_then(|_| out.tell_page()).and_then(|()| out.finish())
+        let failures = Failures::default();
+        let listed =
+            if self.selection.names_items() { out.list_named(&failures) } else { out.list_all() };
+        listed.and_then(|()| out.tell_page().map(drop)).and_then(|()| out.finish(&failures))
     }
 }
 
 /// Number of items looked up in the index at a time.
 const PAGE: usize = 512;
 
+/// How much of an item has to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    Name,
+    /// What the index knows.
+    Index,
+    Sidecar,
+}
+
 struct Listing<'a> {
     list: &'a List,
     context: &'a Context,
     collection: &'a Collection,
+    table: Table<'a>,
+    depth: Depth,
+    state: Option<State>,
     /// What need not be read.
     known: CachedLookup<'a>,
     /// Names that are to be told with what is known of them.
@@ -92,105 +103,125 @@ struct Listing<'a> {
     unreadable: u64,
     /// Directories that cannot be listed.
     unlisted: u64,
-    listed: u64,
-}
-
-/// State, size, number of files, name and title.
-pub(crate) fn in_columns(found: &Hit) -> String {
-    let Hit { name, state, files, bytes, title } = found;
-    let state = state.map_or("unread".to_owned(), |state| state.to_string());
-    let title = escape::one_line(title.as_deref().unwrap_or_default());
-    let line = format!("{state:<8}  {:>9}  {files:>6}  {name}  {title}", human::bytes(*bytes));
-    line.trim_end().to_owned()
 }
 
 impl Listing<'_> {
-    fn tell(&mut self, name: &RepositoryName) -> Done {
-        if self.list.since.is_some_and(|since| name.instant() < since) {
-            return Ok(());
-        }
-        if self.context.printer.json {
-            return self.tell_record(name);
-        }
-        if !self.list.long && self.list.state.is_none() {
-            return self.tell_written(self.tell_name(name.as_str()));
-        }
-        self.page.push(name.clone());
-        if self.page.len() < PAGE { Ok(()) } else { self.tell_page() }
+    /// The items that were named one by one, in that order.
+    fn list_named(&mut self, failures: &Failures) -> Done {
+        let feed = self.list.selection.of(self.context, self.collection, failures)?.into_feed();
+        let mut stopped = None;
+        let fed = feed(&mut |name| match self.next(name) {
+            Ok(flow) => flow,
+            Err(failure) => {
+                stopped = Some(failure);
+                ControlFlow::Break(())
+            }
+        });
+        stopped.map_or(Ok(()), Err)?;
+        Ok(fed?)
     }
 
-    fn tell_written(&mut self, written: Done) -> Done {
-        self.listed += 1;
-        written
+    fn list_all(&mut self) -> Done {
+        let filter = self.list.selection.filter(self.context);
+        let visited = self.collection.visit_all(&filter.names, |listed| match listed {
+            Listed::Item(name) if filter.contains(&name) => self.next(name),
+            Listed::Item(_) | Listed::Stray(_) => Ok(ControlFlow::Continue(())),
+            Listed::Unreadable(error) => {
+                let flow = self.tell_page()?;
+                self.tell_unlisted(error)?;
+                Ok(flow)
+            }
+        });
+        visited.map(drop)
+    }
+
+    fn next(&mut self, name: RepositoryName) -> Result<ControlFlow<()>, Failure> {
+        if self.context.interrupt.requested() {
+            return Err(Failure::told(Exit::Interrupted));
+        }
+        match self.depth {
+            Depth::Name => self.table.row(&name),
+            Depth::Sidecar => self.tell_record(&name),
+            Depth::Index => {
+                self.page.push(name);
+                if self.page.len() < PAGE {
+                    Ok(ControlFlow::Continue(()))
+                } else {
+                    self.tell_page()
+                }
+            }
+        }
     }
 
     /// Tells the items that wait for it.
-    fn tell_page(&mut self) -> Done {
+    fn tell_page(&mut self) -> Result<ControlFlow<()>, Failure> {
         let names = std::mem::take(&mut self.page);
         let known = self.known.of(&names);
         for (name, known) in names.into_iter().zip(known) {
-            self.tell_described(name, known)?;
+            if self.tell_described(name, known)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Tells everything of an item.
-    fn tell_record(&mut self, name: &RepositoryName) -> Done {
-        match self.collection.item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
-            Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(()),
+    /// Tells an item by its sidecar.
+    fn tell_record(&mut self, name: &RepositoryName) -> Result<ControlFlow<()>, Failure> {
+        match self.collection.named_item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
+            Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(ControlFlow::Continue(())),
             Ok((sidecar, item)) => {
-                self.tell_written(self.context.printer.record(&Item::described(&item, &sidecar)))
+                self.table.row(&records::to_json(&Item::described(&item, &sidecar)))
             }
             // One bad item does not end the list; its name is still one.
             Err(error) => self.tell_unreadable(name, error),
         }
     }
 
-    /// Tells an item in one line. What the index knows is as good as the sidecar.
-    fn tell_described(&mut self, name: RepositoryName, known: Option<Hit>) -> Done {
+    /// Tells an item by what the index knows, which is as good as the sidecar.
+    fn tell_described(
+        &mut self,
+        name: RepositoryName,
+        known: Option<Hit>,
+    ) -> Result<ControlFlow<()>, Failure> {
         let found = match known {
             Some(found) => found,
-            None => match self.collection.item(&name).and_then(|item| item.sidecar()) {
+            None => match self.collection.named_item(&name).and_then(|item| item.sidecar()) {
                 Ok((sidecar, _)) => Hit::in_sidecar(name, &sidecar),
                 Err(error) => return self.tell_unreadable(&name, error),
             },
         };
         if !found.state.is_some_and(|state| self.is_wanted(state)) {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
-        self.tell_written(if self.list.long {
-            self.context.printer.line(&in_columns(&found))
-        } else {
-            self.tell_name(found.name.as_str())
-        })
+        self.table.row(&found)
     }
 
     fn is_wanted(&self, state: State) -> bool {
-        self.list.state.is_none_or(|wanted| wanted == state)
+        self.state.is_none_or(|wanted| wanted == state)
     }
 
-    fn tell_name(&self, name: &str) -> Done {
-        if self.list.null {
-            return self.context.printer.exact(format!("{name}\0").as_bytes());
-        }
-        self.context.printer.line(name)
-    }
-
-    fn tell_unreadable(&mut self, name: &RepositoryName, error: CollectionError) -> Done {
+    fn tell_unreadable(
+        &mut self,
+        name: &RepositoryName,
+        error: CollectionError,
+    ) -> Result<ControlFlow<()>, Failure> {
         self.unreadable += 1;
+        self.table.flush()?;
         let failure = Failure::from(error);
         if self.context.printer.json {
             let error = Some((&failure).into());
             let item = Item::named(self.collection, name);
-            return self.context.printer.record(&Item { error, ..item });
+            self.context.printer.record(&Item { error, ..item })?;
+        } else {
+            self.context.printer.error(&failure.in_one_line());
         }
-        self.context.printer.error(&failure.in_one_line());
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// A directory that cannot be listed does not end the list.
     fn tell_unlisted(&mut self, error: PathError) -> Done {
         self.unlisted += 1;
+        self.table.flush()?;
         let path = records::path(error.path());
         let failure = Failure::from(error);
         if self.context.printer.json {
@@ -201,7 +232,9 @@ impl Listing<'_> {
     }
 
     /// How the list ended.
-    fn finish(&self) -> Done {
+    fn finish(mut self, failures: &Failures) -> Done {
+        let listed = self.table.finish()?;
+        let is_single = self.list.selection.is_single();
         let mut failed = Vec::new();
         if self.unreadable > 0 {
             let items = human::count(self.unreadable, "item");
@@ -212,8 +245,12 @@ impl Listing<'_> {
             1 => failed.push("1 directory cannot be listed".to_owned()),
             count => failed.push(format!("{count} directories cannot be listed")),
         }
-        let wanted = Names { prefix: self.list.prefix.clone() };
-        let displaced = self.collection.displaced(&wanted)?.len() as u64;
+        let wanted = self.list.selection.filter(self.context).names;
+        let displaced = if self.list.selection.names_items() {
+            0
+        } else {
+            self.collection.displaced(&wanted)?.len() as u64
+        };
         if displaced > 0 {
             failed.push(format!("interrupted swaps displaced {}", human::count(displaced, "item")));
         }
@@ -224,9 +261,10 @@ impl Listing<'_> {
                 "`urepo verify --quick` lists what is wrong with them"
             })
         });
-        let mut report = Report::reading(self.context, "listed", false);
-        report.summary.counts.items = self.listed;
+        let mut report = Report::reading(self.context, "listed", is_single);
+        report.summary.counts.items = listed;
         report.summary.counts.failed = self.unreadable;
+        let _ = report.unresolved(failures);
         report.count("unlisted_directories", self.unlisted);
         report.finish(End { partial, ..End::default() })
     }

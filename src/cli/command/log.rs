@@ -1,15 +1,19 @@
 //! `urepo log`: what happened to items.
 
-use urepo::collection::{Collection, Event, EventKind};
-use urepo::identity::{Instant, RepositoryName};
+use std::ops::ControlFlow;
+
+use urepo::clock::Clock as _;
+use urepo::collection::{Collection, Event};
+use urepo::identity::RepositoryName;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::human::parse_time;
-use crate::cli::records::LogEvent;
+use crate::cli::records::{self, LogEvent};
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, escape, human};
+use crate::cli::table::{EVENTS, Table, TableArgs};
+use crate::cli::when::When;
+use crate::cli::{Done, human};
 
 /// Show what happened to items, when, and by whom
 ///
@@ -17,7 +21,7 @@ use crate::cli::{Done, escape, human};
 /// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
 /// of the events are those of PREMIS, and `purge` and `correction`. Of every change both collections keep a line.
 ///
-/// With --json each event is a record with `date`, `event`, `id`, `outcome`, `command`, `user`, `user_id`,
+/// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
 /// `from_name`, `to` and `to_name` of other collections, `freed` bytes, a `note`, and `changes` of a description:
 /// for each key its `key` and the values `before` and `after`.
@@ -26,14 +30,22 @@ use crate::cli::{Done, escape, human};
 Examples:
   urepo log
   urepo log 11.21.02.13
+  urepo log --since yesterday
+  urepo log --sort -date --limit 10
+  urepo log --columns date,event,user,id --since 2026-11 --until 2026-12
   urepo log --since 2026-11-01 --json")]
 pub(crate) struct Log {
     /// Only events of these items
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// Only events at or after this time, such as 2026-01-31 or 2026-01-31T12:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    since: Option<Instant>,
+    /// Only events at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or 7d ago
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    since: Option<When>,
+    /// Only events before the end of this year, month, day or time
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    until: Option<When>,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 impl Log {
@@ -41,26 +53,38 @@ impl Log {
         let collection = context.collection()?;
         let mut report = Report::reading(context, "found in the log", self.items.len() == 1);
         let mut meant = report.resolve(&self.items, |text| Meant::find(&collection, text));
-        let mut told = 0_u64;
-        let visited = collection.visit_events(self.since, |event| {
+        let mut table =
+            Table::new(context, &self.table, &EVENTS, &["date", "event", "id", "detail"])?;
+        let now = context.clock.now();
+        let until = self.until.map(|it| it.end(now));
+        let mut is_enough = false;
+        let visited = collection.visit_events(self.since.map(|it| it.first(now)), |event| {
             if context.interrupt.requested() {
                 return Err(Failure::told(Exit::Interrupted));
+            }
+            if until.is_some_and(|until| event.date >= until) {
+                return Ok(());
             }
             // Each is asked: one that is not here is known to be in the log once it is seen there.
             let asked = meant.iter_mut().filter_map(|it| it.is(&event.id).then_some(())).count();
             if !self.items.is_empty() && asked == 0 {
                 return Ok(());
             }
-            told += 1;
-            tell(context, &event)
+            let record = LogEvent { event: &event, detail: detail(&event) };
+            let flow = table.row(&records::to_json(&record))?;
+            // Items that were named may still be found to be in the log.
+            is_enough = self.items.is_empty() && flow == ControlFlow::Break(());
+            if is_enough { Err(Failure::told(Exit::Success)) } else { Ok(()) }
         });
         let resolved = meant.iter().filter(|it| it.absent.is_none()).count() as u64;
         let _ = meant
             .into_iter()
             .filter_map(|it| it.absent)
             .try_for_each(|(text, failure)| report.failed(&text, failure));
+        let told = table.finish()?;
         match visited {
             Ok(0) => {}
+            Err(_) if is_enough => {}
             Ok(skipped) => {
                 let lines = human::count(skipped, "line");
                 let told = format!("passed over {lines} of the log, longer than any event");
@@ -105,14 +129,11 @@ impl Meant {
     }
 }
 
-fn tell(context: &Context, event: &Event) -> Done {
-    if context.printer.json {
-        return context.printer.record(&LogEvent { event });
-    }
-    let Event { date, event: kind, id, command, machine, .. } = event;
-    let kind = word(*kind);
+/// What is known of an event besides date, kind and item, in one line.
+fn detail(event: &Event) -> String {
+    let Event { command, machine, .. } = event;
     let by = event.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
-    let mut line = format!("{date}  {kind:<21}  {id}  {command}{by} on {machine}");
+    let mut line = format!("{command}{by} on {machine}");
     for (what, id, name) in
         [("from", &event.from, &event.from_name), ("to", &event.to, &event.to_name)]
     {
@@ -133,21 +154,5 @@ fn tell(context: &Context, event: &Event) -> Done {
     if let Some(note) = &event.note {
         line += &format!("  ({note})");
     }
-    context.printer.line(&escape::one_line(&line))
-}
-
-fn word(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::Ingestion => "ingestion",
-        EventKind::Replication => "replication",
-        EventKind::Modification => "modification",
-        EventKind::Transfer => "transfer",
-        EventKind::Deletion => "deletion",
-        EventKind::Purge => "purge",
-        EventKind::Promotion => "promotion",
-        EventKind::Demotion => "demotion",
-        EventKind::Recovery => "recovery",
-        EventKind::Description => "metadata modification",
-        EventKind::Correction => "correction",
-    }
+    line
 }

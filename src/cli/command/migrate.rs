@@ -60,7 +60,7 @@ impl Migrate {
             state: self.selection.flags.state,
             tombstones: self.selection.tombstones(),
             on_error: self.on_error.into(),
-            listing: self.selection.listing(),
+            listing: self.selection.listing(context),
             is_single: self.selection.is_single(),
         };
         let failures = Failures::default();

@@ -8,12 +8,14 @@ use urepo::item::State;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::records::{self, Format};
-use crate::cli::{Done, escape, human};
+use crate::cli::table::{Cell, Grid};
+use crate::cli::{Done, human};
 
 /// Count items, files and bytes by state, prefix, year and format
 ///
 /// Files and bytes are those of Originals and Copies; deleted items have none. A format is the ending
-/// of a file's name. "Repeated" are items whose files are, byte for byte, those of another one.
+/// of a file's name. "Repeated" are items whose files are, byte for byte, those of another one. In a pipe the
+/// columns are separated by tabs, and sizes are bytes.
 ///
 /// It answers from the index (`urepo index`), which is made the first time.
 #[derive(Debug, clap::Args)]
@@ -37,7 +39,11 @@ impl Stats {
             let exit = if report.unreadable.is_empty() { Exit::Success } else { Exit::Partial };
             context.printer.record(&self.record(&collection, &counts, exit))
         } else {
-            context.printer.lines(&self.table(&counts))
+            let mut output = context.printer.output();
+            for line in self.lines(&counts, context.printer.stdout_width()) {
+                output.ended(&line, b'\n');
+            }
+            context.printer.send(&output)
         };
         written?;
         super::index::judge(report)
@@ -52,38 +58,37 @@ impl Stats {
         formats
     }
 
-    fn table(&self, counts: &Counts) -> String {
-        let mut text = String::new();
-        let mut line = |what: &str, count: &Count| {
-            text += &format!(
-                "{what:<32} {:>9} items {:>9} files {:>10}\n",
-                count.items,
-                count.files,
-                human::bytes(count.bytes)
-            );
+    /// The lines: what is counted, and items, files and bytes of it.
+    fn lines(&self, counts: &Counts, terminal: Option<usize>) -> Vec<String> {
+        let mut rows = Vec::new();
+        let mut row = |what: &str, value: &str, items: String, files: String, bytes: String| {
+            let [items, files, bytes] = [items, files, bytes].map(Cell::number);
+            rows.push(vec![Cell::whole(what), Cell::whole(value), items, files, bytes]);
         };
-        line("total", &counts.total);
+        let bytes =
+            |bytes| terminal.map_or_else(|| u64::to_string(&bytes), |_| human::bytes(bytes));
+        let mut held = |what: &str, value: &str, count: &Count| {
+            row(what, value, count.items.to_string(), count.files.to_string(), bytes(count.bytes));
+        };
+        held("total", "", &counts.total);
         for (state, count) in &counts.states {
-            let state = state.map_or("unreadable".to_owned(), |state| state.to_string());
-            line(&format!("  {state}"), count);
+            held("state", &state.map_or("unreadable".to_owned(), |it| it.to_string()), count);
         }
         for (prefix, count) in &counts.prefixes {
-            line(&escape::one_line(prefix), count);
+            held("prefix", prefix, count);
         }
         for (year, count) in &counts.years {
-            line(&year.to_string(), count);
-        }
-        if counts.repeated > 0 {
-            text += &format!("{:<32} {:>9} items\n", "repeated", counts.repeated);
+            held("year", &year.to_string(), count);
         }
         for (format, files) in self.frequent(counts) {
-            let format = match format {
-                "" => "no ending".to_owned(),
-                format => format!(".{format}"),
-            };
-            text += &format!("{format:<32} {:>9}       {files:>9} files\n", "");
+            let format = if format.is_empty() { "none".to_owned() } else { format!(".{format}") };
+            row("format", &format, String::new(), files.to_string(), String::new());
         }
-        text
+        if counts.repeated > 0 {
+            row("repeated", "", counts.repeated.to_string(), String::new(), String::new());
+        }
+        let headings = ["COUNTED", "VALUE", "ITEMS", "FILES", "SIZE"].map(str::to_owned);
+        Grid::new(headings.into(), terminal).lines(rows)
     }
 
     fn record<'a>(

@@ -1,8 +1,10 @@
 //! `urepo whereis`: which collections hold an item.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 
-use urepo::holdings::{Holding, Holdings, holdings};
+use urepo::holdings::{self, Holding, Holdings, Survey, holdings};
+use urepo::item::State;
 use urepo::sidecar::Seal;
 
 use crate::cli::context::Context;
@@ -10,7 +12,9 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, escape, human, records, shell};
+use crate::cli::select::{Failures, Selection};
+use crate::cli::table::{HOLDINGS, Table, TableArgs};
+use crate::cli::{Done, human, records, shell};
 
 /// Show which collections hold items, and whether their Copies are current
 ///
@@ -26,50 +30,134 @@ use crate::cli::{Done, escape, human, records, shell};
 #[command(after_long_help = "\
 Examples:
   urepo whereis 11.21.02.13
+  urepo whereis --all --state Copy --sort standing
+  urepo whereis 11.21.02.13 --columns id,collection,state,standing
   urepo whereis --json example.org/archive/2026/11.21.02.13")]
 pub(crate) struct Whereis {
-    /// The items
-    #[arg(value_name = "ITEM", required = true)]
-    items: Vec<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Look into this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
+    #[command(flatten)]
+    table: TableArgs,
 }
+
+const COLUMNS: [&str; 4] = ["state", "standing", "collection", "path"];
 
 impl Whereis {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("whereis ITEM…"));
+        }
         let known = context.known(&self.with)?;
-        let mut report = Report::reading(context, "found", self.items.len() == 1);
-        let (mut count, mut conflict) = (0, false);
-        let found = report.resolve(&self.items, |text| {
-            let name = known.resolve(text)?;
-            let found = holdings(&name, &known.collections);
-            tell(context, &known, &found)?;
-            count += found.all.len() as u64;
-            let judged = judge(&known, text, &found);
-            conflict |= judged.as_ref().is_err_and(|failure| failure.exit == Exit::Conflict);
-            judged
-        });
+        let mut search = Search {
+            known: &known,
+            table: Table::new(context, &self.table, &HOLDINGS, &COLUMNS)?,
+            report: Report::reading(context, "found", self.selection.is_single()),
+            state: self.selection.flags.state,
+            holdings: 0,
+            has_conflict: false,
+        };
+        if self.selection.names_items() {
+            let failures = Failures::default();
+            let find = |text: &str| known.resolve(text);
+            let feed = self.selection.named(context, &failures, find)?.into_feed();
+            let fed = feed(&mut |name| search.visit(&holdings(&name, &known.collections)));
+            if let Err(error) = fed {
+                search.report.fatal(error.into());
+            }
+            let _ = search.report.unresolved(&failures);
+        } else {
+            self.visit_all(context, &mut search)?;
+        }
+        search.finish()
+    }
+
+    /// Every item of any of the collections.
+    fn visit_all(&self, context: &Context, search: &mut Search<'_>) -> Done {
+        let filter = self.selection.filter(context);
+        let survey = Survey {
+            collections: &search.known.collections,
+            names: &filter.names,
+            jobs: context.config.jobs.value,
+            interrupt: &context.interrupt,
+        };
+        let _ = survey.run(|found| match found {
+            holdings::Report::Item(found) if filter.contains(&found.name) => search.visit(&found),
+            holdings::Report::Item(_) => ControlFlow::Continue(()),
+            holdings::Report::Unlisted { error, .. } => search.report.failed("", error.into()),
+        })?;
+        Ok(())
+    }
+}
+
+/// Items that are looked for, and what was found.
+struct Search<'a> {
+    known: &'a Known,
+    table: Table<'a>,
+    report: Report<'a>,
+    state: Option<State>,
+    holdings: u64,
+    /// An item has two Originals.
+    has_conflict: bool,
+}
+
+impl Search<'_> {
+    fn visit(&mut self, found: &Holdings) -> ControlFlow<()> {
+        let wanted = self.state;
+        let is_wanted = |it: &&Holding| {
+            wanted.is_none() || it.record.as_ref().ok().map(|it| it.state) == wanted
+        };
+        for holding in found.all.iter().filter(is_wanted) {
+            let row = records::to_json(&record(self.known, found, holding));
+            match self.table.row(&row) {
+                Ok(ControlFlow::Continue(())) => self.holdings += 1,
+                Ok(ControlFlow::Break(())) => {
+                    self.holdings += 1;
+                    return ControlFlow::Break(());
+                }
+                Err(failure) => {
+                    self.report.fatal(failure);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        match judge(self.known, found) {
+            Ok(()) => self.report.succeeded(Ok(())),
+            Err(failure) => {
+                self.has_conflict |= failure.exit == Exit::Conflict;
+                let flushed = self.table.flush();
+                self.report.written(flushed)?;
+                self.report.failed(found.name.as_str(), failure)
+            }
+        }
+    }
+
+    fn finish(self) -> Done {
+        let Search { known, mut table, mut report, holdings, has_conflict, .. } = self;
+        if let Err(failure) = table.finish() {
+            report.fatal(failure);
+        }
         let failed = report.errors();
         let partial = (failed > 0).then(|| {
-            let exit = if conflict { Exit::Conflict } else { Exit::Partial };
-            let of = human::count(self.items.len() as u64, "item");
+            let exit = if has_conflict { Exit::Conflict } else { Exit::Partial };
+            let of = human::count(failed + report.summary.counts.items, "item");
             Failure::new(exit, format!("{failed} of {of} are not as they should be"))
         });
-        report.summary.counts.items = found.len() as u64;
-        report.count("holdings", count);
+        report.count("holdings", holdings);
         report.summary.complete = Some(known.missing.is_empty());
         report.summary.missing = Some(known.missing.iter().map(|it| it.name.clone()).collect());
-        let done = Some(format!("{} found", human::count(count, "holding")));
+        let done = Some(format!("{} found", human::count(holdings, "holding")));
         report.finish(End { done, partial, ..End::default() })
     }
 }
 
 /// What is wrong with the answer itself.
-fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
+fn judge(known: &Known, found: &Holdings) -> Done {
     let name = &found.name;
     if found.all.is_empty() {
-        return Err(known.no_item(text));
+        return Err(known.no_item(name.as_str()));
     }
     if let [first, second, ..] = found.originals()[..] {
         return Err(known.two_originals(name, [first, second]));
@@ -83,28 +171,6 @@ fn judge(known: &Known, text: &str, found: &Holdings) -> Done {
                 .caused_by(Failure::of(Exit::Partial, error).in_one_line())
                 .hint(format!("`urepo -c {path} verify --quick {name}` lists what is wrong")));
         }
-    }
-    Ok(())
-}
-
-fn tell(context: &Context, known: &Known, found: &Holdings) -> Done {
-    if context.printer.json {
-        return found
-            .all
-            .iter()
-            .try_for_each(|holding| context.printer.record(&record(known, found, holding)));
-    }
-    let names: Vec<_> = known
-        .collections
-        .iter()
-        .map(|collection| escape::one_line(&collection.settings().name))
-        .collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    for holding in &found.all {
-        let state = state(holding).unwrap_or_else(|| "-".to_owned());
-        let (name, path) = (&names[holding.collection], holding.path.display());
-        let standing = holding.standing;
-        context.printer.line(&format!("{state:<8}  {standing:<10}  {name:<width$}  {path}"))?;
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ use crate::cli::escape;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
+use crate::cli::nearest::nearest;
 use crate::cli::shell;
 
 /// An error of the library that the command line reports.
@@ -127,33 +128,6 @@ impl Explain for MetadataError {
             Self::GivenTwice(_) | Self::Language(_) | Self::Text(_) | Self::Kind(_) => failure,
         }
     }
-}
-
-/// The one of `words` that differs from `typed` in at most two letters.
-fn nearest<'a>(typed: &str, words: &[&'a str]) -> Option<&'a str> {
-    let typed = typed.to_lowercase();
-    // A longer word differs from each of them.
-    let is_short = typed.len() <= 32;
-    let distances = words.iter().filter(|_| is_short).map(|word| (distance(&typed, word), *word));
-    distances
-        .min()
-        .filter(|(distance, word)| *distance <= 2 && *distance < word.len())
-        .map(|it| it.1)
-}
-
-/// How many letters have to be added, removed or replaced.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (above, letter) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
-        for (at, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 impl Explain for CollectionError {

@@ -202,6 +202,7 @@ pub(crate) struct Spelled {
 pub(crate) struct LogEvent<'a> {
     #[serde(flatten)]
     pub(crate) event: &'a Event,
+    pub(crate) detail: String,
 }
 
 /// A key of a description whose value changes.

@@ -85,7 +85,8 @@ fn by_a_label_of_another_date_as_the_index_knows_it() {
     assert_eq!(ran.code, 21, "{}", ran.stderr);
     let hint = format!("`urepo find --identifier {label}` asks the index");
     assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
-    assert_eq!(world.run(&format!("-c archive -q find --identifier {label}")).line(), name);
+    let found = world.run(&format!("-c archive -q find --identifier {label}")).line();
+    assert_eq!(found, format!("{name}\t"));
     for text in [label, "8jmkd3mgp8w/34cp87h", "6RPa7umaZ/UaJFT"] {
         let ran = world.run(&format!("-c archive path {text}"));
         assert!(ran.succeeded().trim().ends_with(&name), "{}", ran.stdout);

@@ -165,8 +165,8 @@ hint: `urepo refresh` brings them up to their Originals
         &world.run("whereis 11.21.02.13"),
         0,
         str![[r#"
-Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
-Copy      stale       backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
+Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
+Copy	stale	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 
 "#]],
         str![[""]],
@@ -198,8 +198,8 @@ hint: `urepo whereis example.org/archive/2026/11.21.02.13` shows where they are
         &world.run(&format!("whereis {NAME}")),
         23,
         str![[r#"
-Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
-Original  original    backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
+Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 
 "#]],
         str![[r#"
@@ -215,9 +215,9 @@ hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.2
         &ran,
         23,
         str![[r#"
-Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
-Original  original    backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
-Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
+Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
+Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[r#"
@@ -262,9 +262,9 @@ hint: `--with COLLECTION` names the collection that holds it; `urepo promote` ma
         &world.run(&format!("whereis {NAME} {OTHER}")),
         0,
         str![[r#"
-Copy      orphan      backup   [WORLD]/backup/example.org/archive/2026/11.21.02.13
-Deleted   deleted     archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
-Copy      orphan      backup   [WORLD]/backup/example.org/archive/2026/11.21.02.14
+Copy	orphan	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
+Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
+Copy	orphan	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[""]],
@@ -275,7 +275,7 @@ Copy      orphan      backup   [WORLD]/backup/example.org/archive/2026/11.21.02.
         &world.run(&format!("whereis {OTHER}")),
         0,
         str![[r#"
-Deleted   deleted     archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
+Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[""]],
@@ -333,8 +333,8 @@ hint: `urepo recover`, in the collection that gives, finishes what was begun
         &world.run(&format!("whereis {OTHER}")),
         3,
         str![[r#"
-Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.14
--         unreadable  backup   [WORLD]/backup/example.org/archive/2026/11.21.02.14
+Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
+	unreadable	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[r#"

@@ -13,7 +13,7 @@ use crate::support::World;
 const PICTURE: &str = "docs/first-minute.svg";
 
 /// The width of the terminal in characters.
-const COLUMNS: usize = 98;
+const COLUMNS: u16 = 98;
 
 /// The width of a character in tenths of a pixel; the height of a row and the margin around all, in pixels.
 const CHARACTER: usize = 84;
@@ -32,7 +32,7 @@ fn the_picture_of_the_first_minute_is_true() {
     let steps = block.steps();
     assert!(steps.len() > 5, "{PICTURE} shows no session");
     let world = World::new();
-    let Some(mut shell) = Shell::on_terminal(&world, COLUMNS) else { return };
+    let Some(mut shell) = Shell::in_colour(&world, COLUMNS) else { return };
     let mut rows = Vec::new();
     let mut differences = String::new();
     for step in steps {
@@ -116,7 +116,7 @@ fn draw(lines: &[String]) -> String {
         y += if text_of(&line).starts_with("$ ") { GAP } else { 0 };
         let empty = [line.as_slice()];
         let parts: Vec<_> =
-            if line.is_empty() { empty.into() } else { line.chunks(COLUMNS).collect() };
+            if line.is_empty() { empty.into() } else { line.chunks(COLUMNS.into()).collect() };
         for (number, part) in parts.into_iter().enumerate() {
             y += ROW;
             let class = if number > 0 { format!("{CONTINUED} ") } else { String::new() };
@@ -127,7 +127,8 @@ fn draw(lines: &[String]) -> String {
             writeln!(rows, "<text {class}{place} {length}>{}</text>", markup(part)).unwrap();
         }
     }
-    let (width, height) = ((CHARACTER * COLUMNS).div_ceil(10) + 2 * MARGIN, y + MARGIN);
+    let (width, height) =
+        ((CHARACTER * usize::from(COLUMNS)).div_ceil(10) + 2 * MARGIN, y + MARGIN);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" xml:space=\"preserve\">\n\

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{World, terminal};
+use crate::support::{World, wide_terminal};
 
 /// The home directory of the person in the examples; stands for the scratch directory.
 const HOME: &str = "/home/ana";
@@ -25,23 +24,23 @@ pub(super) struct Shell {
 const END: &str = "\u{1}";
 
 impl Shell {
-    pub(super) fn start(world: &World) -> Shell {
-        let mut command = Shell::command(world);
-        let mut process = command.env("NO_COLOR", "1").stdout(Stdio::piped()).spawn().unwrap();
-        let reader = OwnedFd::from(process.stdout.take().unwrap());
-        Shell::of(world, process, reader.into())
+    /// A shell on a terminal of that width; nothing where there are no terminals.
+    pub(super) fn start(world: &World, columns: u16) -> Option<Shell> {
+        Shell::on_terminal(world, columns, "NO_COLOR")
     }
 
-    /// A shell on a terminal of that width; nothing where there are no terminals.
-    pub(super) fn on_terminal(world: &World, columns: usize) -> Option<Shell> {
-        let (own, programs) = terminal()?;
+    /// The same in colour.
+    pub(super) fn in_colour(world: &World, columns: u16) -> Option<Shell> {
+        Shell::on_terminal(world, columns, "CLICOLOR_FORCE")
+    }
+
+    fn on_terminal(world: &World, columns: u16, colour: &str) -> Option<Shell> {
+        let (own, programs) = wide_terminal(columns)?;
         let mut command = Shell::command(world);
-        // In colour, but without progress bars, which do not stay.
-        command.env("TERM", "dumb").env("CLICOLOR_FORCE", "1");
+        // Without progress bars, which do not stay.
+        command.env("TERM", "dumb").env(colour, "1").env("COLUMNS", columns.to_string());
         let process = command.stdout(programs).spawn().unwrap();
-        let mut shell = Shell::of(world, process, own);
-        shell.types(&format!("stty columns {columns} <&1; export COLUMNS={columns}"));
-        Some(shell)
+        Some(Shell::of(world, process, own))
     }
 
     fn command(world: &World) -> Command {
@@ -143,12 +142,18 @@ fn line_matches(shown: &str, found: &str) -> bool {
 /// A line without what is different each time.
 fn plain(line: &str) -> String {
     let line = replace_dates(line, |_| Some("DATE".to_owned()));
+    // Columns are as wide as the identifiers of this time.
+    let words: Vec<_> = line.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect();
+    let indent = if line.starts_with("  ") { "  " } else { "" };
+    let line = format!("{indent}{}", words.join("  "));
     replace_tokens(&line, |token| {
         let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_time = token.ends_with('Z') && token.as_bytes().get(10) == Some(&b'T');
+        let is_day = token.starts_with("20") && token.split('-').count() == 3;
         match token.len() {
             4 if token.starts_with("20") => Some("YEAR".to_owned()),
             32 | 64 if is_hex(token) => Some("HEX".to_owned()),
+            10 if is_day => Some("DAY".to_owned()),
             20.. if is_time => Some("TIME".to_owned()),
             _ => None,
         }

@@ -118,13 +118,13 @@ hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses(&world, "-c archive list --since 2026-02-30", 2).tells(str![[r#"
-error: invalid value '2026-02-30' for '--since <TIME>': expected a date such as 2026-01-31 or 2026-01-31T12:00Z
+error: invalid value '2026-02-30' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
 
 For more information, try '--help'.
 
 "#]]);
-    refuses(&world, "-c archive list --since yesterday", 2).tells(str![[r#"
-error: invalid value 'yesterday' for '--since <TIME>': expected a date such as 2026-01-31 or 2026-01-31T12:00Z
+    refuses(&world, "-c archive list --since 22/11/2026", 2).tells(str![[r#"
+error: invalid value '22/11/2026' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
 
 For more information, try '--help'.
 

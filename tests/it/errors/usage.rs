@@ -16,7 +16,7 @@ Commands:
   adopt        Take an existing tree of items in, in place
   new          Deposit files and directories as items [aliases: add, deposit]
   import       Import many sources as items, each once
-  list         List the items of a collection [alias: ls]
+  list         List items [alias: ls]
   show         Show the metadata and files of items [alias: info]
   find         Search items by metadata, file name, content, state and date [alias: search]
   meta         Show and correct the descriptions of items
@@ -93,7 +93,7 @@ error: unexpected argument '--colour' found
 
   tip: a similar argument exists: '--color'
 
-Usage: urepo list --color <WHEN>
+Usage: urepo list --color <WHEN> [ITEM]...
 
 For more information, try '--help'.
 
@@ -130,7 +130,7 @@ For more information, try '--help'.
     refuses(&world, "list --long -0", 2).tells(str![[r#"
 error: the argument '--long' cannot be used with '--null'
 
-Usage: urepo list --long
+Usage: urepo list --long [ITEM]...
 
 For more information, try '--help'.
 

@@ -28,8 +28,8 @@ fn finds() {
         ran.succeeded().lines().map(str::to_owned).collect()
     };
     assert_eq!(find(&["rain", "-0"]).succeeded(), format!("{}\0{}\0", names[0], names[1]));
-    assert_eq!(find(&["rain", "--limit", "1"]).line(), format!("{}  Rain", names[0]));
-    assert_eq!(find(&["--", "rain", "-snow"]).line(), format!("{}  Rain", names[0]));
+    assert_eq!(find(&["rain", "--limit", "1"]).line(), format!("{}\tRain", names[0]));
+    assert_eq!(find(&["--", "rain", "-snow"]).line(), format!("{}\tRain", names[0]));
     let escaped = lines(find(&["snow"]));
     assert!(!escaped[0].contains('\u{1b}'), "{escaped:?}");
     assert!(find(&["table", "-l"]).line().starts_with("Original"));
@@ -91,5 +91,5 @@ fn tells_what_was_done() {
     assert_eq!(index("-n").code, 2);
     let stats = world.run("-c archive stats --json");
     assert_eq!(records(&stats)[0]["total"]["items"], 2);
-    assert!(world.run("-c archive stats").succeeded().contains("2 items"));
+    assert!(world.run("-c archive stats").succeeded().starts_with("total\t\t2\t"));
 }

@@ -264,7 +264,7 @@ fn relations_to_an_item() {
     let find = |related: &str| {
         let ran = world.run(&format!("-c archive find --related {related}"));
         let mut titles: Vec<_> =
-            ran.stdout.lines().map(|it| it.rsplit(' ').next().unwrap().to_owned()).collect();
+            ran.stdout.lines().map(|it| it.rsplit('\t').next().unwrap().to_owned()).collect();
         titles.sort();
         titles.join(" ")
     };

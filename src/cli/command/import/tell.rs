@@ -77,7 +77,8 @@ impl<'a> Reporter<'a> {
             Became::Item(deposited) => {
                 let name = &deposited.label.name;
                 let is_wanted = printer.verbosity > Verbosity::Quiet;
-                is_wanted.then(|| format!("{name}\t{}", one_line(&source)))
+                let gap = if printer.stdout_is_terminal() { "  " } else { "\t" };
+                is_wanted.then(|| format!("{name}{gap}{}", one_line(&source)))
             }
             Became::There(name) => {
                 printer.detail(&format!("`{source}` is there already: {name}"));

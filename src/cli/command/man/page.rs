@@ -88,6 +88,12 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
         page.tagged(&bold(path), meaning);
     }
     page.paragraph("urepo.toml(5) and item.toml(5) list the keys.");
+    for (heading, paragraphs) in [("columns and templates", TEMPLATES), ("times", TIMES)] {
+        page.section(heading);
+        for paragraph in paragraphs {
+            page.paragraph(paragraph);
+        }
+    }
     page.section("exit status");
     for (exit, meaning) in TABLE {
         let meaning = sentence(&with_first(meaning, char::to_uppercase));
@@ -113,6 +119,31 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     page.verbatim(FIRST_DAY);
     page.finish()
 }
+
+/// What `--columns`, `--sort` and `--format` have in common.
+const TEMPLATES: &[&str] = &[
+    "urepo-list(1), urepo-find(1), urepo-log(1) and urepo-whereis(1) print rows. --columns chooses what stands in a \
+     row, --sort and --limit which rows come first, and --format replaces the columns by a template.",
+    "A column is a key of the records of --json: `id`, `state`, `bytes`, `created`, `metadata.title`, `origin.source`. \
+     A term of Dublin Core and a key of your own may be named without `metadata.`: `title`, `x.shelf`. `identifier` is \
+     `id`. Several values are separated by `; `.",
+    "On a terminal the columns have headings and fit its width; a text that does not is cut and ends in `…`. In a pipe \
+     there are no headings, columns are separated by tabs, values are whole, and sizes are bytes.",
+    "A template is text in which `{KEY}` stands for a value. `{KEY:size}` writes bytes in units, `{KEY:date}` the day of \
+     a time, and `{KEY:json}` the value in JSON; the same forms may follow a column. `\\t`, `\\n`, `\\0` and `\\\\` stand for \
+     a tab, a line end, a NUL byte and a backslash, `{{` and `}}` for braces.",
+    "Control characters and characters that change the reading order are escaped in values, so each record is one line. \
+     --json has the exact values.",
+];
+
+/// Times on the command line.
+const TIMES: &[&str] = &[
+    "A TIME is a year, month, day, hour, minute or second: `2026`, `2026-11`, `2026-11-22`, `2026-11-22T12:00`. It may be \
+     `today` or `yesterday` (`hoje`, `ontem`), or so long ago: `90min`, `12h`, `7d`, `2w`.",
+    "--since begins with the first instant of it, and --until ends with the last one: `--since 2026-11 --until 2026-11` \
+     is all of November.",
+    "Times are in UTC, as in identifiers, also `today`. A time of day may have an offset: `2026-11-22T12:00-03:00`.",
+];
 
 /// Lists the commands of `command`, whose page is called `name`.
 fn list(page: &mut Roff, name: &str, command: &Command) {

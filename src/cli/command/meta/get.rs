@@ -26,7 +26,7 @@ Examples:
   urepo meta get --all title creator --json")]
 pub(super) struct Get {
     /// Items, and keys: all keys unless given
-    #[arg(value_name = "ITEM|KEY", required_unless_present_any = ["all", "prefix", "since", "state", "items_from", "items_from0"])]
+    #[arg(value_name = "ITEM|KEY", required_unless_present_any = ["all", "prefix", "since", "until", "state", "items_from", "items_from0"])]
     words: Vec<String>,
     #[command(flatten)]
     flags: SelectionFlags,

@@ -37,7 +37,7 @@ hint: `urepo config` shows where the collections should be
         &world.run(&format!("whereis {NAME}")),
         0,
         str![[r#"
-Original  original    archive  [WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
 
 "#]],
         str![[r#"
@@ -98,7 +98,7 @@ fn items_are_found_by_any_spelling_in_any_collection() {
     world.write("map.png", "a map");
     let made = records(&world.run("-c maps new map.png --json"));
     let (name, ibip) = (made[0]["id"].as_str().unwrap(), made[0]["ibip"].as_str().unwrap());
-    let line = format!("Original  original    maps     [WORLD]/maps/{name}");
+    let line = format!("Original\toriginal\tmaps\t[WORLD]/maps/{name}");
     for text in [name, &name.to_uppercase(), ibip, name.rsplit('/').next().unwrap()] {
         assert_eq!(world.run(&format!("whereis --with maps {text}")).line(), line, "{text}");
         assert_eq!(world.run(&format!("whereis {text}")).code, 21, "{text}");

@@ -1,0 +1,213 @@
+//! Rows of records, one a line: in columns that fit a terminal, separated by tabs in a pipe, by a template, or
+//! as JSON. `list`, `find`, `log` and `whereis` print through this.
+
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use super::Done;
+use super::context::Context;
+use super::failure::Failure;
+use super::printer::Printer;
+
+pub(crate) use grid::{Cell, Grid};
+pub(crate) use keys::{EVENTS, HIT_KEYS, HOLDINGS, ITEMS, Keys, Record};
+use sort::{Order, SortValue};
+use template::{Field, Template};
+
+mod grid;
+mod keys;
+mod sort;
+mod template;
+
+/// How rows are printed. The keys are those of the records of `--json`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct TableArgs {
+    /// Print these columns: keys of the records of --json, or terms, such as id,bytes,title
+    #[arg(long, value_name = "KEY,…", value_delimiter = ',', conflicts_with_all = ["format", "json"], help_heading = "Output")]
+    columns: Vec<String>,
+    /// Sort by these keys; with a minus before it, in descending order
+    #[arg(
+        long,
+        value_name = "KEY,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Output"
+    )]
+    sort: Vec<String>,
+    /// Print no more than N lines
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    limit: Option<u64>,
+    /// Print each line by a template, such as '{id}\t{title}'; urepo(1) describes them
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "json", help_heading = "Output")]
+    format: Option<String>,
+    /// End each line with a NUL byte; without --columns and --format it is the identifier alone
+    #[arg(short = '0', long, conflicts_with = "json", help_heading = "Output")]
+    null: bool,
+}
+
+/// Number of rows that are laid out and written together.
+const PAGE: usize = 512;
+
+/// Prints rows.
+pub(crate) struct Table<'a> {
+    printer: &'a Printer,
+    form: Form,
+    order: Vec<Order>,
+    limit: Option<u64>,
+    end: u8,
+    page: Vec<Printed>,
+    sorted: Vec<(Vec<SortValue>, Printed)>,
+    grid: Grid,
+    /// Rows that were printed, or will be.
+    rows: u64,
+}
+
+/// What is printed of a record.
+enum Form {
+    Record,
+    Columns(Vec<Field>),
+    Template(Template),
+}
+
+/// A row as it is printed.
+enum Printed {
+    Record(Value),
+    Cells(Vec<Cell>),
+    Line(String),
+}
+
+impl<'a> Table<'a> {
+    /// Rows with these `keys`; `default` are the columns unless others are asked for.
+    pub(crate) fn new(
+        context: &'a Context,
+        args: &TableArgs,
+        keys: &'static Keys,
+        default: &[&str],
+    ) -> Result<Table<'a>, Failure> {
+        let column =
+            |text: &str| Field::parse(text, keys).map_err(|wrong| wrong.in_list("--columns"));
+        let form = match (&args.format, &args.columns[..]) {
+            _ if context.printer.json => Form::Record,
+            (Some(text), _) => Form::Template(Template::parse(text, keys)?),
+            (None, []) if args.null => Form::Columns(vec![column("id")?]),
+            (None, []) => {
+                Form::Columns(default.iter().map(|it| column(it)).collect::<Result<_, _>>()?)
+            }
+            (None, columns) => {
+                Form::Columns(columns.iter().map(|it| column(it)).collect::<Result<_, _>>()?)
+            }
+        };
+        let headings = match &form {
+            Form::Columns(fields) => fields.iter().map(Field::heading).collect(),
+            Form::Record | Form::Template(_) => Vec::new(),
+        };
+        Ok(Table {
+            printer: &context.printer,
+            form,
+            order: args.sort.iter().map(|it| Order::parse(it, keys)).collect::<Result<_, _>>()?,
+            limit: args.limit,
+            end: if args.null { b'\0' } else { b'\n' },
+            page: Vec::new(),
+            sorted: Vec::new(),
+            grid: Grid::new(headings, context.printer.stdout_width().filter(|_| !args.null)),
+            rows: 0,
+        })
+    }
+
+    /// Whether every key that is printed or sorted by is one of `keys`.
+    pub(crate) fn needs_only(&self, keys: &[&str]) -> bool {
+        let mut printed: Box<dyn Iterator<Item = &Field>> = match &self.form {
+            Form::Record => return false,
+            Form::Columns(fields) => Box::new(fields.iter()),
+            Form::Template(template) => Box::new(template.fields()),
+        };
+        printed.all(|field| keys.contains(&field.key()))
+            && self.order.iter().all(|order| keys.contains(&order.key()))
+    }
+
+    /// Prints a row, or keeps it for its turn. Nothing follows the last one that is wanted.
+    pub(crate) fn row(&mut self, record: &dyn Record) -> Result<ControlFlow<()>, Failure> {
+        if self.is_full() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.rows += 1;
+        let printed = match &self.form {
+            Form::Record => Printed::Record(record.to_json()),
+            Form::Columns(fields) => Printed::Cells(
+                fields.iter().map(|it| it.cell(record, self.grid.is_drawn())).collect(),
+            ),
+            Form::Template(template) => Printed::Line(template.line(record)),
+        };
+        if self.order.is_empty() {
+            self.page.push(printed);
+            if self.page.len() >= PAGE {
+                self.flush()?;
+            }
+        } else {
+            self.sorted.push((self.order.iter().map(|it| it.value(record)).collect(), printed));
+            self.keep_first();
+        }
+        Ok(if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Sorted rows are never enough before the last one is known.
+    fn is_full(&self) -> bool {
+        self.order.is_empty() && self.limit.is_some_and(|limit| self.rows >= limit)
+    }
+
+    /// Drops rows that are behind the last one that is wanted, once there are as many of them.
+    fn keep_first(&mut self) {
+        let Some(limit) = self.limit.and_then(|limit| usize::try_from(limit).ok()) else { return };
+        if self.sorted.len() > limit.saturating_mul(2).saturating_add(PAGE) {
+            self.sort();
+            self.sorted.truncate(limit);
+        }
+    }
+
+    fn sort(&mut self) {
+        let order = &self.order;
+        self.sorted.sort_by(|(a, _), (b, _)| {
+            let compared =
+                order.iter().zip(a.iter().zip(b)).map(|(order, (a, b))| order.compare(a, b));
+            compared.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        });
+    }
+
+    /// Writes the rows that wait to be laid out together, before something else is written.
+    pub(crate) fn flush(&mut self) -> Done {
+        let page = std::mem::take(&mut self.page);
+        let mut output = self.printer.output();
+        let mut cells = Vec::new();
+        for printed in page {
+            match printed {
+                Printed::Record(record) => output.record(&record),
+                Printed::Line(line) => output.ended(&line, self.end),
+                Printed::Cells(row) => cells.push(row),
+            }
+        }
+        for line in self.grid.lines(cells) {
+            output.ended(&line, self.end);
+        }
+        self.printer.send(&output)
+    }
+
+    /// Prints what is left, and tells how many rows there are.
+    pub(crate) fn finish(&mut self) -> Result<u64, Failure> {
+        self.sort();
+        let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        let mut sorted = std::mem::take(&mut self.sorted);
+        if !self.order.is_empty() {
+            sorted.truncate(limit);
+            self.rows = sorted.len() as u64;
+        }
+        for (_, printed) in sorted {
+            self.page.push(printed);
+            if self.page.len() >= PAGE {
+                self.flush()?;
+            }
+        }
+        self.flush()?;
+        Ok(self.rows)
+    }
+}

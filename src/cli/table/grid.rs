@@ -1,0 +1,185 @@
+//! Cells in columns: as wide as what stands in them, and no wider together than the terminal.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::cli::escape;
+
+/// What stands in a column of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    kind: Kind,
+}
+
+/// How a cell is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Cut where there is no room.
+    Text,
+    /// Never cut: it is to be copied.
+    Whole,
+    /// At the right, and never cut.
+    Number,
+}
+
+impl Cell {
+    pub(crate) fn text(text: &str) -> Cell {
+        Cell { text: escape::one_line(text), kind: Kind::Text }
+    }
+
+    pub(crate) fn whole(text: &str) -> Cell {
+        Cell { text: escape::one_line(text), kind: Kind::Whole }
+    }
+
+    pub(crate) fn number(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), kind: Kind::Number }
+    }
+}
+
+/// No column of text is cut to less.
+const NARROWEST: usize = 6;
+
+/// Columns for rows that come a page at a time.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    /// Not yet printed.
+    headings: Vec<String>,
+    /// The width of the terminal; without one, values are whole and separated by tabs.
+    terminal: Option<usize>,
+    widths: Vec<usize>,
+}
+
+impl Grid {
+    pub(crate) fn new(headings: Vec<String>, terminal: Option<usize>) -> Grid {
+        Grid { widths: vec![0; headings.len()], headings, terminal }
+    }
+
+    /// Whether a person sees the columns.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.terminal.is_some()
+    }
+
+    /// The lines of some rows, after the headings if they are the first ones. One column needs none.
+    pub(crate) fn lines(&mut self, rows: Vec<Vec<Cell>>) -> Vec<String> {
+        let Some(terminal) = self.terminal else {
+            let texts = |row: &Vec<Cell>| {
+                row.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join("\t")
+            };
+            return rows.iter().map(texts).collect();
+        };
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        if let [_] = self.widths[..] {
+            return rows.into_iter().flatten().map(|cell| cell.text).collect();
+        }
+        let kind_of = |at: usize| {
+            let kinds = rows.iter().filter(|row| !row[at].text.is_empty()).map(|row| row[at].kind);
+            kinds.reduce(|a, b| if a == b { a } else { Kind::Whole }).unwrap_or(Kind::Text)
+        };
+        let kinds: Vec<_> = (0..self.widths.len()).map(kind_of).collect();
+        for (at, width) in self.widths.iter_mut().enumerate() {
+            let widest = rows.iter().map(|row| row[at].text.width()).max().unwrap_or(0);
+            *width = widest.max(*width).max(self.headings.get(at).map_or(0, |it| it.width()));
+        }
+        let mut widths = self.widths.clone();
+        fit(&mut widths, &kinds, terminal);
+        let headings = std::mem::take(&mut self.headings);
+        let headings = (!headings.is_empty()).then(|| {
+            let cells = headings.iter().zip(&kinds);
+            cells.map(|(text, kind)| Cell { text: text.clone(), kind: *kind }).collect()
+        });
+        headings.iter().chain(&rows).map(|row| line(row, &widths, &kinds)).collect()
+    }
+}
+
+/// Takes from the widest columns of text until all of them fit.
+fn fit(widths: &mut [usize], kinds: &[Kind], terminal: usize) {
+    let between = 2 * widths.len().saturating_sub(1);
+    let mut excess = (widths.iter().sum::<usize>() + between).saturating_sub(terminal);
+    while excess > 0 {
+        let texts = widths.iter_mut().zip(kinds).filter(|(_, kind)| **kind == Kind::Text);
+        let Some((widest, _)) = texts.max_by_key(|(width, _)| **width) else { return };
+        if *widest <= NARROWEST {
+            return;
+        }
+        *widest -= 1;
+        excess -= 1;
+    }
+}
+
+fn line(row: &[Cell], widths: &[usize], kinds: &[Kind]) -> String {
+    let mut line = String::new();
+    for ((cell, width), kind) in row.iter().zip(widths).zip(kinds) {
+        let text = if *kind == Kind::Text { cut(&cell.text, *width) } else { cell.text.clone() };
+        let pad = " ".repeat(width.saturating_sub(text.width()));
+        line += &match kind {
+            Kind::Number => pad + &text,
+            Kind::Text | Kind::Whole => text + &pad,
+        };
+        line += "  ";
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// The beginning of `text`, in at most `columns`.
+fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut width = 0;
+    let fits = |it: &char| {
+        width += it.width().unwrap_or(0);
+        width < columns
+    };
+    text.chars().take_while(fits).collect::<String>() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headings() -> Vec<String> {
+        ["SIZE", "IDENTIFIER", "TITLE"].map(str::to_owned).into()
+    }
+
+    fn rows() -> Vec<Vec<Cell>> {
+        let row =
+            |id, bytes: &str, title| vec![Cell::number(bytes), Cell::whole(id), Cell::text(title)];
+        vec![
+            row("example.org/a/2026/11.21.02.13", "41 B", "Relatório anual de atividades"),
+            row("example.org/a/2026/11.21.02.14", "1.4 MiB", "年次報告書\tde atividades\u{1b}[2J"),
+            row("example.org/a/2026/11.21.02.15", "", ""),
+        ]
+    }
+
+    #[test]
+    fn columns_fit_the_terminal_and_the_identifier_stays_whole() {
+        let mut grid = Grid::new(headings(), Some(56));
+        let lines = grid.lines(rows());
+        assert_eq!(
+            lines,
+            [
+                "   SIZE  IDENTIFIER                      TITLE",
+                "   41 B  example.org/a/2026/11.21.02.13  Relatório anua…",
+                "1.4 MiB  example.org/a/2026/11.21.02.14  年次報告書\\tde…",
+                "         example.org/a/2026/11.21.02.15",
+            ]
+        );
+        assert!(lines.iter().all(|line| line.width() <= 56));
+        // The next page has no headings, and is not narrower.
+        let next = grid.lines(vec![vec![Cell::number("1 B"), Cell::whole("a"), Cell::text("b")]]);
+        assert_eq!(next, [format!("    1 B  {:<30}  b", "a")]);
+        let mut narrow = Grid::new(headings(), Some(10));
+        assert!(narrow.lines(rows())[1].ends_with("11.21.02.13  Relat…"));
+    }
+
+    #[test]
+    fn in_a_pipe_values_are_whole_and_one_a_field() {
+        let mut grid = Grid::new(headings(), None);
+        let lines = grid.lines(rows());
+        assert_eq!(lines[0], "41 B\texample.org/a/2026/11.21.02.13\tRelatório anual de atividades");
+        assert!(lines.iter().all(|line| line.matches('\t').count() == 2), "{lines:?}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Rows in columns, sorted, by templates, and between two dates: `list`, `find`, `log` and `whereis`.
+
+use std::fs::File;
+
+use super::progress::read_until;
+use super::records;
+use crate::support::{
+    TestClock, World, change_item, copy_tree, deposit, make_collection, options, request,
+    wide_terminal,
+};
+
+/// Three items of the years 2024 to 2026: with an umlaut, with a hostile title of two columns a letter, and
+/// without a title.
+fn world() -> (World, [String; 3]) {
+    let world = World::with_collection();
+    let dates = ["2024-02-29T12:00:00Z", "2025-12-31T23:59:59.5Z", "2026-01-01T00:00:00Z"];
+    let names = [0, 1, 2].map(|at| {
+        let file = world.write(&format!("{at}.txt"), vec![b'x'; [2000, 30, 1_500_000][at]]);
+        // No memory of names lets so many years pass.
+        let archive = make_collection(&world.path(format!("{at}")));
+        let clock = TestClock::at(dates[at]);
+        let (outcomes, _) =
+            deposit(&archive, vec![request(file)], options(), &clock, |_| ()).unwrap();
+        let name = outcomes[0].result.as_ref().unwrap().label.name.to_string();
+        for part in ["example.org", ".urepo/log"] {
+            copy_tree(&world.path(format!("{at}/{part}")), &world.path(format!("archive/{part}")));
+        }
+        name
+    });
+    for (name, title) in [(&names[0], "Über die Flüsse"), (&names[1], "年次\u{202e}報告")] {
+        change_item(&world.path("archive"), name, |sidecar| {
+            sidecar.metadata.add("title", title).unwrap();
+            sidecar.metadata.add("creator", "Silva, Ana").unwrap();
+            sidecar.metadata.add("creator", "Lopes, Rui").unwrap();
+        });
+    }
+    (world, names)
+}
+
+fn list(world: &World, rest: &[&str]) -> String {
+    world.run_args(["-c", "archive", "list"].iter().chain(rest)).succeeded().to_owned()
+}
+
+/// What a person sees of `line` on a terminal that is so wide.
+fn screen(world: &World, columns: u16, line: &str) -> Option<Vec<String>> {
+    let (mut own, programs) = wide_terminal(columns)?;
+    let mut command = world.command(line.split(' '));
+    command.env("TERM", "dumb").stdout(File::try_clone(&programs).unwrap()).stderr(programs);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut shown = String::new();
+    read_until(&mut own, &mut shown, |_| false);
+    assert!(child.wait().unwrap().success(), "{shown}");
+    Some(shown.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn columns_are_whole_in_a_pipe() {
+    let (world, names) = world();
+    let [first, second, third] = names.each_ref().map(String::as_str);
+    assert_eq!(
+        list(&world, &["--columns", "id,bytes,title,creator"]),
+        format!(
+            "{first}\t2000\tÜber die Flüsse\tSilva, Ana; Lopes, Rui\n\
+             {second}\t30\t年次\\u{{202e}}報告\tSilva, Ana; Lopes, Rui\n\
+             {third}\t1500000\t\t\n"
+        )
+    );
+    assert_eq!(list(&world, &["--columns", "id", "-0"]), format!("{first}\0{second}\0{third}\0"));
+    let two = ["--columns", "identifier,created:date", second, &third[third.len() - 11..]];
+    assert_eq!(list(&world, &two), format!("{second}\t2025-12-31\n{third}\t2026-01-01\n"));
+}
+
+#[test]
+fn rows_are_sorted_and_the_first_ones_are_enough() {
+    let (world, names) = world();
+    let [first, second, third] = names.each_ref().map(String::as_str);
+    let sorted =
+        |by: &str| list(&world, &["--sort", by]).lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(sorted("bytes"), [second, first, third]);
+    assert_eq!(sorted("-bytes"), [third, first, second]);
+    assert_eq!(sorted("-id"), [third, second, first]);
+    // Without a title is last, either way; the Latin letter comes before the Chinese one.
+    assert_eq!(sorted("title"), [first, second, third]);
+    assert_eq!(sorted("-title"), [second, first, third]);
+    assert_eq!(sorted("state,-created"), [third, second, first]);
+    assert_eq!(list(&world, &["--limit", "2"]), format!("{first}\n{second}\n"));
+    assert_eq!(list(&world, &["--sort", "-bytes", "--limit", "1"]), format!("{third}\n"));
+    let told = records(&world.run("-c archive list --json --sort -bytes --limit 1"));
+    assert_eq!((told.len(), &told[0]["id"]), (2, &third.into()));
+    assert_eq!(told[1]["counts"]["items"], 1);
+    let events = world.run("-c archive log --sort -date --limit 1 --columns id,event").line();
+    assert_eq!(events, format!("{third}\tingestion"));
+}
+
+#[test]
+fn templates_have_the_keys_of_the_records() {
+    let (world, names) = world();
+    let [first, second, third] = names.each_ref().map(String::as_str);
+    assert_eq!(
+        list(&world, &["--format", r"{identifier}\t{bytes:size} {{{title}}}"]),
+        format!(
+            "{first}\t1.9 KiB {{Über die Flüsse}}\n\
+             {second}\t30 B {{年次\\u{{202e}}報告}}\n\
+             {third}\t1.4 MiB {{}}\n"
+        )
+    );
+    let found =
+        world.run_args(["-c", "archive", "-q", "find", "flusse", "--format", "{digest} {state}"]);
+    assert!(found.line().starts_with("sha256:") && found.line().ends_with(" Original"));
+    let held =
+        world.run_args(["-c", "archive", "whereis", first, "--format", "{collection}:{standing}"]);
+    assert_eq!(held.line(), "archive:original");
+    for (wrong, said) in [
+        (
+            ["--format", "{titel}"],
+            "an item has no key `titel` at column 2 of the template\nhint: did you mean `title`?",
+        ),
+        (
+            ["--columns", "id,titel"],
+            "an item has no key `titel` in `--columns`\nhint: did you mean `title`?",
+        ),
+        (["--sort", "-site"], "an item has no key `site` in `--sort`\nhint: did you mean `title`?"),
+    ] {
+        let ran = world.run_args(["-c", "archive", "list"].iter().chain(&wrong));
+        let expected = said.lines().next().unwrap();
+        assert_eq!((ran.code, ran.stderr.contains(expected)), (2, true), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn on_a_terminal_columns_have_headings_and_fit() {
+    let (world, names) = world();
+    let Some(lines) = screen(&world, 80, "-c archive list --long") else { return };
+    let row = |bytes, at: usize, title| {
+        format!("Original  {bytes:>7}      1  {:<39}  {title}", names[at]).trim_end().to_owned()
+    };
+    assert_eq!(
+        lines,
+        [
+            format!("STATE        SIZE  FILES  {:<39}  TITLE", "IDENTIFIER"),
+            row("1.9 KiB", 0, "Über die Flü…"),
+            row("30 B", 1, "年次\\u{202e}…"),
+            row("1.4 MiB", 2, ""),
+        ]
+    );
+    let wide = screen(&world, 120, "-c archive list --long").unwrap();
+    assert!(wide[2].ends_with("年次\\u{202e}報告"), "{wide:?}");
+    // One column has no heading, and identifiers are whole on any terminal.
+    assert_eq!(screen(&world, 20, "-c archive list").unwrap(), names);
+    let log = screen(&world, 80, "-c archive log").unwrap();
+    assert!(log[0].starts_with("DATE  ") && log[1].contains("  ingestion  "), "{log:?}");
+    let held = screen(&world, 300, "-c archive whereis --all").unwrap();
+    assert!(held[0].starts_with("STATE     STANDING  COLLECTION  PATH"), "{held:?}");
+    let stats = screen(&world, 80, "-q -c archive stats").unwrap();
+    assert!(
+        stats[1].starts_with("total ") && stats[1].ends_with(" 3      3  1.4 MiB"),
+        "{stats:?}"
+    );
+}
+
+#[test]
+fn dates_may_be_years_months_and_days() {
+    let (world, names) = world();
+    let [first, second, third] = names.each_ref().map(String::as_str);
+    let lines = |rest: &[&str]| list(&world, rest).lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines(&["--since", "2025"]), [second, third]);
+    assert_eq!(lines(&["--until", "2025"]), [first, second]);
+    assert_eq!(lines(&["--since", "2025-12", "--until", "2025-12-31"]), [second]);
+    assert_eq!(lines(&["--since", "2024-02-29T12", "--until", "2024-02-29T12:00"]), [first]);
+    assert_eq!(lines(&["--since", "2026-01-01T03:00+03:00"]), [third]);
+    assert_eq!(lines(&["--since", "2025-12-31T21:00-03:00"]), [third]);
+    assert!(lines(&["--since", "today"]).is_empty() && lines(&["--since", "7d"]).is_empty());
+    assert_eq!(lines(&["--until", "ontem"]).len(), 3);
+    assert_eq!(
+        world.run("-c archive -q find --state Original --until 2024 -0").stdout,
+        format!("{first}\0")
+    );
+    let events = world.run("-c archive log --since 2025-12 --until 2025 --columns id").line();
+    assert_eq!(events, second);
+    // The engines take the same.
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let copied = world.run("-c archive copy --since 2025 --until 2025 --to mirror");
+    assert!(
+        copied.succeeded().is_empty() && copied.stderr.contains("copied 1 item"),
+        "{}",
+        copied.stderr
+    );
+    let held =
+        world.run("-c archive whereis --all --state Copy --with mirror --columns id,collection");
+    assert_eq!(held.line(), format!("{second}\tmirror"));
+    for wrong in ["22/11/2026", "2026-13", "soon"] {
+        assert_eq!(world.run(&format!("-c archive list --since {wrong}")).code, 2, "{wrong}");
+    }
+}
