@@ -35,6 +35,8 @@ struct File {
     /// Directories outside of collections that memories may be kept in.
     #[serde(default)]
     distributors: Vec<PathBuf>,
+    /// Patterns of what imports of directories leave out.
+    exclude: Option<Vec<String>>,
     /// Names of collections and where they are.
     #[serde(default)]
     collections: BTreeMap<String, PathBuf>,
@@ -77,6 +79,8 @@ pub(crate) struct Config {
     pub(crate) machine_id: Option<Sourced<String>>,
     pub(crate) state: Sourced<StateDirectory>,
     pub(crate) distributors: Vec<Sourced<PathBuf>>,
+    /// Patterns of what imports of directories leave out.
+    pub(crate) exclude: Sourced<Vec<String>>,
     pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
 }
 
@@ -102,6 +106,26 @@ pub(crate) struct Given {
 
 /// Where root keeps what urepo knows of this machine.
 pub(crate) const MACHINE_STATE: &str = "/var/lib/urepo";
+
+/// What imports of directories leave out unless the settings say otherwise: files that systems and programs
+/// put beside those of people, and files that are still being written. `*.tmp` is not among them: some
+/// programs keep data under that name.
+pub(crate) const USUAL_EXCLUDES: [&str; 10] = [
+    // macOS: view settings, and what AppleDouble keeps of resource forks and Finder information.
+    ".DS_Store",
+    "._*",
+    // Windows: previews and the look of a folder.
+    "[Tt]humbs.db",
+    "[Dd]esktop.ini",
+    // Office programs: locks and unsaved parts of open documents.
+    "~$*",
+    "~*.tmp",
+    ".~lock.*#",
+    // Downloads and uploads that are not complete.
+    "*.part",
+    "*.filepart",
+    "*.crdownload",
+];
 
 /// How long a lock is waited for unless told otherwise.
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -164,6 +188,10 @@ impl Config {
                 collections.insert(name.clone(), Sourced { value, origin });
             }
         }
+        let exclude = from_files(&files, |file| file.exclude.clone()).unwrap_or_else(|| Sourced {
+            value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
+            origin: Origin::Default,
+        });
         let lock_wait =
             lock_wait.unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default });
         Ok(Config {
@@ -174,6 +202,7 @@ impl Config {
             machine_id,
             state,
             distributors,
+            exclude,
             collections,
         })
     }
@@ -273,8 +302,8 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
 fn unusable(path: &Path, reason: String) -> Failure {
     Failure::new(Exit::Failure, format!("cannot use the settings `{}`", path.display()))
         .caused_by(reason)
-        .hint("the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and \
-             the table [collections]")
+        .hint("the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude \
+             and the table [collections]")
 }
 
 /// The user's file, then the machine's.

@@ -13,6 +13,7 @@ mod failure;
 mod human;
 mod input;
 mod known;
+mod leave_out;
 mod nearest;
 mod printer;
 mod progress;

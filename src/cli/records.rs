@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 use urepo::collection::{Collection, Label, StoredItem};
-use urepo::deposit::Deposited;
+use urepo::deposit::{Deposited, LeftOut};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::{self, Access, Party, Sidecar};
@@ -41,6 +41,9 @@ pub(crate) struct Item<'a> {
     pub(crate) line: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) kept_sources: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<LeftOutPath>,
+    pub(crate) rule: Option<String>,
     pub(crate) departure: Option<String>,
     #[serde(flatten)]
     pub(crate) description: Option<Description>,
@@ -130,6 +133,14 @@ pub(crate) struct RepairStep {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) differs: Vec<String>,
     pub(crate) state: Option<String>,
+}
+
+/// Something of a source that is not part of its item.
+#[derive(Serialize)]
+pub(crate) struct LeftOutPath {
+    #[serde(flatten)]
+    pub(crate) path: PathAt,
+    pub(crate) rule: String,
 }
 
 /// Where the description of an adopted item comes from.
@@ -262,6 +273,7 @@ impl<'a> Item<'a> {
             bytes: Some(payload.bytes),
             digest: Some(format!("sha256:{}", payload.digest)),
             kept_sources: deposited.left.clone(),
+            left_out: LeftOutPath::all(&deposited.left_out),
             ..Item::labelled(collection, &deposited.label)
         }
     }
@@ -279,6 +291,16 @@ impl<'a> Item<'a> {
             description: Some(Description::of(sidecar)),
             ..Item::default()
         }
+    }
+}
+
+impl LeftOutPath {
+    pub(crate) fn all(left_out: &[LeftOut]) -> Vec<LeftOutPath> {
+        let record = |LeftOut { path, rule }: &LeftOut| LeftOutPath {
+            path: PathAt::new("path", path.as_path()),
+            rule: rule.to_string(),
+        };
+        left_out.iter().map(record).collect()
     }
 }
 

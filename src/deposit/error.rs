@@ -77,6 +77,14 @@ pub enum DepositError {
         /// The source.
         path: PathBuf,
     },
+    /// Everything in the source is left out.
+    #[error("nothing remains of `{}`: all that is in it is left out", path.display())]
+    AllLeftOut {
+        /// The source.
+        path: PathBuf,
+        /// How many of its entries are left out.
+        entries: usize,
+    },
     /// A file kept changing while it was read.
     #[error("`{}` changed while it was read, {attempts} times in a row", path.display())]
     Changing {

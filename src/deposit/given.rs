@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::DepositError;
 use crate::collection::{Collection, InventoryLine, Label, Lookup};
 use crate::digest::{Checksum, Digest};
-use crate::disk::Dir;
+use crate::disk::{Dir, Exclusion};
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 use crate::sidecar::Conditions;
@@ -25,6 +25,8 @@ pub struct Preset {
     pub origin: toml::Table,
     /// What its bytes are said to be.
     pub checks: Arc<Checks>,
+    /// What of its source is left out.
+    pub exclusion: Exclusion,
 }
 
 /// What the bytes of an item are said to be: what is not so, is not deposited.

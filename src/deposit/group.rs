@@ -1,10 +1,11 @@
 //! What goes from the staging side to the publishing side.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::plan::Sources;
 use super::stage::StagedPayload;
-use super::{DepositError, Deposited, Metadata, Outcome, PayloadPath, Preset};
+use super::{DepositError, Deposited, LeftOut, Metadata, Outcome, PayloadPath, Preset};
 use crate::collection::Label;
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
@@ -27,6 +28,8 @@ pub(super) struct Staged {
     /// Where its files come from, if they are to be removed there.
     pub sources: Option<Sources>,
     pub done: StagedPayload,
+    /// What of its source is not part of it.
+    pub left_out: Arc<[LeftOut]>,
     pub payload: Totals,
     /// Room for what is not yet written of it.
     pub reserved: Option<Reservation>,
@@ -67,6 +70,7 @@ impl LabeledItem {
             shape: Shape::of(&self.staged.done.entries),
             content: content(&self.staged.done.entries, &self.staged.payload),
             lost: self.staged.done.lost,
+            left_out: Arc::clone(&self.staged.left_out),
             left: Vec::new(),
         }
     }

@@ -33,6 +33,7 @@ mod stager;
 
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::collection::Label;
 use crate::digest::Digest;
@@ -46,8 +47,9 @@ pub(crate) use given::check_ibip;
 pub use given::{Beneath, Checks, Duplicate, DuplicateIndex, Preset};
 pub use pipeline::Depositor;
 pub use place::DepositTarget;
-pub use plan::{Plan, Planned, PlannedKind};
+pub use plan::{LeftOut, Plan, Planned, PlannedKind};
 pub use report::Summary;
+pub(crate) use sidecars::LEFT_OUT;
 
 /// One item to be made.
 #[derive(Debug)]
@@ -150,6 +152,8 @@ pub struct Deposited {
     pub content: Digest,
     /// What was not kept of the source.
     pub lost: Dropped,
+    /// What of the source is not part of the item.
+    pub left_out: Arc<[LeftOut]>,
     /// Why the source, or a part of it, was not removed though that was asked for.
     pub left: Vec<String>,
 }

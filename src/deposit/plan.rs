@@ -8,19 +8,30 @@ use std::path::{Path, PathBuf};
 use super::place::DepositTarget;
 use super::root::{NamedSource, RootKind, SourceRoot};
 use super::{Checks, CollisionRule, DepositError, Options, Request, Source};
-use crate::disk::{Kind, Links, SourceWalk};
+use crate::disk::{Exclusion, ExclusionRule, Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
 use crate::sidecar::MAX_BYTES;
 
 /// What an item will consist of.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Plan {
     /// Files, links and directories, sorted by path.
     pub entries: Vec<Planned>,
     /// Bytes of all files.
     pub bytes: u64,
+    /// What the source has beyond them.
+    pub left_out: Vec<LeftOut>,
     pub(super) roots: Vec<SourceRoot>,
+}
+
+/// Something of a source that does not become part of the item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where it would have been, relative to `doc/`.
+    pub path: PayloadPath,
+    /// Why it is left out.
+    pub rule: ExclusionRule,
 }
 
 /// Where the files of an item come from, for when they are to be removed there.
@@ -79,7 +90,7 @@ impl Plan {
         place: &DepositTarget<'_>,
     ) -> Result<Plan, DepositError> {
         place.check_reach(request.given.label.as_ref())?;
-        let plan = Plan::of(&request.source, request.target.as_ref(), options, place)?;
+        let plan = Plan::of(request, options, place)?;
         plan.check(&request.given.checks)?;
         Ok(plan)
     }
@@ -97,28 +108,28 @@ impl Plan {
         }
     }
 
-    /// Looks at `source` and decides what will be made of it.
+    /// Looks at the source of `request` and decides what will be made of it.
     ///
     /// A stream has no plan: it is known when it ends.
     fn of(
-        source: &Source,
-        target: Option<&PayloadPath>,
+        request: &Request,
         options: &Options,
         place: &DepositTarget<'_>,
     ) -> Result<Plan, DepositError> {
-        let mut plan = Plan { entries: Vec::new(), bytes: 0, roots: Vec::new() };
+        let mut plan = Plan::default();
+        let with = (options, &request.given.exclusion);
         let by_path = |path| NamedSource { path, beneath: None };
         let beneath_path;
-        let described = match source {
+        let described = match &request.source {
             Source::Stream { .. } => return Ok(plan),
             Source::Path(path) => {
-                plan.add(by_path(path), None, options, place)?;
+                plan.add(by_path(path), None, with, place)?;
                 path
             }
             Source::Beneath(beneath) => {
                 beneath_path = beneath.path();
                 let named = NamedSource { path: &beneath_path, beneath: Some(beneath) };
-                plan.add(named, None, options, place)?;
+                plan.add(named, None, with, place)?;
                 &beneath_path
             }
             Source::Together(paths) => {
@@ -128,7 +139,7 @@ impl Plan {
                     if !names.insert(name.to_owned()) {
                         return Err(DepositError::SameName { name: name.display().to_string() });
                     }
-                    plan.add(by_path(path), Some(name), options, place)?;
+                    plan.add(by_path(path), Some(name), with, place)?;
                 }
                 paths.first().map_or(Path::new(""), PathBuf::as_path)
             }
@@ -136,10 +147,14 @@ impl Plan {
         plan.finish();
         plan.check_sidecar(described)?;
         plan.check_twins(described, options.twins)?;
-        plan.check_target(described, target)?;
+        plan.check_target(described, request.target.as_ref())?;
         place.check_room(described, Footprint::of_item(plan.bytes, plan.entries.len()))?;
         if plan.entries.is_empty() {
-            return Err(DepositError::Nothing { path: described.to_path_buf() });
+            let path = described.to_path_buf();
+            return Err(match plan.left_out.len() {
+                0 => DepositError::Nothing { path },
+                entries => DepositError::AllLeftOut { path, entries },
+            });
         }
         Ok(plan)
     }
@@ -149,7 +164,7 @@ impl Plan {
         &mut self,
         source: NamedSource<'_>,
         name: Option<&OsStr>,
-        options: &Options,
+        (options, exclusion): (&Options, &Exclusion),
         place: &DepositTarget<'_>,
     ) -> Result<(), DepositError> {
         let path = source.path;
@@ -158,14 +173,17 @@ impl Plan {
         let stamp = source.stat(options.links)?;
         match stamp.kind {
             Kind::Directory => {
-                // Before the walk: what has no room need not be looked at any closer.
-                place.check_room(path, Footprint::at_least(source.bytes()?))?;
+                // Before the walk: what has no room need not be looked at any closer. What may be left out
+                // needs no room.
+                if !exclusion.may_leave_out() {
+                    place.check_room(path, Footprint::at_least(source.bytes()?))?;
+                }
                 let walk = source.walk(options.links, place.collection.root().watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push_root(name, kind, root);
                 }
-                self.add_tree(&walk, name, root, options)?;
+                self.add_tree((&walk, exclusion), name, root, options)?;
                 self.roots.push(source.root(options.links, RootKind::Directory));
             }
             Kind::File => {
@@ -183,16 +201,20 @@ impl Plan {
 
     fn add_tree(
         &mut self,
-        walk: &SourceWalk,
+        (walk, exclusion): (&SourceWalk, &Exclusion),
         name: Option<&OsStr>,
         root: usize,
         options: &Options,
     ) -> Result<(), DepositError> {
         let below = name.map_or(0, |name| name.len() + "/".len());
-        for entry in walk.entries() {
+        for entry in walk.entries(exclusion) {
             let entry = entry?;
             let full = || walk.root().path_of(&entry.relative);
             let path = payload_path(&Path::new(name.unwrap_or_default()).join(&entry.relative));
+            if let Some(rule) = entry.left_out {
+                self.left_out.push(LeftOut { path, rule });
+                continue;
+            }
             let kind = match entry.kind {
                 Kind::File => PlannedKind::File { bytes: entry.bytes },
                 Kind::Directory => PlannedKind::Directory { empty: true },
@@ -231,6 +253,7 @@ impl Plan {
     /// Sorts the entries and finds out which directories are empty.
     fn finish(&mut self) {
         self.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        self.left_out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let above: HashSet<PathBuf> = self
             .entries
             .iter()
@@ -246,7 +269,7 @@ impl Plan {
     /// Makes sure that a sidecar can list all entries, with times and modes as long as they may be.
     fn check_sidecar(&self, source: &Path) -> Result<(), DepositError> {
         // This number fits however long the names are.
-        let fits = self.entries.len() <= 2048 || {
+        let fits = self.entries.len() + self.left_out.len() <= 2048 || {
             let bytes = |planned: &Planned| match &planned.kind {
                 PlannedKind::File { .. } => FILE_ENTRY_BYTES + quoted(planned.path.as_bytes()),
                 PlannedKind::Link { target } => {
@@ -257,7 +280,9 @@ impl Plan {
                 }
                 PlannedKind::Directory { empty: false } => 0,
             };
-            self.entries.iter().map(bytes).sum::<usize>() as u64 <= MAX_BYTES - HEAD_BYTES
+            let left_out = self.left_out.iter().map(|it| ", ".len() + quoted(it.path.as_bytes()));
+            let listed = self.entries.iter().map(bytes).chain(left_out).sum::<usize>();
+            listed as u64 <= MAX_BYTES - HEAD_BYTES
         };
         if fits { Ok(()) } else { Err(DepositError::TooManyFiles { path: source.to_path_buf() }) }
     }
@@ -349,7 +374,7 @@ mod tests {
             root: 0,
             below: 0,
         };
-        Plan { entries: (0..files).map(planned).collect(), bytes: 0, roots: Vec::new() }
+        Plan { entries: (0..files).map(planned).collect(), ..Plan::default() }
     }
 
     #[test]

@@ -30,8 +30,10 @@ const ASIDE: &str = ".urepo-removing-";
 pub(crate) enum SourceKept {
     #[error("the sidecar of the item does not read back as it was written")]
     NotProven,
-    #[error("`{}` has changed since it was deposited, or is new", .0.display())]
+    #[error("`{}` has changed since it was deposited", .0.display())]
     Changed(PathBuf),
+    #[error("`{}` is not in the item: it was left out, or is new", .0.display())]
+    NotInItem(PathBuf),
     #[error("`{}` is a link that was followed; what it leads to is not removed", .0.display())]
     Followed(PathBuf),
     #[error("`{}` has no name of its own; name the directory by its path", .0.display())]
@@ -202,7 +204,9 @@ impl<'a> SourceRemover<'a> {
         let compared = is_held(Path::new(""));
         // Of one of several sources of the item only its name in the item is different.
         let is_one_of_several = || tops(&entries).into_iter().any(|top| is_held(top).is_ok());
-        if !matches!(compared, Err(SourceKept::Changed(_))) || !is_one_of_several() {
+        if !matches!(compared, Err(SourceKept::Changed(_) | SourceKept::NotInItem(_)))
+            || !is_one_of_several()
+        {
             compared?;
         }
         parent.remove_tree(aside)?;
@@ -235,7 +239,8 @@ impl<'a> SourceRemover<'a> {
                         Some(Content::File { .. }) => {
                             return Err(SourceKept::Followed(dir.path_of(name)));
                         }
-                        _ => return Err(changed()),
+                        Some(_) => return Err(changed()),
+                        None => return Err(SourceKept::NotInItem(dir.path_of(name))),
                     },
                     Kind::Special(_) => return Err(changed()),
                 }
@@ -257,9 +262,9 @@ impl<'a> SourceRemover<'a> {
         closeness: Closeness,
     ) -> Result<(), SourceKept> {
         let changed = || SourceKept::Changed(dir.path_of(name));
-        let Some(Content::File { bytes, digest, modified, .. }) = content_of(entries, held) else {
-            return Err(changed());
-        };
+        let content = content_of(entries, held);
+        let content = content.ok_or_else(|| SourceKept::NotInItem(dir.path_of(name)))?;
+        let Content::File { bytes, digest, modified, .. } = content else { return Err(changed()) };
         let found = dir.stat(name)?.ok_or_else(changed)?;
         if found.kind != Kind::File || found.bytes != *bytes || found.modified != *modified {
             return Err(changed());

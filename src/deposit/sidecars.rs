@@ -75,6 +75,9 @@ impl SidecarWriter<'_> {
     }
 }
 
+/// The key of `[origin]` with the paths that were left out of the source, relative to `doc/`.
+pub(crate) const LEFT_OUT: &str = "left_out";
+
 /// Fewer sidecars than this are not worth another thread.
 const LEAST_SHARE: usize = 32;
 
@@ -103,6 +106,10 @@ fn origin(staged: &Staged) -> toml::Table {
     if let Some(source) = &staged.origin {
         let text = crate::item::escape(source.as_os_str().as_bytes()).into_owned();
         origin.insert("source".to_owned(), toml::Value::String(text));
+    }
+    if !staged.left_out.is_empty() {
+        let paths = staged.left_out.iter().map(|it| it.path.to_text().into_owned().into());
+        origin.insert(LEFT_OUT.to_owned(), toml::Value::Array(paths.collect()));
     }
     origin.extend(staged.given.origin.clone());
     origin

@@ -8,7 +8,9 @@ use super::given::check_name;
 use super::group::{Prepared, Staged};
 use super::plan::Sources;
 use super::stage::{Draft, StagedPayload, Staging, stage_stream};
-use super::{DepositError, DepositTarget, Options, Plan, Preset, Request, Source, SourceRule};
+use super::{
+    DepositError, DepositTarget, LeftOut, Options, Plan, Preset, Request, Source, SourceRule,
+};
 use crate::clock::Clock;
 use crate::collection::Lookup;
 use crate::flow::{Flow, Reservation, spread};
@@ -82,6 +84,7 @@ impl Stager<'_> {
             source: described.to_owned(),
             is_stream: matches!(request.source, Source::Stream { .. }),
             origin: None,
+            left_out: Arc::default(),
             target: request.target,
             metadata: request.metadata,
             given: request.given,
@@ -106,7 +109,12 @@ impl Stager<'_> {
         }
     }
 
-    fn begin_draft(&self, plan: Plan, rest: RequestContext) -> Result<StageStart, DepositError> {
+    fn begin_draft(
+        &self,
+        mut plan: Plan,
+        mut rest: RequestContext,
+    ) -> Result<StageStart, DepositError> {
+        rest.left_out = std::mem::take(&mut plan.left_out).into();
         self.staging.progress.expect(1, plan.bytes);
         let draft = Draft::new(plan, Arc::clone(&rest.given.checks), &self.staging)?;
         match draft.make_directories() {
@@ -165,6 +173,7 @@ struct RequestContext {
     source: String,
     is_stream: bool,
     origin: Option<PathBuf>,
+    left_out: Arc<[LeftOut]>,
     target: Option<crate::item::PayloadPath>,
     metadata: crate::sidecar::Metadata,
     given: Preset,
@@ -179,8 +188,9 @@ impl RequestContext {
         sources: Option<Sources>,
         done: StagedPayload,
     ) -> Staged {
-        let RequestContext { source, is_stream, origin, target, metadata, given, mut reserved } =
+        let RequestContext { source, is_stream, origin, left_out, target, metadata, given, .. } =
             self;
+        let mut reserved = self.reserved;
         reserved.has_payload();
         let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
         Staged {
@@ -194,6 +204,7 @@ impl RequestContext {
             given,
             sources,
             done,
+            left_out,
             payload,
             reserved,
         }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::space::listed;
-use super::{Dir, FileStat, IoContext, Kind, PathError, StoredFile, Watcher};
+use super::{
+    Dir, Exclusion, ExclusionRule, FileStat, IoContext, Kind, PATTERN_FILE, PathError, StoredFile,
+    Watcher,
+};
 use crate::identity::{Instant, SECOND};
 
 /// What is done with symbolic links of a source.
@@ -31,6 +34,8 @@ pub struct SourceEntry {
     pub modified: Option<Instant>,
     /// When content or attributes of a file were last changed.
     pub changed: Option<Instant>,
+    /// Why it is left out, with everything below it.
+    pub left_out: Option<ExclusionRule>,
 }
 
 /// A source directory and how it is walked: parents before what is in them, order of the disk.
@@ -62,19 +67,42 @@ impl SourceWalk {
         &self.root
     }
 
-    /// Everything below the directory.
-    pub fn entries(&self) -> impl Iterator<Item = Result<SourceEntry, PathError>> + '_ {
+    /// Everything below the directory. What is below a directory that is left out is not visited.
+    pub fn entries(
+        &self,
+        exclusion: &Exclusion,
+    ) -> impl Iterator<Item = Result<SourceEntry, PathError>> + '_ {
         let mut entries = walkdir::WalkDir::new(self.root.path())
             .min_depth(1)
             .follow_links(self.links == Links::Follow)
             .into_iter();
+        // What is left out of the source and of each directory on the way.
+        let mut exclusions = vec![exclusion.clone()];
+        let mut is_begun = false;
         let mut is_over = false;
         std::iter::from_fn(move || {
             if is_over {
                 return None;
             }
-            match listed(self.root.path(), || entries.next()) {
-                Ok(entry) => Some(self.entry(entry?)),
+            let entered =
+                if is_begun { Ok(()) } else { self.enter(Path::new(""), &mut exclusions) };
+            is_begun = true;
+            let next = entered.and_then(|()| listed(self.root.path(), || entries.next()));
+            let next = next.and_then(|entry| {
+                let Some(entry) = entry else { return Ok(None) };
+                let depth =
+                    entry.as_ref().map_or_else(walkdir::Error::depth, walkdir::DirEntry::depth);
+                exclusions.truncate(depth + 1);
+                self.entry(entry, &mut exclusions).map(Some)
+            });
+            match next {
+                Ok(entry) => {
+                    let entry = entry?;
+                    if entry.kind == Kind::Directory && entry.left_out.is_some() {
+                        entries.skip_current_dir();
+                    }
+                    Some(Ok(entry))
+                }
                 Err(error) => {
                     is_over = true;
                     Some(Err(error))
@@ -83,9 +111,19 @@ impl SourceWalk {
         })
     }
 
+    /// Adds to the `exclusions` those of the directory at `relative`.
+    fn enter(&self, relative: &Path, exclusions: &mut Vec<Exclusion>) -> Result<(), PathError> {
+        let Some(above) = exclusions.last() else { return Ok(()) };
+        let file = relative.join(PATTERN_FILE);
+        let entered = above.entered_by(relative, || self.stat(&file), || self.open_file(&file))?;
+        exclusions.push(entered);
+        Ok(())
+    }
+
     fn entry(
         &self,
         entry: Result<walkdir::DirEntry, walkdir::Error>,
+        exclusions: &mut Vec<Exclusion>,
     ) -> Result<SourceEntry, PathError> {
         let entry = entry.map_err(|error| self.error(error))?;
         let relative = entry
@@ -94,15 +132,19 @@ impl SourceWalk {
             .expect("because walkdir prefixes every path with the root it was given")
             .to_path_buf();
         let kind = self.kind(&relative, entry.file_type())?;
+        let left_out = exclusions.last().and_then(|exclusion| exclusion.rule(&relative, kind));
         let (bytes, modified, changed) = match kind {
-            Kind::File => {
+            Kind::File if left_out.is_none() => {
                 let metadata = entry.metadata().map_err(|error| self.error(error))?;
                 let (modified, changed) = times(&metadata);
                 (metadata.len(), Some(modified), Some(changed))
             }
             _ => (0, None, None),
         };
-        Ok(SourceEntry { relative, kind, bytes, modified, changed })
+        if kind == Kind::Directory && left_out.is_none() {
+            self.enter(&relative, exclusions)?;
+        }
+        Ok(SourceEntry { relative, kind, bytes, modified, changed, left_out })
     }
 
     fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {

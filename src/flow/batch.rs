@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn every_entry_is_in_one_batch() {
-        assert_eq!(batches(std::iter::empty()), []);
+        assert!(batches(std::iter::empty()).is_empty());
         assert_eq!(batches([None, Some(1), None].into_iter()), vec![0..3; 1]);
         assert_eq!(
             batches([Some(BATCH_BYTES), Some(1), Some(BATCH_BYTES)].into_iter()),

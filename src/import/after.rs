@@ -6,7 +6,7 @@ use super::After;
 use super::candidate::SourcePlace;
 use super::look::Scanner;
 use crate::deposit::removal::{SourceKept, SourceRemover};
-use crate::disk::{Dir, PathError, Watcher, resolved};
+use crate::disk::{Dir, Exclusion, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 use crate::item::Shape;
 
@@ -60,18 +60,18 @@ impl ArchiveDirectory {
 
 /// Does with the source of the item `name` what was asked for, and says what it could not.
 ///
-/// `payload` is where the files of the item came from, `place` what the source is as a whole.
+/// `source` is what it is as a whole, where the files of the item came from, and what was left out of them.
 pub(super) fn release(
     after: &After,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload): (&SourcePlace, &SourcePlace),
+    source: (&SourcePlace, &SourcePlace, &Exclusion),
     looker: &Scanner,
 ) -> Vec<String> {
     let released = match after {
         After::Keep => Ok(()),
-        After::Move(done) => move_to(done, remover, name, (place, payload), looker),
-        After::Remove => remove(remover, name, (place, payload), looker),
+        After::Move(done) => move_to(done, remover, name, source, looker),
+        After::Remove => remove(remover, name, source, looker),
     };
     released.err().map(|error| error.in_words()).into_iter().collect()
 }
@@ -80,11 +80,14 @@ fn move_to(
     done: &ArchiveDirectory,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload): (&SourcePlace, &SourcePlace),
+    (place, payload, exclusion): (&SourcePlace, &SourcePlace, &Exclusion),
     looker: &Scanner,
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    if looker.look(payload)?.shape != Shape::of(&entries) {
+    // Of a bag nothing is left out.
+    let nothing = Exclusion::default();
+    let exclusion = if place.path() == payload.path() { exclusion } else { &nothing };
+    if looker.look(payload, exclusion)?.shape != Shape::of(&entries) {
         return Err(SourceKept::Changed(payload.path()));
     }
     let (from, own) = looker.parent(place)?;
@@ -94,7 +97,7 @@ fn move_to(
 fn remove(
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload): (&SourcePlace, &SourcePlace),
+    (place, payload, _): (&SourcePlace, &SourcePlace, &Exclusion),
     looker: &Scanner,
 ) -> Result<(), SourceKept> {
     if place.path() != payload.path() {

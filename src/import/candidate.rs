@@ -7,7 +7,7 @@ use super::ImportError;
 use crate::collection::Label;
 use crate::deposit::{Beneath, Source};
 use crate::digest::Digest;
-use crate::disk::{PathError, resolved};
+use crate::disk::{Exclusion, ExclusionRule, PathError, resolved};
 use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
 /// One thing to be imported.
@@ -15,6 +15,10 @@ use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 pub struct Candidate {
     /// Where it is.
     pub place: SourcePlace,
+    /// What is left out of it, a directory.
+    pub exclusion: Exclusion,
+    /// Why it is left out as a whole.
+    pub left_out: Option<ExclusionRule>,
     /// The row of the manifest that names it.
     pub row: Option<RowText>,
     /// The description.
@@ -70,6 +74,8 @@ impl Candidate {
     pub fn new(place: SourcePlace) -> Candidate {
         Candidate {
             place,
+            exclusion: Exclusion::default(),
+            left_out: None,
             row: None,
             metadata: Metadata::default(),
             label: None,

@@ -9,17 +9,17 @@ use super::bag::{self, Bag};
 use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, Kind as LineKind};
-use super::look::{Scanner, SourceScan};
+use super::look::{ImportedView, Scanner, SourceScan};
 use super::{Bags, Dedupe, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
 use crate::deposit::check_ibip;
 use crate::deposit::removal::is_aside;
-use crate::deposit::{self, Checks, DepositTarget, Plan, Preset, Request};
+use crate::deposit::{self, Checks, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request};
 use crate::digest::{Algorithm, Checksum};
-use crate::disk::{Kind, PathError};
+use crate::disk::{Exclusion, ExclusionRule, Kind, PathError};
 use crate::identity::{Instant, RepositoryName};
-use crate::item::{PayloadPath, escape};
+use crate::item::{PayloadPath, Shape, escape};
 use crate::sidecar::{Metadata, brought};
 
 /// What is done with a candidate.
@@ -29,8 +29,13 @@ pub(super) enum Decision {
     Deposit(Box<PlannedItem>),
     /// It is this item already. The line is one that the ledger lacks.
     There(RepositoryName, Option<Entry>),
+    /// It is this item already, which was made by other rules of links and patterns. The line is one that the
+    /// ledger lacks.
+    OtherRules(Entry),
     /// It became an item that has left since.
     Left(Box<InventoryLine>),
+    /// It is left out.
+    LeftOut(ExclusionRule),
     /// It was changed a moment ago.
     Unsettled,
     /// It is where sources go that are done with.
@@ -123,6 +128,9 @@ impl<'a> Planner<'a> {
         {
             return Ok(Decision::Aside);
         }
+        if let Some(rule) = &candidate.left_out {
+            return Ok(Decision::LeftOut(rule.clone()));
+        }
         if self.rules.takes_sources
             && let Some(taken) = self.taken(candidate, key, of_source)?
         {
@@ -133,11 +141,16 @@ impl<'a> Planner<'a> {
             Some(_) => candidate.place.join(bag::PAYLOAD),
             None => candidate.place.clone(),
         };
-        let look = self.rules.looker.look(&place)?;
+        // A bag is whole or none: its lists name every file.
+        let exclusion = match &bag {
+            Some(_) => Exclusion::default(),
+            None => candidate.exclusion.clone(),
+        };
+        let look = self.rules.looker.look(&place, &exclusion)?;
         if self.is_unsettled(&look) {
             return Ok(Decision::Unsettled);
         }
-        if let Some(there) = self.there(candidate, key, &look, of_source)? {
+        if let Some(there) = self.there((candidate, &place, &exclusion), key, &look, of_source)? {
             return Ok(there);
         }
         if let Some(label) = &candidate.label {
@@ -169,6 +182,7 @@ impl<'a> Planner<'a> {
             conditions: candidate.conditions.clone(),
             origin,
             checks: Arc::new(checks),
+            exclusion,
         };
         let request = Request { source: place.source(), target: None, metadata, given };
         let SourceScan { files, bytes, .. } = look;
@@ -176,9 +190,10 @@ impl<'a> Planner<'a> {
     }
 
     /// Finds out what else would be refused, without doing it.
-    pub(super) fn rehearse(&self, wanted: &PlannedItem) -> Result<(), ImportError> {
-        Plan::of_request(&wanted.request, &self.rules.deposit, &self.target)?;
-        Ok(())
+    ///
+    /// Returns what would be left out.
+    pub(super) fn rehearse(&self, wanted: &PlannedItem) -> Result<Vec<LeftOut>, ImportError> {
+        Ok(Plan::of_request(&wanted.request, &self.rules.deposit, &self.target)?.left_out)
     }
 
     fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {
@@ -248,7 +263,7 @@ impl<'a> Planner<'a> {
     /// The item that a candidate is already.
     fn there(
         &self,
-        candidate: &Candidate,
+        (candidate, place, exclusion): (&Candidate, &SourcePlace, &Exclusion),
         key: &[u8],
         look: &SourceScan,
         of_source: &OfSource<'_>,
@@ -264,6 +279,14 @@ impl<'a> Planner<'a> {
                     ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
                     ItemPresence::Vanished(error) => Err((*error).into()),
                 };
+            }
+            let is_named = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
+            if look.kind == Kind::Directory
+                && let Some(Imported { entry, .. }) = of_source(key, &is_named)?
+                && self.is_by_other_rules(&entry, place, exclusion)?
+            {
+                let (kind, shape) = (LineKind::Existing, look.shape);
+                return Ok(Some(Decision::OtherRules(Entry { kind, shape, ..entry })));
             }
         }
         let Some(label) = label else { return Ok(None) };
@@ -281,6 +304,25 @@ impl<'a> Planner<'a> {
             Some(entry) => Ok(Some(Decision::There(entry.name.clone(), Some(entry)))),
             None => Err(ImportError::NameExists { name: label.name.clone() }),
         }
+    }
+
+    /// Whether the source that became the item of `entry` is unchanged, and only the rules are others now.
+    fn is_by_other_rules(
+        &self,
+        entry: &Entry,
+        place: &SourcePlace,
+        exclusion: &Exclusion,
+    ) -> Result<bool, ImportError> {
+        let item = self.lookup.item(&entry.name)?;
+        // What is wrong with a sidecar is for `verify` to tell.
+        let sidecar = item.and_then(|item| Some(item.sidecar().ok()?.0));
+        let left_out = sidecar.as_ref().and_then(|it| it.origin.get(LEFT_OUT)?.as_array());
+        let path_of = |text: &toml::Value| PayloadPath::from_text(text.as_str()?).ok();
+        let left_out = left_out.into_iter().flatten().filter_map(path_of).map(PathBuf::from);
+        let files = sidecar.as_ref().map(|it| it.files.as_slice());
+        let shapes = [entry.shape].into_iter().chain(files.map(Shape::of)).collect();
+        let view = ImportedView { shapes, files, left_out: left_out.collect() };
+        Ok(self.rules.looker.is_unchanged(place, exclusion, &view)?)
     }
 
     /// Where the files of what is at `place` are: of a bag in its payload.

@@ -1,13 +1,16 @@
 //! A look at a source: how much it is, and what tells it from what it was before. Nothing is read.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::candidate::SourcePlace;
 use crate::digest::Digest;
-use crate::disk::{Dir, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
+use crate::disk::{
+    Dir, Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher,
+};
 use crate::identity::Instant;
-use crate::item::{PayloadPath, Shape};
+use crate::item::{Entry, PayloadPath, Shape};
 
 /// What is seen of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +84,11 @@ impl Scanner {
     }
 
     /// Looks at everything at `place`.
-    pub(super) fn look(&self, place: &SourcePlace) -> Result<SourceScan, PathError> {
+    pub(super) fn look(
+        &self,
+        place: &SourcePlace,
+        exclusion: &Exclusion,
+    ) -> Result<SourceScan, PathError> {
         let stamp = self.stat(place)?;
         let mut shape = Shape::default();
         let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed.max(stamp.modified));
@@ -93,15 +100,13 @@ impl Scanner {
                         SourceWalk::open(path, self.links, self.watcher.clone())?
                     }
                 };
-                for seen in entries(&walk)? {
-                    match seen.what {
-                        ScannedContent::File { bytes: size, modified, changed: file_changed } => {
-                            (files, bytes) = (files + 1, bytes + size);
-                            changed = changed.max(modified).max(file_changed);
-                            shape.add_file(&seen.path, size, modified);
-                        }
-                        ScannedContent::Link(target) => shape.add_link(&seen.path, &target),
-                        ScannedContent::Empty => shape.add_empty_directory(&seen.path),
+                for seen in entries(&walk, exclusion, &|_| true)? {
+                    seen.add_to(&mut shape);
+                    if let ScannedContent::File { bytes: size, modified, changed: of_file } =
+                        seen.what
+                    {
+                        (files, bytes) = (files + 1, bytes + size);
+                        changed = changed.max(modified).max(of_file);
                     }
                 }
             }
@@ -118,6 +123,68 @@ impl Scanner {
         }
         Ok(SourceScan { kind: stamp.kind, files, bytes, shape: shape.finish(), changed })
     }
+
+    /// Whether the directory at `place` holds what `item` was made of, by whatever rules of links and patterns:
+    /// it is looked at as the item shows that it was seen then.
+    pub(super) fn is_unchanged(
+        &self,
+        place: &SourcePlace,
+        exclusion: &Exclusion,
+        item: &ImportedView<'_>,
+    ) -> Result<bool, PathError> {
+        let walk = SourceWalk::at(self.dir(place)?, Links::Keep);
+        let mut left_out = item.left_out.clone();
+        for entry in walk.entries(exclusion) {
+            let entry = entry?;
+            if entry.left_out.is_some() {
+                left_out.insert(entry.relative);
+            }
+        }
+        let is_taken = |path: &Path| {
+            let is_there = |files: &[Entry]| {
+                files
+                    .binary_search_by(|entry| {
+                        entry.path.as_path().as_os_str().cmp(path.as_os_str())
+                    })
+                    .is_ok()
+            };
+            item.files.is_some_and(is_there) || !path.ancestors().any(|it| left_out.contains(it))
+        };
+        let shape_of = |seen: Vec<ScannedEntry>| {
+            let mut shape = Shape::default();
+            for seen in seen {
+                seen.add_to(&mut shape);
+            }
+            shape.finish()
+        };
+        let seen = entries(&walk, &Exclusion::default(), &is_taken)?;
+        let has_links = seen.iter().any(|seen| matches!(seen.what, ScannedContent::Link(_)));
+        if item.shapes.contains(&shape_of(seen)) {
+            return Ok(true);
+        }
+        if !has_links {
+            return Ok(false);
+        }
+        let walk = SourceWalk::open(&place.path(), Links::Follow, self.watcher.clone())?;
+        match entries(&walk, &Exclusion::default(), &is_taken) {
+            Ok(seen) => Ok(item.shapes.contains(&shape_of(seen))),
+            // A link that leads to nothing, or back: the links were not followed.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Other) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// An item as the source of an earlier import was seen.
+pub(super) struct ImportedView<'a> {
+    /// What was seen of it without reading: then, and what its sidecar gives.
+    pub shapes: Vec<Digest>,
+    /// Its entries, sorted by path, if its sidecar is here.
+    pub files: Option<&'a [Entry]>,
+    /// What was left out of its source.
+    pub left_out: HashSet<PathBuf>,
 }
 
 struct ScannedEntry {
@@ -131,12 +198,31 @@ enum ScannedContent {
     Empty,
 }
 
-/// What an item made of the directory would have entries of, sorted by path.
-fn entries(walk: &SourceWalk) -> Result<Vec<ScannedEntry>, PathError> {
+impl ScannedEntry {
+    fn add_to(&self, shape: &mut Shape) {
+        match &self.what {
+            ScannedContent::File { bytes, modified, .. } => {
+                shape.add_file(&self.path, *bytes, *modified);
+            }
+            ScannedContent::Link(target) => shape.add_link(&self.path, target),
+            ScannedContent::Empty => shape.add_empty_directory(&self.path),
+        }
+    }
+}
+
+/// What an item made of the directory would have entries of, sorted by path: those that `is_taken` takes.
+fn entries(
+    walk: &SourceWalk,
+    exclusion: &Exclusion,
+    is_taken: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<ScannedEntry>, PathError> {
     use std::os::unix::ffi::OsStringExt;
     let (mut found, mut directories, mut filled) = (Vec::new(), Vec::new(), HashSet::new());
-    for entry in walk.entries() {
+    for entry in walk.entries(exclusion) {
         let entry = entry?;
+        if entry.left_out.is_some() || !is_taken(&entry.relative) {
+            continue;
+        }
         let path = PayloadPath::new(&entry.relative)
             .expect("because names of directory entries are neither empty nor dots");
         if let Some(above) = entry.relative.parent().filter(|above| !above.as_os_str().is_empty()) {

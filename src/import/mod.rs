@@ -27,7 +27,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::collection::InventoryLine;
-use crate::deposit::{self, Deposited};
+use crate::deposit::{self, Deposited, LeftOut};
+use crate::disk::ExclusionRule;
 use crate::identity::RepositoryName;
 use crate::sidecar::Metadata;
 
@@ -125,13 +126,19 @@ pub enum Became {
         files: u64,
         /// Their bytes.
         bytes: u64,
+        /// What of the source would not be part of it.
+        left_out: Vec<LeftOut>,
     },
     /// An item.
     Item(Deposited),
     /// It was this item already.
     There(RepositoryName),
+    /// It was this item already, which was made by other rules of links and patterns.
+    OtherRules(RepositoryName),
     /// It became an item before, which has left since.
     Left(Box<InventoryLine>),
+    /// It is left out.
+    LeftOut(ExclusionRule),
     /// It is named twice, and counted once.
     Twice,
     /// It changed a moment ago; the next import takes it.

@@ -17,6 +17,7 @@ use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::removal::SourceRemover;
 use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
+use crate::disk::Exclusion;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use feed::RequestFeed;
@@ -46,6 +47,8 @@ struct Begun {
     place: SourcePlace,
     /// Where the files of the item come from: of a bag its payload.
     payload: SourcePlace,
+    /// What is left out of them.
+    exclusion: Exclusion,
     row: Option<RowText>,
 }
 
@@ -171,11 +174,12 @@ pub fn plan(
                 continue;
             }
         };
+        let mut left_out = Vec::new();
         let decided = judge.key(&candidate).and_then(|key| {
             let decision =
                 judge.decide(&candidate, &key, &|key, fits| ledger.of_source(key, fits))?;
             if let Decision::Deposit(wanted) = &decision {
-                judge.rehearse(wanted)?;
+                left_out = judge.rehearse(wanted)?;
                 // Each source once, however often it is named.
                 if !keys.insert(fingerprint(&key)) {
                     return Ok(None);
@@ -185,11 +189,13 @@ pub fn plan(
         });
         let became = match decided {
             Ok(Some(Decision::Deposit(wanted))) => {
-                Became::Planned { files: wanted.files, bytes: wanted.bytes }
+                Became::Planned { files: wanted.files, bytes: wanted.bytes, left_out }
             }
             Ok(Some(Decision::There(name, _) | Decision::Taken(name))) => Became::There(name),
             Ok(Some(Decision::Left(line))) => Became::Left(line),
             Ok(Some(Decision::Unsettled)) => Became::Unsettled,
+            Ok(Some(Decision::OtherRules(entry))) => Became::OtherRules(entry.name),
+            Ok(Some(Decision::LeftOut(rule))) => Became::LeftOut(rule),
             Ok(Some(Decision::Done | Decision::Aside)) => continue,
             Ok(None) => Became::Twice,
             Err(error) => Became::Failed(error),

@@ -31,7 +31,7 @@ pub struct Summary {
 impl Summary {
     pub(super) fn count(&mut self, event: &Event) {
         match &event.became {
-            Became::Planned { files, bytes } => {
+            Became::Planned { files, bytes, .. } => {
                 self.imported += 1;
                 self.files += files;
                 self.bytes += bytes;
@@ -41,7 +41,11 @@ impl Summary {
                 self.files += deposited.payload.files;
                 self.bytes += deposited.payload.bytes;
             }
-            Became::There(_) | Became::Left(_) | Became::Twice => self.there += 1,
+            Became::There(_) | Became::OtherRules(_) | Became::Left(_) | Became::Twice => {
+                self.there += 1;
+            }
+            // Those who tell count what is left out, in items and beside them.
+            Became::LeftOut(_) => {}
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(_) => self.failed += 1,
         }

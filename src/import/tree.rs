@@ -7,7 +7,7 @@ use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
 use crate::deposit::removal::is_aside;
-use crate::disk::{Dir, Kind, Links, PathError, Watcher, resolved, stat_of};
+use crate::disk::{Dir, Exclusion, Kind, Links, PathError, Watcher, resolved, stat_of};
 
 /// What of a directory becomes an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +24,21 @@ impl Default for Units {
     }
 }
 
+/// A directory on the way.
+struct Level {
+    /// What is still to come, in reverse.
+    entries: Vec<(PathBuf, Kind)>,
+    /// What is left out of it.
+    exclusion: Exclusion,
+}
+
 /// Walks a directory: in the order of names, with one level in memory for each that is open.
 pub struct Tree {
     root: Arc<Dir>,
     units: Units,
     links: Links,
-    /// The directories on the way: what is still to come in each, in reverse.
-    open: Vec<Vec<(PathBuf, Kind)>>,
+    /// The directories on the way.
+    open: Vec<Level>,
     /// A source that is an item by itself.
     alone: Option<Candidate>,
 }
@@ -41,6 +49,7 @@ impl Tree {
         path: &Path,
         units: Units,
         links: Links,
+        exclusion: &Exclusion,
         watcher: &Watcher,
     ) -> Result<Tree, PathError> {
         let path = resolved(path)?;
@@ -49,7 +58,7 @@ impl Tree {
             let root = Arc::new(Dir::open(&path, watcher.clone())?);
             if units == Units::EachFile || !bag::is_bag(&root)? {
                 let mut tree = Tree { root, units, links, open: Vec::new(), alone: None };
-                tree.enter(Path::new(""))?;
+                tree.enter(Path::new(""), exclusion)?;
                 return Ok(tree);
             }
         }
@@ -64,7 +73,7 @@ impl Tree {
     }
 
     /// Lists a directory; what is in it comes next.
-    fn enter(&mut self, relative: &Path) -> Result<(), PathError> {
+    fn enter(&mut self, relative: &Path, exclusion: &Exclusion) -> Result<(), PathError> {
         let below = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let dir = self.root.open_dir(below)?;
         let mut entries = Vec::new();
@@ -73,7 +82,8 @@ impl Tree {
             entries.push((relative.join(&entry.name), entry.kind));
         }
         entries.sort_unstable_by(|a, b| b.0.cmp(&a.0));
-        self.open.push(entries);
+        let exclusion = exclusion.entered(&dir, relative)?;
+        self.open.push(Level { entries, exclusion });
         Ok(())
     }
 
@@ -94,13 +104,16 @@ impl Iterator for Tree {
             return Some(Ok(alone));
         }
         loop {
-            let Some((relative, kind)) = self.open.last_mut()?.pop() else {
+            let level = self.open.last_mut()?;
+            let Some((relative, kind)) = level.entries.pop() else {
                 self.open.pop();
                 continue;
             };
+            let exclusion = level.exclusion.clone();
             let is_aside = is_aside(Path::new(relative.file_name().unwrap_or_default()));
-            if kind == Kind::Directory && self.goes_into() && !is_aside {
-                if let Err(error) = self.enter(&relative) {
+            let left_out = if is_aside { None } else { exclusion.rule(&relative, kind) };
+            if kind == Kind::Directory && self.goes_into() && !is_aside && left_out.is_none() {
+                if let Err(error) = self.enter(&relative, &exclusion) {
                     let path = self.root.path_of(&relative);
                     return Some(Err(Box::new(Refused {
                         source: path.display().to_string(),
@@ -111,8 +124,10 @@ impl Iterator for Tree {
                 }
                 continue;
             }
+            let exclusion = exclusion.of_source(&relative);
             let beneath = Beneath { root: Arc::clone(&self.root), relative };
-            return Some(Ok(Candidate::new(place(beneath, self.links))));
+            let found = Candidate::new(place(beneath, self.links));
+            return Some(Ok(Candidate { exclusion, left_out, ..found }));
         }
     }
 }

@@ -5,6 +5,7 @@ mod departures;
 mod drop_folder;
 mod faults;
 mod groups;
+mod leaving_out;
 mod manifests;
 mod names;
 mod properties;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use urepo::clock::Clock;
 use urepo::collection::{Collection, Issuer};
 use urepo::digest::Digest;
-use urepo::disk::{Dir, Links, Watcher, resolved};
+use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::import::{
     After, Bags, Became, Candidate, Columns, Dedupe, Encoding, Event, Format, FoundCandidate,
     ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList, Summary,
@@ -104,7 +105,9 @@ fn planned(
 }
 
 fn tree(path: &Path, units: Units) -> Candidates {
-    Box::new(Tree::open(path, units, Links::Keep, &Watcher::default()).unwrap())
+    Box::new(
+        Tree::open(path, units, Links::Keep, &Exclusion::default(), &Watcher::default()).unwrap(),
+    )
 }
 
 fn write(root: &Path, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -136,6 +139,8 @@ fn words(events: &[Event]) -> Vec<String> {
         Became::Planned { .. } | Became::Item(_) => format!("{} imported", last(&event.source)),
         Became::There(_) => format!("{} there", last(&event.source)),
         Became::Left(line) => format!("{} left: {line}", last(&event.source)),
+        Became::OtherRules(_) => format!("{} there by other rules", last(&event.source)),
+        Became::LeftOut(rule) => format!("{} left out: {rule}", last(&event.source)),
         Became::Twice => format!("{} twice", last(&event.source)),
         Became::Unsettled => format!("{} unsettled", last(&event.source)),
         Became::Failed(error) => match &event.row {

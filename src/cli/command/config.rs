@@ -60,6 +60,9 @@ impl Config {
             let path = found.value.display().to_string();
             rows.push(("distributors".to_owned(), path, found.origin.to_string()));
         }
+        let (patterns, origin) =
+            (config.exclude.value.join(", "), config.exclude.origin.to_string());
+        rows.push(("exclude".to_owned(), patterns, origin));
         for (name, found) in &config.collections {
             let path = found.value.display().to_string();
             rows.push((format!("collections.{name}"), path, found.origin.to_string()));

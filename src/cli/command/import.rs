@@ -17,6 +17,7 @@ use super::new::{Description, LinkRule, Rule};
 use super::table::TableArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::leave_out::ExcludeArgs;
 use crate::cli::{Done, human};
 
 mod sources;
@@ -29,10 +30,16 @@ mod tell;
 /// becomes one item. --manifest reads a table of paths with metadata instead. Prints the name of each
 /// new item, a tab and its source.
 ///
+/// What systems and programs put beside files, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and `*.part`, is left
+/// out of directories of items, by the patterns of the setting `exclude`, which `urepo config` shows.
+/// --exclude, --exclude-from and files called .urepoignore in the sources add patterns. A row, a path in a
+/// list and a bag are always taken, a bag as a whole. --dry-run and -v name what is left out.
+///
 /// An import may be repeated, after a success or a crash at any point: what is there already is not
 /// imported again. A ledger in the collection, .urepo/import/ledger, knows which source became which
 /// item; a source whose sizes or times have changed is read, and becomes another item if its content
-/// has changed too. One import at a time works on a collection.
+/// has changed too. Other patterns, or another rule of --links, make no other item. One import at a time
+/// works on a collection.
 ///
 /// A source whose item has migrated away, or was removed, counts as imported. One whose item should be
 /// here and is missing is not imported and not removed: `urepo repair` brings the item back under its
@@ -63,6 +70,7 @@ Examples:
   urepo import incoming
   urepo import --each-file scans --creator 'A. Archivist'
   urepo import --dry-run incoming
+  urepo import incoming --exclude '*.bak' --exclude /cache/
   urepo import --manifest list.csv --map Author=creator --rejects rejects.csv
   find incoming -type f -print0 | urepo import --files-from0 -
   urepo -q import /srv/drop/ --min-age 60s --done-dir done --time-limit 5h
@@ -97,6 +105,8 @@ pub(crate) struct Import {
     force: Vec<Rule>,
     #[command(flatten)]
     manifest: ManifestArgs,
+    #[command(flatten)]
+    exclude: ExcludeArgs,
     #[command(flatten)]
     drop: DropArgs,
     #[command(flatten)]

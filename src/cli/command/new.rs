@@ -17,6 +17,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::leave_out::{ExcludeArgs, LeftOutTally};
 use crate::cli::report::Report;
 
 mod dry;
@@ -31,6 +32,9 @@ mod tell;
 /// item: its content is kept, not its name. Several paths are kept side by side under their own
 /// names. `-` is standard input. When a name is printed, the item is on the disk, whole and synced.
 ///
+/// --exclude, --exclude-from and files called .urepoignore in the sources leave out what matches their
+/// patterns. A path that is named is always taken. --dry-run and -v name what is left out.
+///
 /// What is kept: bytes, names, modification times, permission bits, empty directories, and symbolic
 /// links that stay inside the item. What is not kept: owners, special permission bits, extended
 /// attributes and access control lists; the last three are counted and reported.
@@ -41,6 +45,7 @@ Examples:
   urepo new report.pdf --edition-of 11.21.02.13
   urepo new report.pdf --translation-of 11.21.02.13 --language pt-BR
   urepo new --each scans/*.tif
+  urepo new thesis --exclude '*.aux' --exclude '*.log'
   find incoming -type f -print0 | urepo new --each --files-from0 -
   pg_dump library | urepo new - --stdin-filename library.sql
   urepo new --remove-source --each /srv/drop/*
@@ -73,6 +78,8 @@ pub(crate) struct New {
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue")]
     on_error: OnErrorRule,
+    #[command(flatten)]
+    exclude: ExcludeArgs,
     #[command(flatten)]
     description: Description,
     #[command(flatten)]
@@ -299,8 +306,15 @@ fn deposit(
     let broken = requests.failure();
     let report = Report::new(context, "deposited", is_single);
     let paths = Mutex::default();
-    let mut reporter =
-        tell::Reporter { context, collection, report, kept_sources: 0, paths: &paths, last: None };
+    let mut reporter = tell::Reporter {
+        context,
+        collection,
+        report,
+        kept_sources: 0,
+        left_out: LeftOutTally::default(),
+        paths: &paths,
+        last: None,
+    };
     let requests = requests.enumerate().map(|(number, request)| {
         if let Some(path) = tell::path_of(&request.source).filter(|path| path.to_str().is_none()) {
             paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number, path);

@@ -281,6 +281,9 @@ impl Explain for DepositError {
             Self::Nothing { .. } => {
                 Failure::of(Exit::Failure, self).hint("an item has at least one file or link")
             }
+            Self::AllLeftOut { .. } => Failure::of(Exit::Failure, self).hint(
+                "`--no-ignore` deposits what only `.urepoignore` files and the settings leave out",
+            ),
             Self::Changing { .. } => {
                 Failure::of(Exit::Failure, self).hint("repeat the command when nobody writes to it")
             }

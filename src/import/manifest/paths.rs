@@ -50,7 +50,6 @@ pub(super) fn candidate(
     }
     let beneath = Beneath { root: reading.root.clone(), relative: found };
     Ok(Candidate {
-        place: place(beneath, reading.links),
         row: Some(text),
         metadata: fields.metadata,
         label: fields.label,
@@ -58,6 +57,7 @@ pub(super) fn candidate(
         conditions: fields.conditions,
         relations: fields.relations,
         references,
+        ..Candidate::new(place(beneath, reading.links))
     })
 }
 

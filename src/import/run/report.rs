@@ -2,6 +2,7 @@
 
 use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::{DepositError, Deposited, Outcome};
+use crate::disk::Exclusion;
 use crate::identity::RepositoryName;
 use crate::import::after::release;
 use crate::import::ledger::{Entry, Kind};
@@ -86,7 +87,8 @@ impl RunState<'_, '_, '_> {
         let Some(begun) = begun else {
             return Event { source, path: None, row: None, became, left: Vec::new() };
         };
-        let released = name.map(|name| self.release(&name, &begun.place, &begun.payload));
+        let released =
+            name.map(|name| self.release(&name, &begun.place, (&begun.payload, &begun.exclusion)));
         let left = released.unwrap_or_default();
         let path = begun.place.path();
         let source = path.display().to_string();
@@ -98,9 +100,9 @@ impl RunState<'_, '_, '_> {
         &self,
         name: &RepositoryName,
         place: &SourcePlace,
-        payload: &SourcePlace,
+        (payload, exclusion): (&SourcePlace, &Exclusion),
     ) -> Vec<String> {
-        let places = (place, payload);
-        release(&self.after, &self.remover, name, places, &self.looker)
+        let source = (place, payload, exclusion);
+        release(&self.after, &self.remover, name, source, &self.looker)
     }
 }

@@ -57,7 +57,7 @@ fn tells_everything_in_json() {
         "type": "summary", "version": 1, "complete": true,
         "counts": {
             "items": 2, "files": 2, "bytes": 9, "skipped": 0, "unsettled": 0, "failed": 1,
-            "kept_sources": 0,
+            "kept_sources": 0, "left_out": 0,
         },
         "exit_code": 3,
     });

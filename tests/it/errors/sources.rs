@@ -110,8 +110,8 @@ hint: `namei -l dir/b.txt` shows who may do what on the way
 
 "#]]);
     refuses_command(world, user.command("-c archive new closed"), 1).tells(str![[r#"
-error: cannot measure `closed`
-caused by: permission denied
+error: cannot open the directory `closed`
+caused by: Permission denied (os error 13)
 hint: `namei -l closed` shows who may do what on the way
 
 "#]]);
@@ -121,9 +121,9 @@ hint: `namei -l closed` shows who may do what on the way
     user.owns_everything();
     user.closes("above/closed");
     refuses_command(world, user.command("-c archive new above"), 1).tells(str![[r#"
-error: cannot measure `above`
-caused by: permission denied
-hint: `namei -l above` shows who may do what on the way
+error: cannot walk `above/closed`
+caused by: Permission denied (os error 13)
+hint: `namei -l above/closed` shows who may do what on the way
 
 "#]]);
     world.write("c.txt", "c");

@@ -223,22 +223,22 @@ caused by: expected a number from 1 to 1024
     world.write(".config/urepo/config.toml", "job = 3\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
-caused by: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `machine-id`, `state`, `distributors`, `collections`
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and the table [collections]
+caused by: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `machine-id`, `state`, `distributors`, `exclude`, `collections`
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "lock-wait = \"soon\"\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: expected a number and a unit, such as 30s, 5m, 4h or 30d
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "[collections\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: unclosed table, expected `]`
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
 
 "#]]);
 }

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::disk::{Dir, Links, resolved};
-use urepo::import::{FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units, header};
+use urepo::disk::{Dir, Exclusion, Links, resolved};
+use urepo::import::{
+    Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units, header,
+};
 
 use super::Import;
 use crate::cli::context::Context;
@@ -20,6 +22,9 @@ pub(super) struct Sources<'a> {
     trees: Vec<PathBuf>,
     units: Units,
     links: Links,
+    /// What is left out of directories of items, and of those that are named as items.
+    of_items: Exclusion,
+    of_item: Exclusion,
     list: Option<PathBuf>,
     manifest: Option<Table>,
 }
@@ -46,6 +51,8 @@ impl<'a> Sources<'a> {
             trees: import.sources.iter().map(|path| context.absolute(path)).collect(),
             units,
             links: import.links.links(),
+            of_items: import.exclude.of_items(context)?,
+            of_item: import.exclude.of_item(context)?,
             list: import.files_from0.clone(),
             manifest: Table::new(import, context)?,
         })
@@ -62,13 +69,14 @@ impl<'a> Sources<'a> {
         }
         let mut all: Candidates = Box::new(std::iter::empty());
         for path in &self.trees {
-            let tree = Tree::open(path, self.units, self.links, &self.context.watcher())?;
+            let tree =
+                Tree::open(path, self.units, self.links, &self.of_items, &self.context.watcher())?;
             all = Box::new(all.chain(tree));
         }
         if let Some(path) = &self.list {
             let reader = self.context.lines_of(path)?;
             let list = SourceList::new(reader, name_of(path), self.context.current.clone());
-            all = Box::new(all.chain(list));
+            all = Box::new(all.chain(self.named(list)));
         }
         Ok(all)
     }
@@ -80,7 +88,16 @@ impl<'a> Sources<'a> {
             let name = path.display().to_string();
             Ok(Manifest::new(reader, name, reading.clone())?)
         });
-        Some(rows.map(|rows| Box::new(rows) as Candidates))
+        Some(rows.map(|rows| Box::new(self.named(rows)) as Candidates))
+    }
+
+    /// Candidates that a list names: each is taken, whatever it is called.
+    fn named<I: Iterator<Item = FoundCandidate> + Send>(
+        &self,
+        found: I,
+    ) -> impl Iterator<Item = FoundCandidate> + Send + use<I> {
+        let exclusion = self.of_item.clone();
+        found.map(move |found| Ok(Candidate { exclusion: exclusion.clone(), ..found? }))
     }
 
     /// What stands before the rows of the manifest.

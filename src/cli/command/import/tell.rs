@@ -11,8 +11,9 @@ use super::is_idle;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::leave_out::LeftOutTally;
 use crate::cli::printer::Verbosity;
-use crate::cli::records::{Item, PathAt};
+use crate::cli::records::{Item, LeftOutPath, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
@@ -28,6 +29,9 @@ pub(super) struct Reporter<'a> {
     lost: Dropped,
     /// Hints about rows that were printed: each is printed once.
     hints: BTreeSet<String>,
+    left_out: LeftOutTally,
+    /// Sources of items that were made by other rules.
+    by_other_rules: u64,
     report: Report<'a>,
 }
 
@@ -44,6 +48,7 @@ impl Tell for Reporter<'_> {
                 self.lost.special_modes += deposited.lost.special_modes;
                 self.lost.extended_attributes += deposited.lost.extended_attributes;
             }
+            self.count_left_out(&event);
             if printer.json {
                 output.record(&self.record(event));
             } else if let Some(line) = self.line(event) {
@@ -61,8 +66,27 @@ impl<'a> Reporter<'a> {
         failed: Option<FailedFile>,
     ) -> Reporter<'a> {
         let report = Report::new(context, "imported", false);
-        let (lost, hints) = (Dropped::default(), BTreeSet::new());
-        Reporter { context, collection, failed, lost, hints, report }
+        Reporter {
+            context,
+            collection,
+            failed,
+            lost: Dropped::default(),
+            hints: BTreeSet::new(),
+            left_out: LeftOutTally::default(),
+            by_other_rules: 0,
+            report,
+        }
+    }
+
+    fn count_left_out(&mut self, event: &Event) {
+        let (context, source) = (self.context, &event.source);
+        match &event.became {
+            Became::Item(deposited) => self.left_out.add(context, source, &deposited.left_out),
+            Became::Planned { left_out, .. } => self.left_out.add(context, source, left_out),
+            Became::LeftOut(rule) => self.left_out.add_rule(context, &format!("`{source}`"), rule),
+            Became::OtherRules(_) => self.by_other_rules += 1,
+            _ => {}
+        }
     }
 
     /// The line of an event on stdout; what else there is to say goes to stderr.
@@ -70,7 +94,7 @@ impl<'a> Reporter<'a> {
         let printer = &self.context.printer;
         let Event { source, row, became, left, .. } = event;
         let line = match became {
-            Became::Planned { files, bytes } => {
+            Became::Planned { files, bytes, .. } => {
                 let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
                 Some(format!("would import {}: {size}", one_line(&source)))
             }
@@ -88,6 +112,13 @@ impl<'a> Reporter<'a> {
                 printer.detail(&format!("`{source}` became {} before: {line}", line.name));
                 None
             }
+            Became::OtherRules(name) => {
+                printer.detail(&format!(
+                    "`{source}` is there already, made by other rules of links or patterns: {name}"
+                ));
+                None
+            }
+            Became::LeftOut(_) => None,
             Became::Twice => {
                 printer.detail(&format!("`{source}` is named twice"));
                 None
@@ -131,12 +162,17 @@ impl<'a> Reporter<'a> {
     fn record(&self, event: Event) -> Item<'static> {
         let Event { source, path, row, became, left } = event;
         let (outcome, item) = match became {
-            Became::Planned { files, bytes } => {
+            Became::Planned { files, bytes, left_out } => {
                 let (files, bytes) = (Some(files), Some(bytes));
-                ("imported", Item { dry_run: true, files, bytes, ..Item::default() })
+                let left_out = LeftOutPath::all(&left_out);
+                ("imported", Item { dry_run: true, files, bytes, left_out, ..Item::default() })
             }
             Became::Item(deposited) => ("imported", Item::deposited(self.collection, &deposited)),
             Became::There(name) => ("skipped", Item::named(self.collection, &name)),
+            Became::OtherRules(name) => ("other_rules", Item::named(self.collection, &name)),
+            Became::LeftOut(rule) => {
+                ("left_out", Item { rule: Some(rule.to_string()), ..Item::default() })
+            }
             Became::Left(line) => {
                 let (id, departure) = (Some(line.name.to_string()), Some(line.to_string()));
                 ("left", Item { id, departure, ..Item::default() })
@@ -200,6 +236,15 @@ impl<'a> Reporter<'a> {
         (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
         report.count("unsettled", summary.unsettled);
         report.count("kept_sources", summary.left);
+        report.count("left_out", self.left_out.total());
+        self.left_out.tell(self.context);
+        if self.by_other_rules > 0 {
+            let sources = human::count(self.by_other_rules, "source");
+            printer.note(&format!(
+                "{sources} imported before by other rules of links or patterns: nothing is imported twice; \
+                 `--dedupe none` makes other items"
+            ));
+        }
         report.finish(End {
             hint: REPEAT,
             partial: partial(&summary, is_planned),

@@ -230,6 +230,11 @@ const ITEM: Format = Format {
                 ("source", "", "the path or name of the source, escaped as a path"),
                 ("imported", "", "when the import began"),
                 (
+                    "left_out",
+                    "",
+                    "what of the source is not part of the item: paths as they would be below `doc/`",
+                ),
+                (
                     "digests.md5, digests.sha1, digests.sha512",
                     "",
                     "checksums that came with the source, by path",

@@ -6,7 +6,8 @@ use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
 use super::sources::Requests;
 use super::tell::{DEPOSITED, origin, path_of};
 use crate::cli::context::Context;
-use crate::cli::records::Item;
+use crate::cli::leave_out::LeftOutTally;
+use crate::cli::records::{Item, LeftOutPath};
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
@@ -21,6 +22,7 @@ pub(super) fn run(
     let place = DepositTarget::new(collection, &context.clock)?;
     let mut report = Report::new(context, "deposited", is_single);
     let mut bytes = 0_u64;
+    let mut left_out = LeftOutTally::default();
     for request in requests {
         let words = request.source.describe();
         let source = Some(origin(&words, path_of(&request.source).as_deref()));
@@ -30,8 +32,10 @@ pub(super) fn run(
                 for entry in &plan.entries {
                     context.printer.detail(&format!("  doc/{}", entry.path));
                 }
+                left_out.add(context, &words, &plan.left_out);
                 let item = Item {
                     source,
+                    left_out: LeftOutPath::all(&plan.left_out),
                     outcome: DEPOSITED,
                     dry_run: true,
                     files: Some(plan.files() as u64),
@@ -52,6 +56,8 @@ pub(super) fn run(
     }
     report.summary.counts.bytes = Some(bytes);
     report.count("kept_sources", 0);
+    report.count("left_out", left_out.total());
+    left_out.tell(context);
     report.finish(End::default())
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::deposit::{Preset, Request, Source};
-use urepo::disk::{NoPath, Paths, Stream};
+use urepo::disk::{Exclusion, NoPath, Paths, Stream};
 use urepo::item::PayloadPath;
 use urepo::sidecar::{Conditions, Metadata, Relations};
 
@@ -27,6 +27,7 @@ pub(super) struct Requests {
     metadata: Metadata,
     pub(super) relations: Relations,
     conditions: Conditions,
+    exclusion: Exclusion,
     failure: SharedFailure,
     /// Whether a path or a stream has been named.
     has_any: bool,
@@ -83,6 +84,7 @@ impl Requests {
             metadata,
             relations: Relations::default(),
             conditions: new.description.conditions(),
+            exclusion: new.exclude.of_item(context)?,
             failure: SharedFailure::default(),
             has_any: false,
         })
@@ -110,7 +112,8 @@ impl Requests {
     fn request(&self, source: Source) -> Request {
         let (target, metadata) = (self.target.clone(), self.metadata.clone());
         let (relations, conditions) = (self.relations.clone(), self.conditions.clone());
-        let given = Preset { relations, conditions, ..Preset::default() };
+        let exclusion = self.exclusion.clone();
+        let given = Preset { relations, conditions, exclusion, ..Preset::default() };
         Request { source, target, metadata, given }
     }
 

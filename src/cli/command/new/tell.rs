@@ -11,6 +11,7 @@ use urepo::identity::RepositoryName;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::leave_out::LeftOutTally;
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{Item, PathAt};
 use crate::cli::report::{End, Report};
@@ -23,6 +24,7 @@ pub(super) struct Reporter<'a> {
     pub(super) report: Report<'a>,
     /// Items whose source is still there, though it was to go.
     pub(super) kept_sources: u64,
+    pub(super) left_out: LeftOutTally,
     /// The paths of requests that are not text, by their numbers.
     pub(super) paths: &'a Mutex<BTreeMap<usize, PathBuf>>,
     /// The name of the last item that was deposited.
@@ -72,6 +74,7 @@ impl Reporter<'_> {
             let count = human::count(lost.extended_attributes, "file");
             printer.warning(&format!("extended attributes of {count} in `{source}` not kept"));
         }
+        self.left_out.add(self.context, source, &deposited.left_out);
         self.kept_sources += u64::from(!deposited.left.is_empty());
         for left in &deposited.left {
             printer.error(&format!("`{source}` was deposited but not removed: {left}"));
@@ -105,7 +108,8 @@ pub(super) fn origin(words: &str, path: Option<&Path>) -> PathAt {
 
 /// Ends the run.
 pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Failure>) -> Done {
-    let Reporter { context, mut report, kept_sources, .. } = reporter;
+    let Reporter { context, mut report, kept_sources, left_out, .. } = reporter;
+    left_out.tell(context);
     let printer = &context.printer;
     for notice in &summary.notices {
         printer.warning(&notice.to_string());
@@ -122,6 +126,7 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     });
     (report.summary.counts.items, report.summary.counts.bytes) = (deposited, Some(bytes));
     report.count("kept_sources", kept_sources);
+    report.count("left_out", left_out.total());
     let is_told = !report.is_single() && printer.verbosity == Verbosity::Verbose;
     let items = human::count(deposited, "item");
     report.finish(End {

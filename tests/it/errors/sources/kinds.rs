@@ -217,3 +217,43 @@ hint: the others are deposited: repeat with the paths that are named above only
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
     assert_eq!(staged(&world.path("archive")), [""; 0]);
 }
+
+#[test]
+fn whose_patterns_leave_nothing_or_are_none() {
+    let world = world_with_file();
+    world.write("dir/a.log", "a");
+    refuses_args(&world, ["-c", "archive", "new", "dir", "--exclude", "*.log"], 1).tells(str![[
+        r#"
+error: nothing remains of `dir`: all that is in it is left out
+hint: `--no-ignore` deposits what only `.urepoignore` files and the settings leave out
+
+"#
+    ]]);
+    refuses_args(&world, ["-c", "archive", "new", "dir", "--exclude", "[z-a]"], 2).tells(str![[
+        r#"
+error: `[z-a]` is not a pattern: invalid range; 'z' > 'a'
+caused by: it comes from `--exclude`
+hint: patterns are those of gitignore, such as `*.tmp` or `/cache/`
+
+"#
+    ]]);
+    refuses_args(&world, ["-c", "archive", "new", "dir", "--exclude", "#a"], 2).tells(str![[r#"
+error: `#a` is not a pattern: `#` begins a comment; write `\#`
+caused by: it comes from `--exclude`
+hint: patterns are those of gitignore, such as `*.tmp` or `/cache/`
+
+"#]]);
+    world.write("dir/.urepoignore", "*.bak\n[z-a]\n");
+    refuses(&world, "-c archive new dir", 1).tells(str![[r#"
+error: cannot use the patterns of `dir/.urepoignore`
+caused by: `[z-a]` is not a pattern: invalid range; 'z' > 'a'
+
+"#]]);
+    world.write(".config/urepo/config.toml", "exclude = [\"[z-a]\"]\n");
+    refuses(&world, "-c archive import dir", 2).tells(str![[r#"
+error: `[z-a]` is not a pattern: invalid range; 'z' > 'a'
+caused by: it comes from the setting `exclude` of [WORLD]/.config/urepo/config.toml
+hint: patterns are those of gitignore, such as `*.tmp` or `/cache/`
+
+"#]]);
+}

@@ -1,0 +1,126 @@
+//! What deposits and imports leave out: the flags, and telling what it was.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use urepo::deposit::LeftOut;
+use urepo::disk::{Exclusion, ExclusionRule, Pattern, PatternError, StoredFile};
+
+use super::context::Context;
+use super::failure::Failure;
+
+/// What is left out.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Leaving out")]
+pub(crate) struct ExcludeArgs {
+    /// Leave out what matches PATTERN, by the rules of gitignore; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    exclude: Vec<String>,
+    /// Leave out what matches a line of FILE, by the rules of gitignore; may be repeated
+    #[arg(long, value_name = "FILE")]
+    exclude_from: Vec<PathBuf>,
+    /// Ignore no more than these: neither by `.urepoignore` files nor by the setting `exclude`
+    #[arg(long)]
+    no_ignore: bool,
+}
+
+impl ExcludeArgs {
+    /// What is left out of a directory that was named as an item.
+    pub(crate) fn of_item(&self, context: &Context) -> Result<Exclusion, Failure> {
+        self.exclusion(context, &[])
+    }
+
+    /// What is left out of a directory of items: also what the settings say.
+    pub(crate) fn of_items(&self, context: &Context) -> Result<Exclusion, Failure> {
+        let exclude = &context.config.exclude;
+        let usual = if self.no_ignore { &[][..] } else { &exclude.value };
+        let usual = usual.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
+        let from = format!("the setting `exclude` of {}", exclude.origin);
+        let usual = usual.map_err(|error| unusable(&error, &from))?;
+        Exclusion::new(&[], &usual, false).map_err(|error| unusable(&error, &from))?;
+        self.exclusion(context, &usual)
+    }
+
+    /// Files come first: the flags win.
+    fn exclusion(&self, context: &Context, usual: &[Pattern]) -> Result<Exclusion, Failure> {
+        let mut given = Vec::new();
+        for path in &self.exclude_from {
+            let mut file = StoredFile::open(&context.absolute(path), context.watcher())?;
+            given.extend(Pattern::read(&mut file)?);
+        }
+        let refuse = |error| unusable(&error, "`--exclude`");
+        for text in &self.exclude {
+            given.push(Pattern::new(text).map_err(refuse)?);
+        }
+        Exclusion::new(&given, usual, !self.no_ignore).map_err(refuse)
+    }
+}
+
+fn unusable(error: &PatternError, from: &str) -> Failure {
+    Failure::usage(error.to_string())
+        .caused_by(format!("it comes from {from}"))
+        .hint("patterns are those of gitignore, such as `*.tmp` or `/cache/`")
+}
+
+/// How many patterns are listed with their counts.
+const MOST_LISTED: usize = 5;
+
+/// Counts what was left out, by rule.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOutTally {
+    rules: BTreeMap<String, u64>,
+}
+
+impl LeftOutTally {
+    /// Counts what was left out of `source` and, as far as people asked for it, names it.
+    pub(crate) fn add(&mut self, context: &Context, source: &str, left_out: &[LeftOut]) {
+        for LeftOut { path, rule } in left_out {
+            self.add_rule(context, &format!("`{path}` of `{source}`"), rule);
+        }
+    }
+
+    /// Counts one thing and, as far as people asked for it, names it.
+    pub(crate) fn add_rule(&mut self, context: &Context, what: &str, rule: &ExclusionRule) {
+        *self.rules.entry(rule.to_string()).or_default() += 1;
+        let verb = if context.global.dry_run { "would leave out" } else { "left out" };
+        let line = format!("{verb} {what}: {}", in_words(rule));
+        if context.global.dry_run {
+            context.printer.note(&line);
+        } else {
+            context.printer.detail(&line);
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn total(&self) -> u64 {
+        self.rules.values().sum()
+    }
+
+    /// Tells how many there are, and by which patterns.
+    pub(crate) fn tell(&self, context: &Context) {
+        if self.rules.is_empty() {
+            return;
+        }
+        let mut rules: Vec<_> = self.rules.iter().collect();
+        rules.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let listed = rules.iter().take(MOST_LISTED).map(|(rule, count)| format!("{rule} {count}"));
+        let mut listed = listed.collect::<Vec<_>>().join(", ");
+        if rules.len() > MOST_LISTED {
+            listed += ", …";
+        }
+        let verb = if context.global.dry_run { "would leave out" } else { "left out" };
+        let total = self.total();
+        let entries = if total == 1 { "entry" } else { "entries" };
+        context.printer.note(&format!("{verb} {total} {entries} ({listed})"));
+    }
+}
+
+fn in_words(rule: &ExclusionRule) -> String {
+    match rule {
+        ExclusionRule::Pattern { text, from: None } => format!("`{text}`"),
+        ExclusionRule::Pattern { text, from: Some(from) } => {
+            format!("`{text}` in `{}`", from.display())
+        }
+        ExclusionRule::PatternFile => "a file of patterns".to_owned(),
+    }
+}

@@ -1,0 +1,181 @@
+//! What imports leave out, and sources that were imported by other rules of links and patterns.
+
+use std::os::unix::fs::symlink;
+
+use urepo::disk::Pattern;
+use urepo::import::ArchiveDirectory;
+
+use super::*;
+use crate::support::{make_collection, scratch};
+
+/// How a run looks at its sources.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    links: Links,
+    patterns: &'static [&'static str],
+    reads_files: bool,
+}
+
+const PLAIN: Rules = Rules { links: Links::Keep, patterns: &[], reads_files: false };
+
+impl Rules {
+    fn exclusion(self) -> Exclusion {
+        let pattern = |text: &&str| Pattern::new(text).unwrap();
+        let patterns: Vec<_> = self.patterns.iter().map(pattern).collect();
+        Exclusion::new(&[], &patterns, self.reads_files).unwrap()
+    }
+
+    fn run(self, collection: &Collection, sources: &Path, after: After) -> (Vec<String>, Summary) {
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let watcher = Watcher::default();
+        let found =
+            Tree::open(sources, Units::default(), self.links, &self.exclusion(), &watcher).unwrap();
+        let mut options = Options { after, ..import_options() };
+        options.deposit.links = self.links;
+        let (events, summary) = import(collection, Box::new(found), options, &clock).unwrap();
+        (words(&events), summary)
+    }
+}
+
+const JUNK: &[&str] = &[".DS_Store", "*.part"];
+
+fn make_sources(sources: &Path) {
+    for path in [".DS_Store", "film.part", "album/1.txt", "album/.DS_Store", "album/sub/x.part"] {
+        write(sources, path, path);
+    }
+    write(sources, "album/sub/2.txt", "two");
+    symlink("1.txt", sources.join("album/link")).unwrap();
+}
+
+#[test]
+fn junk_is_left_out_beside_items_and_in_them() {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    make_sources(&sources);
+    let collection = make_collection(&scratch.path().join("archive"));
+    let rules = Rules { patterns: JUNK, ..PLAIN };
+    let (told, summary) = rules.run(&collection, &sources, After::Keep);
+    assert_eq!(
+        told,
+        [".DS_Store left out: .DS_Store", "album imported", "film.part left out: *.part"]
+    );
+    assert_eq!((summary.imported, summary.failed, summary.files), (1, 0, 2));
+    let items = origins(&collection);
+    let left_out = items[0].1.origin["left_out"].to_string();
+    assert_eq!(left_out, r#"[".DS_Store", "sub/x.part"]"#);
+    let (told, _) = rules.run(&collection, &sources, After::Keep);
+    assert_eq!(told[1], "album there");
+}
+
+#[test]
+fn levels_above_an_item_say_what_is_left_out_of_it() {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    for path in ["a/x/1.txt", "a/x/1.bak", "a/y/1.bak", "a/y/2.txt", "b/z.bak", "b/c/d.txt"] {
+        write(&sources, path, path);
+    }
+    write(&sources, ".urepoignore", "/b/c\n");
+    write(&sources, "a/.urepoignore", "/x/*.bak\n");
+    let rules = Rules { reads_files: true, ..PLAIN }.exclusion();
+    let watcher = Watcher::default();
+    let found = Tree::open(&sources, Units::Depth(2), Links::Keep, &rules, &watcher).unwrap();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let (events, _) = import(&collection, Box::new(found), import_options(), &clock).unwrap();
+    let expected = [
+        ".urepoignore left out: .urepoignore",
+        ".urepoignore left out: .urepoignore",
+        "c left out: /b/c",
+        "x imported",
+        "y imported",
+        "z.bak imported",
+    ];
+    assert_eq!(words(&events), expected);
+    let left_out = |(source, sidecar): (String, Sidecar)| {
+        (last(&source).to_owned(), sidecar.origin.get("left_out").map(ToString::to_string))
+    };
+    let left_out: Vec<_> = origins(&collection).into_iter().map(left_out).collect();
+    assert_eq!(left_out[0], ("x".to_owned(), Some(r#"["1.bak"]"#.to_owned())));
+    assert_eq!(left_out[1], ("y".to_owned(), None));
+}
+
+/// Whatever the rules were and are: an unchanged source stays one item, a changed one becomes another.
+#[test]
+fn other_rules_never_import_twice() {
+    let all = [
+        PLAIN,
+        Rules { patterns: JUNK, ..PLAIN },
+        Rules { patterns: &["*.txt", "!1.txt"], ..PLAIN },
+        Rules { patterns: &["sub"], reads_files: true, ..PLAIN },
+        Rules { links: Links::Follow, ..PLAIN },
+        Rules { links: Links::Follow, patterns: JUNK, reads_files: true },
+    ];
+    for (first, second) in all.iter().flat_map(|first| all.map(|second| (*first, second))) {
+        for loses_ledger in [false, true] {
+            let scratch = scratch();
+            let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+            make_sources(&sources);
+            write(&sources, "album/.urepoignore", "link\n");
+            let collection = make_collection(&root);
+            let context = format!("{first:?}, {second:?}, {loses_ledger}");
+            let albums = || {
+                let is_album = |it: &&(String, Sidecar)| it.0.ends_with("/album");
+                origins(&collection).iter().filter(is_album).count()
+            };
+            first.run(&collection, &sources, After::Keep);
+            if loses_ledger {
+                std::fs::remove_file(root.join(Ledger::path())).unwrap();
+            }
+            if [first, second].iter().all(|rules| rules.patterns == JUNK) {
+                // What is left out may change, and become more.
+                write(&sources, "album/.DS_Store", "other");
+                write(&sources, "album/sub/.DS_Store", "new");
+            }
+            for rules in [second, second, first] {
+                let (told, summary) = rules.run(&collection, &sources, After::Keep);
+                assert_eq!((albums(), summary.failed), (1, 0), "{context}: {told:?}");
+            }
+            write(&sources, "album/1.txt", "another one");
+            second.run(&collection, &sources, After::Keep);
+            assert_eq!(albums(), 2, "{context}");
+        }
+    }
+}
+
+#[test]
+fn what_is_named_or_a_bag_is_taken_whole() {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    write(&sources, "bag/data/.DS_Store", "kept");
+    write(&sources, "bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
+    let manifest = format!("{}  data/.DS_Store\n", Digest::of(b"kept"));
+    write(&sources, "bag/manifest-sha256.txt", manifest);
+    let done = scratch.path().join("done");
+    std::fs::create_dir(&done).unwrap();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let after = After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
+    let rules = Rules { patterns: JUNK, reads_files: true, ..PLAIN };
+    let (told, summary) = rules.run(&collection, &sources, after);
+    assert_eq!((told, summary.left), (vec!["bag imported".to_owned()], 0));
+    assert!(done.join("bag/data/.DS_Store").exists());
+}
+
+/// A moved directory takes along what was left out of it; nothing is removed that is not in the item.
+#[test]
+fn sources_are_moved_whole_and_not_removed() {
+    let scratch = scratch();
+    let (sources, done) = (scratch.path().join("sources"), scratch.path().join("done"));
+    make_sources(&sources);
+    std::fs::create_dir(&done).unwrap();
+    let before = crate::support::tree(&sources);
+    let rules = Rules { patterns: JUNK, ..PLAIN };
+    let collection = make_collection(&scratch.path().join("archive"));
+    let (_, summary) = rules.run(&collection, &sources, After::Remove);
+    assert_eq!((summary.imported, summary.left), (1, 1));
+    assert_eq!(crate::support::tree(&sources), before);
+    let after = After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
+    let (told, summary) = rules.run(&collection, &sources, after);
+    assert_eq!((told[1].as_str(), summary.left), ("album there", 0));
+    assert!(done.join("album/.DS_Store").exists());
+    assert!(sources.join("film.part").exists());
+}
