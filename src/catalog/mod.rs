@@ -12,6 +12,7 @@ mod build;
 mod cached_lookup;
 mod error;
 mod find;
+mod pool;
 mod refresh;
 
 use std::collections::HashSet;

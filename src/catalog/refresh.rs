@@ -1,13 +1,15 @@
 //! Synchronising an index with the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::ops::{Bound, Range};
 use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::pool::Pool;
 use super::{CatalogError, RefreshContext, RefreshDepth, RefreshReport};
-use crate::collection::{Collection, Lookup, YearDirCache, belongs};
+use crate::collection::{Collection, Lookup, Window, YearDirCache, belongs};
 use crate::disk::{Dir, Kind};
 use crate::identity::RepositoryName;
 use crate::index::{
@@ -22,9 +24,6 @@ const AT_A_TIME: usize = 4096;
 /// are in memory until its end.
 const BYTES_AT_A_TIME: u64 = 8 * 1024 * 1024;
 
-/// Up to this number of items, one thread is faster.
-const FEW: usize = 64;
-
 /// Levels of directories above the items.
 const LEVELS: usize = 3;
 
@@ -37,8 +36,7 @@ pub(super) struct Refresh<'a> {
     context: &'a RefreshContext<'a>,
     report: &'a mut RefreshReport,
     depth: RefreshDepth,
-    /// Threads that read sidecars, once there are many to read.
-    pool: Option<rayon::ThreadPool>,
+    pool: Pool,
 }
 
 /// A directory of items.
@@ -64,7 +62,13 @@ impl<'a> Refresh<'a> {
         context: &'a RefreshContext<'a>,
         report: &'a mut RefreshReport,
     ) -> Refresh<'a> {
-        Refresh { collection, context, report, depth: RefreshDepth::Directories, pool: None }
+        Refresh {
+            collection,
+            context,
+            report,
+            depth: RefreshDepth::Directories,
+            pool: Pool::new(context.jobs),
+        }
     }
 
     /// Takes in logged items and lists changed directories; with [`RefreshDepth::Sidecars`], lists all of them
@@ -206,28 +210,36 @@ impl<'a> Refresh<'a> {
         let id = index.write::<_, IndexError>(|tables| Ok(tables.directory(path)?.0))?;
         let year = IndexedYear { path, dir: &dir, id };
         let (mut changed, mut current) = (Vec::new(), 0);
-        if self.context.caller.progress.is_shown() {
-            self.context.caller.progress.expect(dir.entries()?.count() as u64, 0);
-        }
-        for entry in dir.entries()? {
-            let entry = entry?;
-            let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) else { continue };
-            match index.tables().recorded_version(id, leaf)? {
-                Some(recorded)
-                    if known_items == KnownItems::Keep || has_version(&dir, leaf, recorded) =>
-                {
-                    current += 1;
-                    self.context.caller.progress.finish_item(leaf);
+        let mut after: Option<OsString> = None;
+        loop {
+            // In the order of names, neighbours have their rows, and mostly their sidecars, side by side.
+            let last = after.as_deref().map(|name| (name, 0));
+            let window =
+                Window::of([(0, &dir)], last, Window::LIMIT).map_err(|(_, error)| error)?;
+            self.context.caller.progress.expect(window.len() as u64, 0);
+            for (leaf, _) in window.iter() {
+                let Some(leaf) = leaf.to_str() else { continue };
+                match index.tables().recorded_version(id, leaf)? {
+                    Some(recorded)
+                        if known_items == KnownItems::Keep || has_version(&dir, leaf, recorded) =>
+                    {
+                        current += 1;
+                        self.context.caller.progress.finish_item(leaf);
+                    }
+                    Some(_) => changed.push(leaf.to_owned()),
+                    None if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() => {
+                        changed.push(leaf.to_owned());
+                    }
+                    None => {}
                 }
-                Some(_) => changed.push(leaf.to_owned()),
-                None if RepositoryName::parse_as_found(&below(path, leaf)).is_ok() => {
-                    changed.push(leaf.to_owned());
+                if changed.len() == AT_A_TIME {
+                    current += self.read(index, &year, &std::mem::take(&mut changed))?;
                 }
-                None => {}
             }
-            if changed.len() == AT_A_TIME {
-                current += self.read(index, &year, &std::mem::take(&mut changed))?;
+            if window.len() < Window::LIMIT {
+                break;
             }
+            after = window.iter().next_back().map(|(name, _)| name.to_owned());
         }
         current += self.read(index, &year, &changed)?;
         if index.tables().count_in(id)? > current {
@@ -267,11 +279,7 @@ impl<'a> Refresh<'a> {
             return Ok(0);
         }
         let (collection, progress) = (self.collection, self.context.caller.progress);
-        if self.pool.is_none() && leaves.len() > FEW && self.context.jobs > 1 {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(self.context.jobs).build();
-            // Without more threads it only takes longer.
-            self.pool = pool.ok();
-        }
+        let pool = self.pool.for_many(leaves.len());
         let report = &mut *self.report;
         let read = index.write::<_, CatalogError>(|tables| {
             let read = |leaf: &String| {
@@ -279,7 +287,7 @@ impl<'a> Refresh<'a> {
                 progress.finish_item(leaf);
                 record
             };
-            let records: Vec<_> = match &self.pool {
+            let records: Vec<_> = match pool {
                 Some(pool) => pool.install(|| leaves.par_iter().map(read).collect()),
                 None => leaves.iter().map(read).collect(),
             };

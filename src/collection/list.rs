@@ -14,10 +14,6 @@ use super::window::Window;
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::{Prefix, RepositoryName};
 
-/// Maximum number of names of one year held at a time, some thirty bytes each; a year of more is listed in
-/// several passes.
-const WINDOW: usize = 1 << 20;
-
 /// Which names are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
@@ -247,7 +243,8 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
         let mut after: Option<(OsString, usize)> = None;
         loop {
             let last = after.as_ref().map(|(name, dir)| (&**name, *dir));
-            let window = match Window::of(&dirs, last, WINDOW) {
+            let listed = dirs.iter().enumerate().filter_map(|(at, dir)| Some((at, dir.as_ref()?)));
+            let window = match Window::of(listed, last, Window::LIMIT) {
                 Ok(window) => window,
                 Err((unreadable, error)) => {
                     dirs[unreadable] = None;
@@ -262,7 +259,7 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
                     _ => Listed::Stray(path),
                 })?;
             }
-            if window.len() < WINDOW {
+            if window.len() < Window::LIMIT {
                 return Ok(());
             }
             after = window.iter().next_back().map(|(name, dir)| (name.to_owned(), dir));

@@ -71,6 +71,7 @@ pub(crate) use stripe::lock_items_with;
 pub use stripe::{ItemLocks, lock_items};
 pub(crate) use trash::Recall;
 pub use trash::{Held, Trashed};
+pub(crate) use window::Window;
 
 pub use writer::Writer;
 pub(crate) use year_dir_cache::YearDirCache;

@@ -1,6 +1,6 @@
 //! Counts over all records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::IndexError;
 use super::rows::state_of;
@@ -41,32 +41,37 @@ pub struct Counts {
 const LONGEST_FORMAT: usize = 12;
 
 impl Tables<'_> {
-    /// Counts all records.
+    /// Counts all records, in one pass over items and one over files. The digests of the payloads are in memory
+    /// meanwhile, half of each.
     pub(crate) fn counts(&self) -> Result<Counts, IndexError> {
         let mut counts = Counts::default();
         self.count_items(&mut counts)?;
         self.count_formats(&mut counts)?;
-        let repeated = "SELECT count(digest) - count(DISTINCT digest) FROM item
-                        WHERE state IN (1, 2) AND files > 0";
-        counts.repeated = unsigned(self.0.query_row(repeated, (), |row| row.get(0))?);
         Ok(counts)
     }
 
     fn count_items(&self, counts: &mut Counts) -> Result<(), IndexError> {
-        let mut select = self.0.prepare(
-            "SELECT directory.folded, state, count(*), total(files), total(bytes)
-             FROM item JOIN directory ON directory.id = item.directory GROUP BY directory.id, state",
-        )?;
+        let mut select = self.0.prepare("SELECT id, folded FROM directory")?;
+        let directories = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let directories: HashMap<i64, String> = directories.collect::<Result<_, _>>()?;
+        let (mut groups, mut digests) = (HashMap::<_, Count>::new(), Vec::new());
+        let text = "SELECT directory, state, files, bytes, digest FROM item";
+        let mut select = self.0.prepare(text)?;
         let mut rows = select.query(())?;
         while let Some(row) = rows.next()? {
-            let directory: String = row.get(0)?;
             let state = row.get::<_, Option<u8>>(1)?.and_then(state_of);
-            let count = Count {
-                items: unsigned(row.get(2)?),
-                files: whole(row.get(3)?),
-                bytes: whole(row.get(4)?),
-            };
-            if !matches!(state, Some(State::Original | State::Copy)) {
+            let (files, bytes) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
+            groups.entry((row.get(0)?, state)).or_default().add(Count { items: 1, files, bytes });
+            if has_payload(state) && files > 0 {
+                let digest = row.get_ref(4)?.as_blob_or_null().ok().flatten();
+                let half = digest.and_then(|digest| digest.first_chunk());
+                digests.extend(half.map(|half| u128::from_be_bytes(*half)));
+            }
+        }
+        counts.repeated = repeated(digests);
+        for ((directory, state), count) in groups {
+            let Some(directory) = directories.get(&directory) else { continue };
+            if !has_payload(state) {
                 let items = Count { items: count.items, ..Count::default() };
                 counts.states.entry(state).or_default().add(items);
                 continue;
@@ -115,11 +120,16 @@ fn format_of(path: &str) -> std::borrow::Cow<'_, str> {
     ending.into()
 }
 
-/// Sums are floating point in `total`, which cannot overflow as `sum` can; exact to 8 PiB.
-fn whole(sum: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    let whole = sum as u64;
-    whole
+fn has_payload(state: Option<State>) -> bool {
+    matches!(state, Some(State::Original | State::Copy))
+}
+
+/// The number of `digests` that another one equals.
+fn repeated(mut digests: Vec<u128>) -> u64 {
+    let all = digests.len();
+    digests.sort_unstable();
+    digests.dedup();
+    (all - digests.len()) as u64
 }
 
 impl Count {

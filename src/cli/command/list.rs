@@ -64,7 +64,7 @@ impl List {
             table,
             depth,
             state,
-            known: CachedLookup::new(&collection),
+            known: CachedLookup::new(&collection, context.config.jobs.value),
             page: Vec::new(),
             unreadable: 0,
             unlisted: 0,
@@ -77,7 +77,7 @@ impl List {
 }
 
 /// Number of items looked up in the index at a time.
-const PAGE: usize = 512;
+const PAGE: usize = 4096;
 
 /// How much of an item has to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,30 @@
+//! Threads that read sidecars, once there are many to read.
+
+use std::cell::OnceCell;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Up to this number of items, one thread is faster.
+const FEW: usize = 64;
+
+/// A pool of threads that starts with the first large task.
+pub(super) struct Pool {
+    jobs: usize,
+    pool: OnceCell<Option<ThreadPool>>,
+}
+
+impl Pool {
+    pub(super) fn new(jobs: usize) -> Pool {
+        Pool { jobs, pool: OnceCell::new() }
+    }
+
+    /// The threads for `items`; `None` if they are so few that one thread is faster, or if threads cannot be
+    /// had.
+    pub(super) fn for_many(&self, items: usize) -> Option<&ThreadPool> {
+        if items <= FEW || self.jobs <= 1 {
+            return None;
+        }
+        let start = || ThreadPoolBuilder::new().num_threads(self.jobs).build().ok();
+        self.pool.get_or_init(start).as_ref()
+    }
+}
