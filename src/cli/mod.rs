@@ -2,6 +2,7 @@
 //! text and an exit code. Only here are terminal, environment, clock and current directory known.
 
 mod args;
+mod batch;
 mod command;
 mod config;
 mod confirm;

@@ -41,8 +41,8 @@ pub(crate) struct SelectionFlags {
     all: bool,
     /// Only items of this prefix: subdomain/word[.port]
     #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
-    prefix: Option<Prefix>,
-    /// Only items in this state: Original or Copy
+    pub(crate) prefix: Option<Prefix>,
+    /// Only items in this state: Original, Copy or Deleted
     #[arg(long, help_heading = "Selection")]
     pub(crate) state: Option<State>,
     /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or 7d ago
@@ -84,6 +84,17 @@ pub(crate) struct UnresolvedItem {
     pub(crate) text: Option<String>,
     /// Why.
     pub(crate) failure: Failure,
+}
+
+impl SelectionFlags {
+    /// Whether items are selected by more than their prefix.
+    pub(crate) fn selects_part(&self) -> bool {
+        self.items_from.is_some()
+            || self.items_from0.is_some()
+            || self.since.is_some()
+            || self.until.is_some()
+            || self.state.is_some()
+    }
 }
 
 impl Selection {
@@ -331,5 +342,64 @@ impl Context {
     pub(crate) fn nothing_selected(&self, command: &str) -> Failure {
         Failure::usage("no item was given")
             .hint(format!("`urepo {command}`, or `--all` for every item"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use crate::cli::definitions;
+
+    const FLAGS: [&str; 7] =
+        ["all", "items-from", "items-from0", "prefix", "since", "state", "until"];
+
+    /// Commands that are about items and lack selection flags, with the reason.
+    const EXCEPTIONS: [(&str, &str); 12] = [
+        ("adopt", "its --state is that of items that do not say it"),
+        ("cat", "one file of one item"),
+        ("find", "looks for items by words; it has the flags that narrow them"),
+        ("link", "a link from one item to another"),
+        ("log", "its dates are those of events"),
+        ("meta edit", "one description in an editor"),
+        ("purge", "what is in the trash, by its age"),
+        ("relate", "one item and what it is related to"),
+        ("repair", "its --state is that of an item whose sidecar is lost"),
+        ("resolve", "URLs"),
+        ("restore", "what is in the trash"),
+        ("status", "whole collections"),
+    ];
+
+    /// The commands that take items, each with the selection flags that it has.
+    fn commands(command: &clap::Command, path: &str, found: &mut BTreeMap<String, Vec<String>>) {
+        for part in command.get_subcommands().filter(|it| it.get_name() != "help") {
+            let path = format!("{path} {}", part.get_name()).trim().to_owned();
+            commands(part, &path, found);
+            let names =
+                part.get_arguments().flat_map(|it| it.get_value_names().unwrap_or_default());
+            let takes_items = names.into_iter().any(|name| name.contains("ITEM"));
+            let longs = part.get_arguments().filter_map(clap::Arg::get_long);
+            let mut flags: Vec<_> =
+                longs.filter(|it| FLAGS.contains(it)).map(str::to_owned).collect();
+            flags.sort();
+            if takes_items || !flags.is_empty() {
+                found.insert(path, flags);
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_that_takes_items_has_the_same_flags_to_select_them() {
+        let mut found = BTreeMap::new();
+        commands(&definitions(), "", &mut found);
+        assert!(found.len() > 15, "{found:?}");
+        for (command, flags) in &found {
+            let exception = EXCEPTIONS.iter().find(|(name, _)| name == command);
+            let is_whole = *flags == FLAGS;
+            assert!(is_whole != exception.is_some(), "{command}: {flags:?} {exception:?}");
+        }
+        for (name, reason) in EXCEPTIONS {
+            assert!(found.contains_key(name), "{name} needs no exception: {reason}");
+        }
     }
 }

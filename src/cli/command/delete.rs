@@ -7,11 +7,12 @@ use urepo::collection::Collection;
 use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
 use urepo::verify::Depth;
 
-use super::removal::{Told, names, note, others, remover};
+use super::removal::{Told, note, others, remover};
 use super::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::report::{End, Report};
+use crate::cli::select::Selection;
 use crate::cli::{Done, human, who};
 
 /// Delete items
@@ -26,11 +27,11 @@ use crate::cli::{Done, human, who};
 #[command(after_long_help = "\
 Examples:
   urepo delete --dry-run --force last 11.21.02.13
+  urepo list --since today -0 | urepo delete --dry-run --force last --items-from0 -
   urepo delete --force last --reason 'deposited twice' 11.21.02.13")]
 pub(crate) struct Delete {
-    /// The items
-    #[arg(value_name = "ITEM", required = true)]
-    items: Vec<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Why, for the tombstone
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -61,13 +62,14 @@ enum Rule {
 
 impl Delete {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("delete ITEM…"));
+        }
         let collection = context.collection()?;
         let (others, _) = others(context, &collection, &self.others)?;
         let order = self.order(context, &others);
-        let mut report = Report::new(context, "deleted", self.items.len() == 1);
-        let names = names(&mut report, &self.items, |text| {
-            context.item(&collection, text).map(|item| item.name().clone())
-        });
+        let mut report = Report::new(context, "deleted", self.selection.is_single());
+        let names = context.selected_names(&self.selection, &collection, &mut report)?;
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();
             let _ = names.iter().try_for_each(|name| {
@@ -76,7 +78,7 @@ impl Delete {
             });
             return report.finish(End::default());
         }
-        if self.items.len() > 1 {
+        if !self.selection.is_single() {
             let items = human::count(names.len() as u64, "item");
             confirm(context, self.yes, &format!("delete {items}?"))?;
         }

@@ -2,16 +2,15 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use urepo::collection::{Names, StoredItem};
+use urepo::collection::StoredItem;
 use urepo::item::manifest::append_line;
 use urepo::layout;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::Entry;
-use crate::cli::report::{End, Report, for_each};
+use crate::cli::select::Selection;
 
 /// Print digests in the form that `sha256sum -c` checks
 ///
@@ -23,12 +22,8 @@ Examples:
   urepo manifest 11.21.02.13 | (cd \"$(urepo path --doc 11.21.02.13)\" && sha256sum -c)
   urepo -c archive manifest --all --root | (cd archive && sha256sum --quiet -c)")]
 pub(crate) struct Manifest {
-    /// The items
-    #[arg(value_name = "ITEM", required_unless_present = "all")]
-    items: Vec<String>,
-    /// All items of the collection
-    #[arg(long, requires = "root", conflicts_with = "items")]
-    all: bool,
+    #[command(flatten)]
+    selection: Selection,
     /// Write paths relative to the root of the collection
     #[arg(long)]
     root: bool,
@@ -36,31 +31,12 @@ pub(crate) struct Manifest {
 
 impl Manifest {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.items.len() > 1 && !self.root {
+        let is_single = self.selection.is_single() || self.selection.is_empty();
+        if !is_single && !self.root {
             return Err(Failure::usage("several items have no payload in common")
                 .hint("add `--root`, and check from the root of the collection"));
         }
-        let collection = context.collection()?;
-        if !self.all {
-            return for_each(context, &self.items, |text| {
-                self.tell(context, &context.item(&collection, text)?)
-            });
-        }
-        let mut report = Report::reading(context, "read", false);
-        let visited = collection.visit_names(&Names::default(), |name| {
-            if context.interrupt.requested() {
-                return Err(Failure::told(Exit::Interrupted));
-            }
-            let told = collection.item(&name).map_err(Failure::from);
-            Ok(match told.and_then(|item| self.tell(context, &item)) {
-                Ok(()) => report.succeeded(Ok(())),
-                Err(failure) => report.failed(name.as_str(), failure),
-            })
-        });
-        if let Err(stop) = visited {
-            report.fatal(stop);
-        }
-        report.finish(End::default())
+        context.for_each_selected(&self.selection, "manifest ITEM", |item| self.tell(context, item))
     }
 
     fn tell(&self, context: &Context, item: &StoredItem) -> Done {

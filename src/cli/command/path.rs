@@ -1,11 +1,12 @@
 //! `urepo path`: where an item is.
 
 use urepo::item::State;
+use urepo::transfer::Tombstones;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::records::{self, Item};
-use crate::cli::report::for_each;
+use crate::cli::select::Selection;
 
 /// Print where items are on the disk
 #[derive(Debug, clap::Args)]
@@ -14,9 +15,8 @@ Examples:
   ls -l \"$(urepo path --doc 11.21.02.13)\"
   xdg-open \"$(urepo path --target 11.21.02.13)\"")]
 pub(crate) struct Path {
-    /// The items
-    #[arg(value_name = "ITEM", required = true)]
-    items: Vec<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// The payload, `doc/`, instead of the item's directory
     #[arg(long, conflicts_with = "target")]
     doc: bool,
@@ -31,20 +31,20 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn run(&self, context: &Context) -> Done {
         use std::os::unix::ffi::OsStrExt;
-        let collection = context.collection()?;
-        for_each(context, &self.items, |text| {
-            let item = context.item(&collection, text)?;
+        context.for_each_selected(&self.selection, "path ITEM…", |item| {
+            // Also where the sidecar cannot be read, so that a person can look at the files.
+            let is_deleted = (self.doc || self.target)
+                && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted);
+            if is_deleted {
+                return match self.selection.tombstones() {
+                    Tombstones::Pass | Tombstones::Bring => Ok(()),
+                    Tombstones::Refuse => Err(super::show::deleted(item)),
+                };
+            }
             let path = if self.target {
                 let (sidecar, _) = item.sidecar()?;
-                if sidecar.state == State::Deleted {
-                    return Err(super::show::deleted(&item));
-                }
-                item.payload_path().join(super::show::file_of(&item, &sidecar, None)?.as_path())
+                item.payload_path().join(super::show::file_of(item, &sidecar, None)?.as_path())
             } else if self.doc {
-                // Also where the sidecar cannot be read, so that a person can look at the files.
-                if item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted) {
-                    return Err(super::show::deleted(&item));
-                }
                 item.payload_path()
             } else {
                 item.dir().path().to_path_buf()

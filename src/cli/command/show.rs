@@ -14,7 +14,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item, Referrer};
-use crate::cli::report::for_each;
+use crate::cli::select::Selection;
 use crate::cli::{Done, escape, human};
 
 /// Show the metadata and files of items
@@ -30,12 +30,11 @@ Examples:
   urepo show 11.21.02.13
   urepo show --json 11.21.02.13")]
 pub(crate) struct Show {
-    /// The items
-    #[arg(value_name = "ITEM", required = true)]
-    items: Vec<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// Show all files, however many
-    #[arg(short, long)]
-    all: bool,
+    #[arg(short = 'a', long)]
+    all_files: bool,
 }
 
 /// Number of relations of other items shown unless all are asked for.
@@ -46,11 +45,13 @@ const FILES_SHOWN: usize = 20;
 
 impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("show ITEM…"));
+        }
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
         let mut gap = "";
-        for_each(context, &self.items, |text| {
-            let item = context.item(&collection, text)?;
+        context.for_each_selected(&self.selection, "show ITEM…", |item| {
             let (sidecar, seal) = item.sidecar()?;
             let related = catalog.as_mut().map(|catalog| referrers(catalog, &sidecar));
             let related = related.transpose()?;
@@ -61,10 +62,10 @@ impl Show {
                         sidecar.files.iter().map(|it| records::Entry::new(None, it)).collect(),
                     ),
                     referenced_by: related.map(|related| referrer_records(&related)),
-                    ..Item::described(&item, &sidecar)
+                    ..Item::described(item, &sidecar)
                 })
             } else {
-                let text = self.text(&item, &sidecar, &related.unwrap_or_default());
+                let text = self.text(item, &sidecar, &related.unwrap_or_default());
                 context.printer.lines(&format!("{gap}{text}"))
             };
             written?;
@@ -112,7 +113,7 @@ impl Show {
         for table in [sidecar.metadata.table(), sidecar.relations.table(), &sidecar.origin] {
             describe(&mut text, "", table);
         }
-        let most = if self.all { usize::MAX } else { REFERRERS_SHOWN };
+        let most = if self.all_files { usize::MAX } else { REFERRERS_SHOWN };
         list_referrers(&mut text, sidecar, related, most);
         if let Some(handover) = &sidecar.handover {
             line(&mut text, "handover", &format!("{}, under way", handover.party));
@@ -139,7 +140,7 @@ impl Show {
     }
 
     fn list_files(&self, text: &mut String, entries: &[Entry]) {
-        let shown = if self.all { entries.len() } else { entries.len().min(FILES_SHOWN) };
+        let shown = if self.all_files { entries.len() } else { entries.len().min(FILES_SHOWN) };
         for entry in &entries[..shown] {
             let path = escape::one_line(&entry.path.to_text());
             let _ = match &entry.content {
@@ -154,7 +155,8 @@ impl Show {
             };
         }
         if shown < entries.len() {
-            let _ = writeln!(text, "  … and {} more; `--all` shows them", entries.len() - shown);
+            let _ =
+                writeln!(text, "  … and {} more; `--all-files` shows them", entries.len() - shown);
         }
     }
 }
@@ -184,7 +186,11 @@ pub(super) fn list_referrers(
         line(text, meaning, hit.name.as_str());
     }
     if shown < related.len() {
-        line(text, "", &format!("… and {} more; `--all` shows them", related.len() - shown));
+        line(
+            text,
+            "",
+            &format!("… and {} more; `urepo show --all-files` shows them", related.len() - shown),
+        );
     }
 }
 
@@ -271,7 +277,7 @@ pub(super) fn file_of(
     if !is_known(&path) {
         let message = format!("no file `{path}` in `{}`", item.name());
         return Err(Failure::new(Exit::NoItem, message)
-            .hint(format!("`urepo show --all {}` lists them", item.name())));
+            .hint(format!("`urepo show --all-files {}` lists them", item.name())));
     }
     Ok(path)
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
-use urepo::identity::{Instant, Prefix, RepositoryName};
+use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::Progress;
 use urepo::verify::{
     self, Code, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary, compare,
@@ -24,6 +24,7 @@ use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
 use crate::cli::report::{End, Report};
+use crate::cli::select::{Failures, Selection, SelectionFlags};
 use ending::{Compared, Ending};
 use targets::Target;
 use tell::Teller;
@@ -48,6 +49,7 @@ Examples:
   urepo verify --quick
   urepo verify 11.21.02.13
   urepo verify archive mirror
+  urepo verify --since yesterday
   urepo verify --time-limit 5h
   urepo verify --older-than 30d
   urepo -q verify || echo 'the archive needs a look'")]
@@ -59,9 +61,8 @@ pub(crate) struct Verify {
     /// Do not read the files: only that they are there, with their sizes
     #[arg(long)]
     quick: bool,
-    /// Only identifiers of this prefix: subdomain/word[.port]
-    #[arg(long)]
-    prefix: Option<Prefix>,
+    #[command(flatten)]
+    flags: SelectionFlags,
     /// Skip what was verified more recently than so long ago, such as 30d
     #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "quick")]
     older_than: Option<Duration>,
@@ -75,13 +76,18 @@ impl Verify {
     pub(crate) fn run(&self, context: &Context) -> Done {
         match targets::of(context, &self.targets)? {
             Target::Items(texts) => {
-                self.refuse_with_items()?;
-                let collection = context.collection()?;
-                let mut report = Report::reading(context, "verified", texts.len() == 1);
-                // What should be here and is not is damage, which the verification reports.
-                let find = |text: &str| Ok(name_of_item(&collection, text)?);
-                let names = report.resolve(texts, find);
-                self.run_on(context, &[collection], Some(names), report)
+                let selection = Selection::new(texts.to_vec(), self.flags.clone())?;
+                self.run_on_items(context, context.collection()?, &selection)
+            }
+            Target::Roots(mut roots) if self.flags.selects_part() => {
+                let selection = Selection::new(Vec::new(), self.flags.clone())?;
+                match roots.pop() {
+                    Some(root) if roots.is_empty() => self.run_on_items(context, root, &selection),
+                    _ => Err(Failure::usage("items of several collections cannot be selected")
+                        .hint(
+                            "name one collection, or none of the selection flags but `--prefix`",
+                        )),
+                }
             }
             Target::Roots(roots) => {
                 self.run_on(context, &roots, None, Report::reading(context, "verified", false))
@@ -89,10 +95,44 @@ impl Verify {
         }
     }
 
+    fn run_on_items(&self, context: &Context, root: Collection, selection: &Selection) -> Done {
+        self.refuse_with_items()?;
+        let mut report = Report::reading(context, "verified", selection.is_single());
+        let failures = Failures::default();
+        let selected = if selection.names_items() {
+            // What should be here and is not is damage, which the verification reports.
+            selection.named(context, &failures, |text| Ok(name_of_item(&root, text)?))?
+        } else {
+            selection.of(context, &root, &failures)?
+        };
+        let mut names = Vec::new();
+        selected.into_feed()(&mut |name| {
+            let is_in_state = |state| {
+                let sidecar = root.named_item(&name).and_then(|item| item.sidecar());
+                // An unreadable one may be in any state.
+                sidecar.map_or(true, |(sidecar, _)| sidecar.state == state)
+            };
+            // A whole identifier was not looked up yet.
+            let found = name_of_item(&root, name.as_str());
+            if let (true, Err(error)) = (selection.names_items(), found) {
+                return report.failed(name.as_str(), error.into());
+            }
+            if self.flags.state.is_none_or(is_in_state) {
+                names.push(name);
+            }
+            if context.interrupt.requested() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        let _ = report.unresolved(&failures);
+        self.run_on(context, &[root], Some(names), report)
+    }
+
     /// What is about whole collections has no meaning for single items.
     fn refuse_with_items(&self) -> Done {
         let given = [
-            ("--prefix", self.prefix.is_some()),
             ("--older-than", self.older_than.is_some()),
             ("--time-limit", self.time_limit.is_some()),
         ];
@@ -120,7 +160,7 @@ impl Verify {
             verify: self,
             context,
             roots,
-            names: Names { prefix: self.prefix.clone() },
+            names: Names { prefix: self.flags.prefix.clone() },
             seen: RefCell::default(),
             relations: RefCell::default(),
         };

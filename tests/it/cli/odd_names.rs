@@ -69,7 +69,7 @@ fn are_found_when_they_are_not_utf_8() {
 #[test]
 fn are_harmless_where_people_read_them() {
     let (world, name) = world_with_odd_names();
-    let ran = world.run(&format!("-c archive show --all {name}"));
+    let ran = world.run(&format!("-c archive show --all-files {name}"));
     let shown = ran.succeeded();
     for (file, seen) in NAMES {
         let line = shown.lines().find(|line| line.ends_with(&format!("  {seen}")));

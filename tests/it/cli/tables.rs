@@ -193,3 +193,36 @@ fn dates_may_be_years_months_and_days() {
         assert_eq!(world.run(&format!("-c archive list --since {wrong}")).code, 2, "{wrong}");
     }
 }
+
+/// What was asked of one item can be asked of all, of some years, or of a list.
+#[test]
+fn commands_take_the_same_selections() {
+    let (world, names) = world();
+    let [first, second, third] = names.each_ref().map(String::as_str);
+    let run = |line: &str| world.run(&format!("-c archive {line}"));
+    let paths = run("path --since 2025 --until 2025").line();
+    assert_eq!(paths, format!("[WORLD]/archive/{second}"));
+    world.write("names", format!("{third}\n{first}\n"));
+    let listed = run("manifest --root --items-from names").succeeded().to_owned();
+    let order = listed.lines().map(|line| line.contains(third)).collect::<Vec<_>>();
+    assert_eq!(order, [true, false]);
+    let shown = run("show --all --state Original").succeeded().to_owned();
+    assert_eq!(shown.matches("identifier   ").count(), 3);
+    assert_eq!(run("show --all --state Copy").stdout, "");
+    let verified = run("verify --until 2025");
+    assert!(verified.stderr.contains("verified 2 items"), "{}", verified.stderr);
+    assert_eq!(run(&format!("verify --items-from names {second}")).code, 0);
+    assert_eq!(run(&format!("verify --since 2025 {second}")).code, 2);
+    assert_eq!(run("verify --since 2025 archive mirror").code, 2);
+    // Each once, and no deleted ones unless these are asked for.
+    let deleted = run(&format!("delete -y --force last {first} --items-from names"));
+    assert_eq!((deleted.code, deleted.stderr.matches("deleted ").count()), (0, 2));
+    assert_eq!(run("delete -n --force last --all").stdout.matches("would delete").count(), 1);
+    assert_eq!(run("list --state Deleted").succeeded(), format!("{first}\n{third}\n"));
+    assert_eq!(run("path --doc --all").line(), format!("[WORLD]/archive/{second}/doc"));
+    for command in ["show", "path", "delete", "whereis", "manifest"] {
+        let ran = run(command);
+        assert_eq!(ran.code, 2, "{command}");
+        assert!(ran.stderr.starts_with("error: no item was given\nhint: "), "{}", ran.stderr);
+    }
+}

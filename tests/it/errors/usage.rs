@@ -177,21 +177,13 @@ hint: urepo mint
 
 "#]]);
     refuses(&world, "show", 2).tells(str![[r#"
-error: the following required arguments were not provided:
-  <ITEM>...
-
-Usage: urepo show <ITEM>...
-
-For more information, try '--help'.
+error: no item was given
+hint: `urepo show ITEM…`, or `--all` for every item
 
 "#]]);
     refuses(&world, "manifest --all", 2).tells(str![[r#"
-error: the following required arguments were not provided:
-  --root
-
-Usage: urepo manifest --root --all [ITEM]...
-
-For more information, try '--help'.
+error: several items have no payload in common
+hint: add `--root`, and check from the root of the collection
 
 "#]]);
     refuses(&world, "man frobnicate", 2).tells(str![[r#"

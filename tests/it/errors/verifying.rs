@@ -55,8 +55,8 @@ hint: items that are named are always verified, all of them
 "#]]);
     refuses(&world, "-c archive verify --prefix example.org/archive 11.21.02.13", 2).tells(str![[
         r#"
-error: `--prefix` cannot be used with items
-hint: items that are named are always verified, all of them
+error: `11.21.02.13` cannot be used with `--all` and the like
+hint: name the items, or leave them out and select them all
 
 "#
     ]]);

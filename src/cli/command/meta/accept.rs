@@ -19,6 +19,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
 use crate::cli::report::{End, Report};
+use crate::cli::select::Selection;
 
 /// Accept sidecars that were edited by hand
 ///
@@ -33,9 +34,8 @@ Examples:
   urepo meta accept 11.21.02.13 --dry-run
   urepo meta accept 11.21.02.13")]
 pub(super) struct Accept {
-    /// The items
-    #[arg(value_name = "ITEM", required = true)]
-    items: Vec<String>,
+    #[command(flatten)]
+    selection: Selection,
     /// A collection that may hold the item, by path or name; repeat it for several. The named collections of
     /// the settings unless given
     #[arg(long, value_name = "COLLECTION")]
@@ -44,6 +44,9 @@ pub(super) struct Accept {
 
 impl Accept {
     pub(super) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("meta accept ITEM…"));
+        }
         let collection = context.collection()?;
         let mut donors = context.known(&self.from)?.collections;
         donors.retain(|donor| donor.id() != collection.id());
@@ -59,10 +62,11 @@ impl Accept {
             caller: context.caller(&*progress),
         };
         let mut writer: Option<Writer> = None;
-        let mut report = Report::new(context, "accepted", self.items.len() == 1);
-        for text in &self.items {
-            let done = context.item(&collection, text).and_then(|item| {
-                let name = item.name().clone();
+        let mut report = Report::new(context, "accepted", self.selection.is_single());
+        let names = context.selected_names(&self.selection, &collection, &mut report)?;
+        for name in names {
+            let id = name.to_string();
+            let done = collection.named_item(&name).map_err(Failure::from).and_then(|_| {
                 let Some(plan) = edited(context, &repairer, &name)? else {
                     return Ok((name, None));
                 };
@@ -80,7 +84,7 @@ impl Accept {
             });
             let flow = match done {
                 Ok((name, accepted)) => tell(context, &mut report, &name, accepted),
-                Err(failure) => report.failed(text, failure),
+                Err(failure) => report.failed(&id, failure),
             };
             if flow.is_break() {
                 break;

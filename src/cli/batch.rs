@@ -1,0 +1,91 @@
+//! Work on each of the items that a command line selects.
+
+use std::ops::ControlFlow;
+
+use urepo::collection::{Collection, StoredItem};
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+use urepo::transfer::Tombstones;
+
+use super::Done;
+use super::context::Context;
+use super::failure::Failure;
+use super::report::{End, Report};
+use super::select::{Failures, Selection};
+
+impl Context {
+    /// Does `act` with each selected item. A single item is a single answer, and ends with its own failure;
+    /// `usage` is how the command is typed.
+    pub(crate) fn for_each_selected(
+        &self,
+        selection: &Selection,
+        usage: &str,
+        mut act: impl FnMut(&StoredItem) -> Done,
+    ) -> Done {
+        if selection.is_empty() {
+            return Err(self.nothing_selected(usage));
+        }
+        let collection = self.collection()?;
+        if selection.is_single() && selection.flags.state.is_none() {
+            return act(&self.item(&collection, &selection.items[0])?);
+        }
+        let failures = Failures::default();
+        let mut report = Report::reading(self, "read", false);
+        let feed = selection.of(self, &collection, &failures)?.into_feed();
+        let fed = feed(&mut |name| {
+            if self.interrupt.requested() {
+                return ControlFlow::Break(());
+            }
+            let read = collection.named_item(&name).map_err(Failure::from);
+            let done = read.and_then(|item| match selection.flags.state {
+                Some(state) if item.sidecar()?.0.state != state => Ok(None),
+                _ => act(&item).map(Some),
+            });
+            match done {
+                Ok(Some(())) => report.succeeded(Ok(())),
+                Ok(None) => ControlFlow::Continue(()),
+                Err(failure) => report.failed(name.as_str(), failure),
+            }
+        });
+        if let Err(error) = fed {
+            report.fatal(error.into());
+        }
+        let _ = report.unresolved(&failures);
+        report.finish(End::default())
+    }
+
+    /// The selected items of `collection`, each once. All items do not include deleted ones, unless these are
+    /// asked for. What means no item has failed.
+    pub(crate) fn selected_names(
+        &self,
+        selection: &Selection,
+        collection: &Collection,
+        report: &mut Report<'_>,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let failures = Failures::default();
+        let state = selection.flags.state;
+        let passes_tombstones = matches!(selection.tombstones(), Tombstones::Pass);
+        let (mut names, mut unread) = (Vec::new(), Vec::new());
+        selection.of(self, collection, &failures)?.into_feed()(&mut |name| {
+            if self.interrupt.requested() {
+                return ControlFlow::Break(());
+            }
+            if state.is_none() && !passes_tombstones {
+                names.push(name);
+                return ControlFlow::Continue(());
+            }
+            match collection.named_item(&name).and_then(|item| item.sidecar()) {
+                Ok((sidecar, _)) if state.is_some_and(|state| state != sidecar.state) => {}
+                Ok((sidecar, _)) if state.is_none() && sidecar.state == State::Deleted => {}
+                Ok(_) => names.push(name),
+                Err(error) => unread.push((name, error)),
+            }
+            ControlFlow::Continue(())
+        })?;
+        for (name, error) in unread {
+            let _ = report.failed(name.as_str(), error.into());
+        }
+        let _ = report.unresolved(&failures);
+        Ok(names)
+    }
+}
