@@ -121,6 +121,7 @@ fn in_words(rule: &ExclusionRule) -> String {
         ExclusionRule::Pattern { text, from: Some(from) } => {
             format!("`{text}` in `{}`", from.display())
         }
+        ExclusionRule::Link => "a symbolic link".to_owned(),
         ExclusionRule::PatternFile => "a file of patterns".to_owned(),
     }
 }

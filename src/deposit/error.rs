@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::RefusedLinks;
 use crate::collection::{CollectionError, InventoryLine};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
@@ -35,15 +36,10 @@ pub enum DepositError {
         /// Where.
         path: PathBuf,
     },
-    /// A link leads out of the payload.
-    #[error("the link `{}` leads out of the item, to `{target}`", path.display())]
-    LinkLeaves {
-        /// The link.
-        path: PathBuf,
-        /// What it says.
-        target: String,
-    },
-    /// Links are refused altogether, or the source itself is one.
+    /// The rule of links does not take links of the source.
+    #[error("{0}")]
+    Links(RefusedLinks),
+    /// The source itself is a link.
     #[error("`{}` is a symbolic link", path.display())]
     Link {
         /// The link.

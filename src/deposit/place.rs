@@ -105,7 +105,7 @@ impl<'a> DepositTarget<'a> {
     pub(super) fn check_apart(&self, path: &Path, links: Links) -> Result<(), DepositError> {
         let source = match links {
             Links::Follow => resolved(path)?,
-            Links::Keep | Links::Refuse => self.resolved(path)?,
+            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => self.resolved(path)?,
         };
         let collection = || self.collection.path().to_path_buf();
         if source.starts_with(&self.root) {

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::link::{LinkFault, RefusedLink, RefusedLinks};
 use super::place::DepositTarget;
 use super::root::{NamedSource, RootKind, SourceRoot};
 use super::{Checks, CollisionRule, DepositError, Options, Request, Source};
-use crate::disk::{Exclusion, ExclusionRule, Kind, Links, SourceWalk};
+use crate::disk::{BrokenLink, Exclusion, ExclusionRule, Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
 use crate::sidecar::MAX_BYTES;
@@ -207,6 +208,8 @@ impl Plan {
         options: &Options,
     ) -> Result<(), DepositError> {
         let below = name.map_or(0, |name| name.len() + "/".len());
+        let source = walk.root().path().to_path_buf();
+        let mut refused = RefusedLinks { source, ..RefusedLinks::default() };
         for entry in walk.entries(exclusion) {
             let entry = entry?;
             let full = || walk.root().path_of(&entry.relative);
@@ -219,14 +222,19 @@ impl Plan {
                 Kind::File => PlannedKind::File { bytes: entry.bytes },
                 Kind::Directory => PlannedKind::Directory { empty: true },
                 Kind::Link => {
-                    if options.links == Links::Refuse {
-                        return Err(DepositError::Link { path: full() });
-                    }
-                    let target = walk.read_link(&entry.relative)?;
-                    let target = target.as_bytes().to_vec();
-                    if !path.link_stays_inside(&target) {
+                    let target = walk.read_link(&entry.relative)?.into_vec();
+                    let fault = match (options.links, entry.broken) {
+                        (Links::Refuse, _) => Some(LinkFault::Refused),
+                        (_, Some(BrokenLink::Dangling)) => Some(LinkFault::Dangling),
+                        (_, Some(BrokenLink::Loop)) => Some(LinkFault::Loop),
+                        (Links::AsIs, _) => None,
+                        _ => {
+                            (!path.link_stays_inside(&target)).then(|| LinkFault::leaving(&full()))
+                        }
+                    };
+                    if let Some(fault) = fault {
                         let target = OsStr::from_bytes(&target).display().to_string();
-                        return Err(DepositError::LinkLeaves { path: full(), target });
+                        refused.add(RefusedLink { path: full(), target, fault });
                     }
                     PlannedKind::Link { target }
                 }
@@ -234,7 +242,7 @@ impl Plan {
             };
             self.push(Planned { path, kind, root, below });
         }
-        Ok(())
+        if refused.count == 0 { Ok(()) } else { Err(DepositError::Links(refused)) }
     }
 
     /// Adds the entry of a root, under its own name.

@@ -107,7 +107,7 @@ impl OpenRoot {
             }
             OpenRoot::File { root, watcher } => match root.links {
                 Links::Follow => StoredFile::open(&root.path, watcher.clone()),
-                Links::Keep | Links::Refuse => {
+                Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
                     StoredFile::open_no_follow(&root.path, watcher.clone())
                 }
             },

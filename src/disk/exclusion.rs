@@ -46,6 +46,8 @@ pub enum ExclusionRule {
     },
     /// It is a file of patterns.
     PatternFile,
+    /// It is a link, and links are skipped.
+    Link,
 }
 
 impl fmt::Display for ExclusionRule {
@@ -53,6 +55,7 @@ impl fmt::Display for ExclusionRule {
         match self {
             ExclusionRule::Pattern { text, .. } => f.write_str(text),
             ExclusionRule::PatternFile => f.write_str(PATTERN_FILE),
+            ExclusionRule::Link => f.write_str("links"),
         }
     }
 }

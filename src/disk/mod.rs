@@ -48,7 +48,7 @@ pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub use paths::{NoPath, Paths};
 pub(crate) use random::{random_bytes, random_hex};
 pub(crate) use source::split;
-pub use source::{Links, SourceEntry, SourceWalk, resolved, stat_of};
+pub use source::{BrokenLink, Links, SourceEntry, SourceWalk, resolved, stat_of};
 pub use space::{Room, panic_becomes_error, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
 pub use stat::{FileStat, Kind};

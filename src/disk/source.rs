@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use super::space::listed;
 use super::{
     Dir, Exclusion, ExclusionRule, FileStat, IoContext, Kind, PATTERN_FILE, PathError, StoredFile,
@@ -17,6 +19,10 @@ pub enum Links {
     Keep,
     /// What they point to is deposited in their place.
     Follow,
+    /// Kept as links, wherever they lead.
+    AsIs,
+    /// Left out.
+    Skip,
     /// Any link is refused.
     Refuse,
 }
@@ -36,6 +42,17 @@ pub struct SourceEntry {
     pub changed: Option<Instant>,
     /// Why it is left out, with everything below it.
     pub left_out: Option<ExclusionRule>,
+    /// Why a link cannot be followed, if links are.
+    pub broken: Option<BrokenLink>,
+}
+
+/// Why a link cannot be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BrokenLink {
+    /// There is nothing where it leads.
+    Dangling,
+    /// It leads back to a directory above it, or to itself.
+    Loop,
 }
 
 /// A source directory and how it is walked: parents before what is in them, order of the disk.
@@ -51,7 +68,9 @@ impl SourceWalk {
     pub fn open(path: &Path, links: Links, watcher: Watcher) -> Result<SourceWalk, PathError> {
         let root = match links {
             Links::Follow => Dir::open(path, watcher.clone())?,
-            Links::Keep | Links::Refuse => Dir::open_no_follow(path, watcher.clone())?,
+            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
+                Dir::open_no_follow(path, watcher.clone())?
+            }
         };
         Ok(SourceWalk { root, links, watcher })
     }
@@ -111,6 +130,20 @@ impl SourceWalk {
         })
     }
 
+    /// The link that `error` is about, where it could not be followed, with its path below the root.
+    fn broken(&self, error: &walkdir::Error) -> Option<(PathBuf, BrokenLink)> {
+        let relative = error.path()?.strip_prefix(self.root.path()).ok()?;
+        let cause = error.io_error().and_then(Errno::from_io_error);
+        let broken = match cause {
+            None if error.loop_ancestor().is_some() => BrokenLink::Loop,
+            Some(Errno::LOOP) => BrokenLink::Loop,
+            Some(Errno::NOENT | Errno::NOTDIR) => BrokenLink::Dangling,
+            _ => return None,
+        };
+        let stamp = self.stat(relative).ok()??;
+        (stamp.kind == Kind::Link).then(|| (relative.to_path_buf(), broken))
+    }
+
     /// Adds to the `exclusions` those of the directory at `relative`.
     fn enter(&self, relative: &Path, exclusions: &mut Vec<Exclusion>) -> Result<(), PathError> {
         let Some(above) = exclusions.last() else { return Ok(()) };
@@ -125,7 +158,22 @@ impl SourceWalk {
         entry: Result<walkdir::DirEntry, walkdir::Error>,
         exclusions: &mut Vec<Exclusion>,
     ) -> Result<SourceEntry, PathError> {
-        let entry = entry.map_err(|error| self.error(error))?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let (relative, broken) = self.broken(&error).ok_or_else(|| self.error(error))?;
+                let left_out = exclusions.last().and_then(|it| it.rule(&relative, Kind::Link));
+                return Ok(SourceEntry {
+                    relative,
+                    kind: Kind::Link,
+                    bytes: 0,
+                    modified: None,
+                    changed: None,
+                    left_out,
+                    broken: Some(broken),
+                });
+            }
+        };
         let relative = entry
             .path()
             .strip_prefix(self.root.path())
@@ -133,6 +181,8 @@ impl SourceWalk {
             .to_path_buf();
         let kind = self.kind(&relative, entry.file_type())?;
         let left_out = exclusions.last().and_then(|exclusion| exclusion.rule(&relative, kind));
+        let is_skipped = kind == Kind::Link && self.links == Links::Skip;
+        let left_out = left_out.or(is_skipped.then_some(ExclusionRule::Link));
         let (bytes, modified, changed) = match kind {
             Kind::File if left_out.is_none() => {
                 let metadata = entry.metadata().map_err(|error| self.error(error))?;
@@ -144,7 +194,7 @@ impl SourceWalk {
         if kind == Kind::Directory && left_out.is_none() {
             self.enter(&relative, exclusions)?;
         }
-        Ok(SourceEntry { relative, kind, bytes, modified, changed, left_out })
+        Ok(SourceEntry { relative, kind, bytes, modified, changed, left_out, broken: None })
     }
 
     fn kind(&self, relative: &Path, file_type: std::fs::FileType) -> Result<Kind, PathError> {
@@ -173,7 +223,9 @@ impl SourceWalk {
     pub fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
         match self.links {
             Links::Follow => StoredFile::open(&self.root.path_of(relative), self.watcher.clone()),
-            Links::Keep | Links::Refuse => self.root.open_file(relative),
+            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
+                self.root.open_file(relative)
+            }
         }
     }
 
@@ -184,7 +236,9 @@ impl SourceWalk {
                 let (above, name) = split(relative);
                 self.open_dir(above)?.read_link(name)
             }
-            Links::Keep | Links::Refuse => self.root.read_link(relative),
+            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
+                self.root.read_link(relative)
+            }
         }
     }
 
@@ -195,7 +249,7 @@ impl SourceWalk {
                 let (above, name) = split(relative);
                 self.open_dir(above)?.stat(name)
             }
-            Links::Keep | Links::Refuse => self.root.stat(relative),
+            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => self.root.stat(relative),
         }
     }
 
@@ -203,7 +257,7 @@ impl SourceWalk {
     pub fn open_dir(&self, relative: &Path) -> Result<Dir, PathError> {
         match self.links {
             Links::Follow => Dir::open(&self.root.path_of(relative), self.watcher.clone()),
-            Links::Keep | Links::Refuse => self.root.open_dir(relative),
+            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => self.root.open_dir(relative),
         }
     }
 }
@@ -230,7 +284,7 @@ pub(crate) fn split(path: &Path) -> (&Path, &Path) {
 pub fn stat_of(path: &Path, links: Links) -> Result<FileStat, PathError> {
     let stat = match links {
         Links::Follow => rustix::fs::stat(path),
-        Links::Keep | Links::Refuse => rustix::fs::lstat(path),
+        Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => rustix::fs::lstat(path),
     };
     Ok(FileStat::of(&stat.on("inspect", path)?))
 }

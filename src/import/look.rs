@@ -1,7 +1,6 @@
 //! A look at a source: how much it is, and what tells it from what it was before. Nothing is read.
 
 use std::collections::HashSet;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::candidate::SourcePlace;
@@ -58,6 +57,11 @@ impl Scanner {
         Ok((dir, name))
     }
 
+    /// What is reached beneath a directory stays beneath it.
+    fn links_beneath(&self) -> Links {
+        if self.links == Links::Follow { Links::Keep } else { self.links }
+    }
+
     fn stat(&self, place: &SourcePlace) -> Result<FileStat, PathError> {
         let stamp = match place {
             SourcePlace::Beneath(beneath) => beneath.root.stat(&beneath.relative)?,
@@ -95,7 +99,9 @@ impl Scanner {
         match stamp.kind {
             Kind::Directory => {
                 let walk = match place {
-                    SourcePlace::Beneath(_) => SourceWalk::at(self.dir(place)?, Links::Keep),
+                    SourcePlace::Beneath(_) => {
+                        SourceWalk::at(self.dir(place)?, self.links_beneath())
+                    }
                     SourcePlace::Path(path) => {
                         SourceWalk::open(path, self.links, self.watcher.clone())?
                     }
@@ -132,7 +138,7 @@ impl Scanner {
         exclusion: &Exclusion,
         item: &ImportedView<'_>,
     ) -> Result<bool, PathError> {
-        let walk = SourceWalk::at(self.dir(place)?, Links::Keep);
+        let walk = SourceWalk::at(self.dir(place)?, self.links_beneath());
         let mut left_out = item.left_out.clone();
         for entry in walk.entries(exclusion) {
             let entry = entry?;
@@ -157,6 +163,7 @@ impl Scanner {
             }
             shape.finish()
         };
+        let walk = SourceWalk::at(self.dir(place)?, Links::Keep);
         let seen = entries(&walk, &Exclusion::default(), &is_taken)?;
         let has_links = seen.iter().any(|seen| matches!(seen.what, ScannedContent::Link(_)));
         if item.shapes.contains(&shape_of(seen)) {
@@ -166,14 +173,8 @@ impl Scanner {
             return Ok(false);
         }
         let walk = SourceWalk::open(&place.path(), Links::Follow, self.watcher.clone())?;
-        match entries(&walk, &Exclusion::default(), &is_taken) {
-            Ok(seen) => Ok(item.shapes.contains(&shape_of(seen))),
-            // A link that leads to nothing, or back: the links were not followed.
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Other) => {
-                Ok(false)
-            }
-            Err(error) => Err(error),
-        }
+        let seen = entries(&walk, &Exclusion::default(), &is_taken)?;
+        Ok(item.shapes.contains(&shape_of(seen)))
     }
 }
 

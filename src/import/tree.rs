@@ -7,7 +7,9 @@ use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
 use crate::deposit::removal::is_aside;
-use crate::disk::{Dir, Exclusion, Kind, Links, PathError, Watcher, resolved, stat_of};
+use crate::disk::{
+    Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, resolved, stat_of,
+};
 
 /// What of a directory becomes an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +113,13 @@ impl Iterator for Tree {
             };
             let exclusion = level.exclusion.clone();
             let is_aside = is_aside(Path::new(relative.file_name().unwrap_or_default()));
-            let left_out = if is_aside { None } else { exclusion.rule(&relative, kind) };
+            let left_out = match exclusion.rule(&relative, kind) {
+                _ if is_aside => None,
+                None if kind == Kind::Link && self.links == Links::Skip => {
+                    Some(ExclusionRule::Link)
+                }
+                rule => rule,
+            };
             if kind == Kind::Directory && self.goes_into() && !is_aside && left_out.is_none() {
                 if let Err(error) = self.enter(&relative, &exclusion) {
                     let path = self.root.path_of(&relative);
@@ -136,6 +144,6 @@ impl Iterator for Tree {
 pub(super) fn place(beneath: Beneath, links: Links) -> SourcePlace {
     match links {
         Links::Follow => SourcePlace::Path(beneath.path()),
-        Links::Keep | Links::Refuse => SourcePlace::Beneath(beneath),
+        Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => SourcePlace::Beneath(beneath),
     }
 }

@@ -12,6 +12,7 @@ mod interrupts;
 mod json;
 mod moving;
 mod odd_names;
+mod outward_links;
 mod prefixes;
 mod progress;
 mod removal;

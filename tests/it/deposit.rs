@@ -18,6 +18,7 @@ use crate::support::{
 
 mod attributes;
 mod leaving_out;
+mod links;
 mod moving;
 mod streams;
 
@@ -161,7 +162,7 @@ fn a_source_that_is_a_link_is_refused_or_followed() {
     std::fs::create_dir(place.source("dir")).unwrap();
     symlink("b", place.source("dir/a")).unwrap();
     let error = place.deposit_with(&place.source("dir"), refuse).unwrap_err();
-    assert!(matches!(error, DepositError::Link { .. }), "{error}");
+    assert!(matches!(&error, DepositError::Links(links) if links.count == 1), "{error}");
 }
 
 /// A link that leads back up is a loop when links are followed, and is told as one.
@@ -172,8 +173,7 @@ fn a_loop_of_links_is_told() {
     symlink("..", place.source("dir/sub/up")).unwrap();
     let follow = Options { links: Links::Follow, ..options() };
     let error = place.deposit_with(&place.source("dir"), follow).unwrap_err();
-    let cause = std::error::Error::source(&error).map(ToString::to_string);
-    assert!(cause.unwrap_or_default().contains("loop"), "{error}");
+    assert!(error.to_string().ends_with("sub/up` leads in a circle, by `..`"), "{error}");
 }
 
 #[test]

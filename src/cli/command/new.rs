@@ -36,7 +36,7 @@ mod tell;
 /// patterns. A path that is named is always taken. --dry-run and -v name what is left out.
 ///
 /// What is kept: bytes, names, modification times, permission bits, empty directories, and symbolic
-/// links that stay inside the item. What is not kept: owners, special permission bits, extended
+/// links that stay inside the item, or all with --links asis. What is not kept: owners, special permission bits, extended
 /// attributes and access control lists; the last three are counted and reported.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -135,6 +135,11 @@ pub(super) enum LinkRule {
     Keep,
     /// Deposit what links point to
     Follow,
+    /// Keep every link as it is, also one that leads out of the item or to nothing
+    #[value(name = "asis")]
+    AsIs,
+    /// Leave links out
+    Skip,
     /// Refuse every link
     Error,
 }
@@ -238,6 +243,8 @@ impl LinkRule {
         match self {
             LinkRule::Keep => Links::Keep,
             LinkRule::Follow => Links::Follow,
+            LinkRule::AsIs => Links::AsIs,
+            LinkRule::Skip => Links::Skip,
             LinkRule::Error => Links::Refuse,
         }
     }

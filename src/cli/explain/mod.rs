@@ -16,7 +16,7 @@ use std::error::Error;
 use std::path::Path;
 
 use urepo::collection::CollectionError;
-use urepo::deposit::DepositError;
+use urepo::deposit::{DepositError, RefusedLinks};
 use urepo::disk::{LockError, PathError};
 use urepo::distributor::{DistributorError, Verdict};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
@@ -263,6 +263,21 @@ fn dates(last: urepo::identity::Instant, now: urepo::identity::Instant) -> Strin
     format!("last name {}, clock {} (UTC)", last.suffix(), now.suffix())
 }
 
+/// Names the links that a rule does not take, and the rules that take them.
+fn refused_links(mut failure: Failure, links: &RefusedLinks) -> Failure {
+    let RefusedLinks { named, count, lead_nowhere, .. } = links;
+    if *count > 1 {
+        failure = named.iter().fold(failure, |failure, link| failure.caused_by(link.to_string()));
+        if let Some(more @ 1..) = count.checked_sub(named.len()) {
+            failure = failure.caused_by(format!("and {}", human::count(more as u64, "more link")));
+        }
+    }
+    failure.hint(match lead_nowhere {
+        0 => "`--links follow` deposits what links lead to, `--links asis` keeps them as they are",
+        _ => "`--links asis` keeps links as they are, `--links skip` leaves them out",
+    })
+}
+
 impl Explain for DepositError {
     fn explain(&self) -> Failure {
         match self {
@@ -271,8 +286,9 @@ impl Explain for DepositError {
             Self::Special { .. } => Failure::of(Exit::Failure, self).hint(
                 "move it out of the way: only files, directories and links inside the item are kept",
             ),
-            Self::LinkLeaves { .. } | Self::Link { .. } => Failure::of(Exit::Failure, self)
+            Self::Link { .. } => Failure::of(Exit::Failure, self)
                 .hint("`--links follow` deposits what it points to"),
+            Self::Links(links) => refused_links(Failure::of(Exit::Failure, self), links),
             Self::Twins { .. } => Failure::of(Exit::Failure, self)
                 .hint("rename one; `--force twins` keeps both as they are"),
             Self::SameName { .. } => Failure::of(Exit::Failure, self)

@@ -108,6 +108,8 @@ fn other_rules_never_import_twice() {
         Rules { patterns: &["*.txt", "!1.txt"], ..PLAIN },
         Rules { patterns: &["sub"], reads_files: true, ..PLAIN },
         Rules { links: Links::Follow, ..PLAIN },
+        Rules { links: Links::Skip, ..PLAIN },
+        Rules { links: Links::AsIs, patterns: JUNK, ..PLAIN },
         Rules { links: Links::Follow, patterns: JUNK, reads_files: true },
     ];
     for (first, second) in all.iter().flat_map(|first| all.map(|second| (*first, second))) {
@@ -178,4 +180,27 @@ fn sources_are_moved_whole_and_not_removed() {
     assert_eq!((told[1].as_str(), summary.left), ("album there", 0));
     assert!(done.join("album/.DS_Store").exists());
     assert!(sources.join("film.part").exists());
+}
+
+/// The second run of an import of which some sources were refused for their links.
+#[test]
+fn the_rule_of_links_may_change_between_runs() {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    write(&sources, "a/f", "f");
+    symlink("f", sources.join("a/l")).unwrap();
+    write(&sources, "b/f", "f");
+    symlink("../nothing", sources.join("b/l")).unwrap();
+    symlink("b", sources.join("c")).unwrap();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let run = |links| Rules { links, ..PLAIN }.run(&collection, &sources, After::Keep).0;
+    let told = run(Links::Keep);
+    assert_eq!((told[1].as_str(), told.len()), ("a imported", 3));
+    let told = run(Links::Follow);
+    assert!(told.contains(&"a there by other rules".to_owned()), "{told:?}");
+    let told = run(Links::Skip);
+    assert_eq!(told, ["a there by other rules", "b imported", "c left out: links"]);
+    let told = run(Links::AsIs);
+    assert_eq!(&told[1..], ["a there", "b there by other rules"]);
+    assert_eq!(origins(&collection).len(), 2);
 }

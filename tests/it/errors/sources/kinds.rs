@@ -62,42 +62,42 @@ fn with_links_that_lead_out() {
     link("../a.txt", "relative");
     refuses(&world, "-c archive new relative", 1).tells(str![[r#"
 error: the link `relative/link` leads out of the item, to `../a.txt`
-hint: `--links follow` deposits what it points to
+hint: `--links follow` deposits what links lead to, `--links asis` keeps them as they are
 
 "#]]);
     link("/etc/passwd", "absolute");
     refuses(&world, "-c archive new absolute", 1).tells(str![[r#"
 error: the link `absolute/link` leads out of the item, to `/etc/passwd`
-hint: `--links follow` deposits what it points to
+hint: `--links follow` deposits what links lead to, `--links asis` keeps them as they are
 
 "#]]);
     link("b/../file", "through");
     refuses(&world, "-c archive new through", 1).tells(str![[r#"
-error: the link `through/link` leads out of the item, to `b/../file`
-hint: `--links follow` deposits what it points to
+error: the link `through/link` leads out of the item and is dangling: no `b/../file`
+hint: `--links asis` keeps links as they are, `--links skip` leaves them out
 
 "#]]);
     link("nowhere", "dangling");
     refuses(&world, "-c archive new --links follow dangling", 1).tells(str![[r#"
-error: cannot walk `dangling/link`
-caused by: No such file or directory (os error 2)
+error: the link `dangling/link` is dangling: no `nowhere`
+hint: `--links asis` keeps links as they are, `--links skip` leaves them out
 
 "#]]);
     refuses(&world, "-c archive new --links error dangling", 1).tells(str![[r#"
 error: `dangling/link` is a symbolic link
-hint: `--links follow` deposits what it points to
+hint: `--links follow` deposits what links lead to, `--links asis` keeps them as they are
 
 "#]]);
     link(".", "loop");
     refuses(&world, "-c archive new --links follow loop", 1).tells(str![[r#"
-error: cannot walk `loop/link`
-caused by: File system loop found: loop/link points to an ancestor loop
+error: the link `loop/link` leads in a circle, by `.`
+hint: `--links asis` keeps links as they are, `--links skip` leaves them out
 
 "#]]);
     link("\u{1b}[2J/../../x", "hostile");
     refuses(&world, "-c archive new hostile", 1).tells(str![[r#"
-error: the link `hostile/link` leads out of the item, to `\u{1b}[2J/../../x`
-hint: `--links follow` deposits what it points to
+error: the link `hostile/link` leads out of the item and is dangling: no `\u{1b}[2J/../../x`
+hint: `--links asis` keeps links as they are, `--links skip` leaves them out
 
 "#]]);
     symlink("a.txt", world.path("source-link")).unwrap();
