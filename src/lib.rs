@@ -54,6 +54,7 @@
 //! | [`import`] | many sources become items, each once | deposit |
 //! | [`transfer`] | copies and migrates items between collections | verify |
 //! | [`relation`] | relates items to each other, at both ends | amend |
+//! | [`correction`] | corrects the descriptions of many items by the rows of a document | relation |
 //! | [`removal`] | deletes items, leaves tombstones, restores | verify |
 //! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify |
 //! | [`amend`] | changes the description of items | holdings |
@@ -105,6 +106,7 @@ pub mod amend;
 pub mod catalog;
 pub mod clock;
 pub mod collection;
+pub mod correction;
 pub mod deposit;
 pub mod digest;
 pub mod disk;

@@ -41,10 +41,24 @@ impl Description {
             (None, []) => return Reader::new(item).finish(&library.unread),
             (None, several) => return Description::noting(Note::Several(several.len())),
         };
+        Description::of_reference(chosen, &library.unread, item)
+    }
+
+    /// What the only entry of `library` says of `item`, whatever it is of.
+    pub(super) fn of_entry(library: &Library, item: &RepositoryName) -> Description {
+        let only = library.references.first();
+        only.map(|it| Description::of_reference(it, &[], item)).unwrap_or_default()
+    }
+
+    fn of_reference(
+        reference: &Reference,
+        unread: &[String],
+        item: &RepositoryName,
+    ) -> Description {
         let mut reader = Reader::new(item);
         reader.found.is_clear = true;
-        reader.reference(chosen);
-        reader.finish(&library.unread)
+        reader.reference(reference);
+        reader.finish(unread)
     }
 
     pub(super) fn noting(note: Note) -> Description {

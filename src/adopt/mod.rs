@@ -16,6 +16,7 @@
 //! too many is promoted later, while a second Original would contradict the first. What
 //! lies beside `doc` (`.reserved`, `not_sent`) is left alone and is no part of the item.
 
+pub(crate) mod bibliography;
 mod bibtex;
 mod describe;
 mod error;

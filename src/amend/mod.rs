@@ -46,6 +46,7 @@ pub use plan::{Plan, plan};
 pub use text::{TextError, TextFault};
 
 /// Changes the descriptions of items of one collection.
+#[derive(Clone, Copy)]
 pub struct Amender<'a> {
     /// The collection.
     pub collection: &'a Collection,

@@ -55,12 +55,20 @@ impl Context {
         Ok(Box::new(BufReader::new(Stream::open(path, &self.interrupt)?)))
     }
 
+    /// All bytes of standard input, up to `limit`.
+    pub(crate) fn read_stdin(&self, limit: u64) -> Result<Vec<u8>, Failure> {
+        self.read_whole(self.stdin()?, Path::new("-"), limit)
+    }
+
     /// All bytes of a file or pipe of up to `limit`.
     pub(crate) fn read_file(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+        self.read_whole(Stream::open(path, &self.interrupt)?, path, limit)
+    }
+
+    fn read_whole(&self, stream: Stream, path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
         let failure =
-            |error: io::Error| unreadable(&error, format!("cannot read `{}`", path.display()));
+            |error: io::Error| unreadable(&error, format!("cannot read `{}`", name_of(path)));
         let mut bytes = Vec::new();
-        let stream = Stream::open(path, &self.interrupt)?;
         stream.take(limit + 1).read_to_end(&mut bytes).map_err(failure)?;
         if bytes.len() as u64 > limit {
             return Err(failure(io::Error::other(format!("it is larger than {limit} bytes"))));

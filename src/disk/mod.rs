@@ -21,6 +21,7 @@ mod error;
 mod exclusion;
 mod file;
 mod lock;
+mod new_file;
 mod paths;
 mod publish;
 mod random;
@@ -45,6 +46,7 @@ pub use exclusion::{Exclusion, ExclusionRule, PATTERN_FILE, Pattern, PatternErro
 pub use file::StoredFile;
 pub(crate) use lock::HOLDER_END;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
+pub use new_file::NewFile;
 pub use paths::{NoPath, Paths};
 pub(crate) use random::{random_bytes, random_hex};
 pub(crate) use source::split;

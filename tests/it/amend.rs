@@ -2,6 +2,7 @@
 
 mod accepting;
 mod conditions;
+mod documents;
 mod editing;
 mod faults;
 mod meanwhile;

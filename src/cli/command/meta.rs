@@ -9,7 +9,9 @@ use crate::cli::select::{Selection, SelectionFlags};
 mod accept;
 mod change;
 mod edit;
+mod export;
 mod get;
+mod import;
 pub(super) mod tell;
 
 /// Show and correct the descriptions of items
@@ -28,7 +30,9 @@ Examples:
   urepo meta get 11.21.02.13
   urepo meta set 11.21.02.13 title='Annual report, corrected' language=en
   urepo meta add 11.21.02.13 creator='A. Archivist' subject=reports
-  urepo meta unset 11.21.02.13 subject")]
+  urepo meta unset 11.21.02.13 subject
+  urepo meta export --all --output descriptions.csv
+  urepo meta import descriptions.csv")]
 pub(crate) struct Meta {
     #[command(subcommand)]
     action: Action,
@@ -41,6 +45,8 @@ enum Action {
     Add(change::Add),
     Unset(change::Unset),
     Edit(edit::Edit),
+    Export(export::Export),
+    Import(import::Import),
     Accept(accept::Accept),
 }
 
@@ -48,11 +54,12 @@ impl Meta {
     /// What stdout is to the action.
     pub(crate) fn purpose(&self) -> Purpose {
         match self.action {
-            Action::Get(_) => Purpose::Answer,
+            Action::Get(_) | Action::Export(_) => Purpose::Answer,
             Action::Set(_)
             | Action::Add(_)
             | Action::Unset(_)
             | Action::Edit(_)
+            | Action::Import(_)
             | Action::Accept(_) => Purpose::Work,
         }
     }
@@ -64,6 +71,8 @@ impl Meta {
             Action::Add(it) => it.run(context),
             Action::Unset(it) => it.run(context),
             Action::Edit(it) => it.run(context),
+            Action::Export(it) => it.run(context),
+            Action::Import(it) => it.run(context),
             Action::Accept(it) => it.run(context),
         }
     }

@@ -13,6 +13,13 @@ pub(crate) struct TableArgs {
     /// The format of the table, if its extension does not say it
     #[arg(long)]
     format: Option<FormatName>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+}
+
+/// How the text of a table is read, whatever its format.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReadingArgs {
     /// The character between values, or `tab`; found among ; , | and tab unless given
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -58,7 +65,7 @@ enum EncodingName {
 impl TableArgs {
     /// Whether any of them was given.
     pub(crate) fn are_given(&self) -> bool {
-        let TableArgs { format, delimiter, encoding, map } = self;
+        let TableArgs { format, reading: ReadingArgs { delimiter, encoding, map } } = self;
         format.is_some() || delimiter.is_some() || encoding.is_some() || !map.is_empty()
     }
 
@@ -71,6 +78,13 @@ impl TableArgs {
             Some(FormatName::Toml) => Format::Toml,
             None => Format::of(path).ok_or_else(|| unknown_format(path))?,
         };
+        self.reading.options(format)
+    }
+}
+
+impl ReadingArgs {
+    /// How a table in this format is read.
+    pub(crate) fn options(&self, format: Format) -> Result<TableOptions, Failure> {
         let mut columns = Columns::default();
         for text in &self.map {
             columns.map(text)?;
@@ -86,7 +100,8 @@ impl TableArgs {
     }
 }
 
-fn unknown_format(path: &Path) -> Failure {
+/// That the name of the file does not say its format.
+pub(crate) fn unknown_format(path: &Path) -> Failure {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     if ["ods", "xls", "xlsx"].iter().any(|it| extension == *it) {
         return Failure::usage(format!(

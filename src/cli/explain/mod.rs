@@ -3,6 +3,7 @@
 mod adopt;
 mod amend;
 mod catalog;
+mod described;
 mod export;
 mod import;
 mod original;

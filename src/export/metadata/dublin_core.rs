@@ -9,7 +9,7 @@ use super::terms::Terms;
 use crate::sidecar::Sidecar;
 
 /// The elements in the order of the schema.
-const ELEMENTS: [&str; 15] = [
+pub(crate) const ELEMENTS: [&str; 15] = [
     "title",
     "creator",
     "subject",
@@ -37,6 +37,16 @@ const NAMESPACES: [(&str, &str); 4] = [
          http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
     ),
 ];
+
+/// What stands around several descriptions.
+pub(super) const LIST_HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<descriptions>\n";
+pub(super) const LIST_TAIL: &str = "</descriptions>\n";
+
+/// A description without the declaration of XML, which stands once in a document.
+pub(super) fn bare(rendered: &[u8]) -> &[u8] {
+    let end = rendered.windows(2).position(|two| two == b"?>").map_or(0, |at| at + 2);
+    rendered[end..].trim_ascii_start()
+}
 
 pub(super) fn render(sidecar: &Sidecar) -> Vec<u8> {
     let mut text = write(sidecar).expect("because memory takes everything that is written to it");

@@ -2,15 +2,25 @@
 //!
 //! None of them says all that the sidecar does: the sidecar goes along where everything is wanted. All are
 //! written from the sidecar alone, so the same item gives the same bytes.
+//!
+//! A [`Document`] has the descriptions of many items: as rows of columns, which say all that a description
+//! does, or one after the other in one of these formats.
 
 mod bibtex;
 mod citation;
 mod datacite;
+mod document;
 mod dublin_core;
 mod mapping;
+mod row;
 pub(super) mod terms;
 
 use crate::sidecar::Sidecar;
+
+pub(crate) use document::unguarded;
+pub use document::{Document, DocumentFormat, RowTooLong};
+pub(crate) use dublin_core::ELEMENTS;
+pub use row::{Row, RowColumns};
 
 /// A format for descriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

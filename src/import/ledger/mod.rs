@@ -12,7 +12,7 @@ pub(crate) mod catch_up;
 mod line;
 mod table;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use super::ImportError;
@@ -162,6 +162,22 @@ impl<'a> Ledger<'a> {
         let lines = self.sources.find(source);
         let found = self.find(lines, |entry| entry.source == source && fits(entry))?;
         Ok(found.map(|(_, imported)| imported))
+    }
+
+    /// The items that are here and were made of `source`.
+    pub(crate) fn items_of_source(
+        &self,
+        source: &[u8],
+    ) -> Result<BTreeSet<RepositoryName>, ImportError> {
+        let mut names = BTreeSet::new();
+        for offset in self.sources.find(source) {
+            let entry = self.line_at(offset)?.filter(|entry| entry.source == source);
+            let Some(Entry { name, .. }) = entry else { continue };
+            if matches!(self.standing(&name)?, Some(ItemPresence::Here)) {
+                names.insert(name);
+            }
+        }
+        Ok(names)
     }
 
     /// The latest line about a source with this content, if it counts still.

@@ -75,11 +75,11 @@ impl Columns {
         self.meaning(name).is_some_and(|it| it.column != Column::Unnamed)
     }
 
-    /// The meanings of all columns of a table; one of them has to be `required`.
+    /// The meanings of all columns of a table; one of them has to be one of `required`.
     pub(super) fn meanings(
         &self,
         names: &[String],
-        required: &'static str,
+        required: &[&'static str],
     ) -> Result<Vec<ColumnMeaning>, RowFault> {
         let (mut meanings, mut unknown) = (Vec::new(), Vec::new());
         for name in names {
@@ -88,13 +88,13 @@ impl Columns {
                 None => unknown.push(name.trim().to_owned()),
             }
         }
-        let wanted = meaning_of(required);
+        let wanted: Vec<_> = required.iter().filter_map(|name| meaning_of(name)).collect();
         if !unknown.is_empty() {
             Err(RowFault::UnknownColumns(unknown))
-        } else if meanings.iter().any(|it| Some(it) == wanted.as_ref()) {
+        } else if meanings.iter().any(|it| wanted.contains(it)) {
             Ok(meanings)
         } else {
-            Err(RowFault::NoColumn(required))
+            Err(RowFault::NoColumn(required.first().copied().unwrap_or_default()))
         }
     }
 }

@@ -28,7 +28,7 @@ impl Csv {
     pub(super) fn new(
         reader: Box<dyn BufRead + Send>,
         delimiter: Option<u8>,
-        (columns, required): (&Columns, &'static str),
+        (columns, required): (&Columns, &[&'static str]),
         broken: impl Fn(std::io::Error) -> ImportError,
     ) -> Result<Csv, ImportError> {
         let mut lines = ManifestLines::new(reader);
@@ -37,7 +37,13 @@ impl Csv {
         let mut csv = Csv { lines, delimiter, names: Vec::new(), row: 0 };
         let (line, divided) = match csv.divided().map_err(broken)? {
             Some((text, divided)) => (text.line, divided),
-            None => return Err(RowError::at_line(1, RowFault::NoColumn(required)).into()),
+            None => {
+                return Err(RowError::at_line(
+                    1,
+                    RowFault::NoColumn(required.first().copied().unwrap_or_default()),
+                )
+                .into());
+            }
         };
         let error = |index: Option<usize>, fault| {
             let column = index.map(|index| ColumnPlace { index, name: "".into() });
@@ -72,7 +78,7 @@ impl Csv {
         }
     }
 
-    /// The cells of a record that are not empty.
+    /// The cells of a record. An empty one has no values.
     fn cells(&self, mut values: Vec<String>) -> Result<Vec<RecordCell>, (Option<usize>, RowFault)> {
         let expected = self.names.len();
         // Cells beyond the table that were touched once.
@@ -83,11 +89,11 @@ impl Csv {
             return Err((None, RowFault::Values { found: values.len(), expected }));
         }
         let cells = self.names.iter().zip(values).enumerate();
-        let filled = cells.filter(|(_, (_, value))| !value.trim().is_empty());
-        Ok(filled
+        Ok(cells
             .map(|(index, (name, value))| {
                 let place = ColumnPlace { index, name: Arc::clone(name) };
-                RecordCell { place, values: vec![value] }
+                let values = if value.trim().is_empty() { vec![] } else { vec![value] };
+                RecordCell { place, values }
             })
             .collect())
     }

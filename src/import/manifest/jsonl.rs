@@ -59,7 +59,7 @@ fn cells(bytes: &[u8]) -> Result<Vec<RecordCell>, RowFault> {
 /// Adds the texts of `value`; what is in an object gets a name with a dot.
 fn flatten(name: &str, value: &Value, cells: &mut Vec<RecordCell>) -> Result<(), RowFault> {
     let texts = match value {
-        Value::Null => return Ok(()),
+        Value::Null => Vec::new(),
         Value::Object(object) => {
             for (key, value) in object {
                 let dot = if name.is_empty() { "" } else { "." };

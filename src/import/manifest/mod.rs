@@ -133,6 +133,8 @@ pub(crate) struct TableReader {
     records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
     name: String,
     columns: Columns,
+    /// Whether the rows are of items that are there already.
+    describes: bool,
     /// The meanings of columns that occurred.
     meanings: HashMap<Arc<str>, ColumnMeaning>,
 }
@@ -149,6 +151,27 @@ impl TableReader {
         options: &TableOptions,
         required: &'static str,
     ) -> Result<TableReader, ImportError> {
+        TableReader::with_one_of(reader, name, options, &[required])
+    }
+
+    /// A table whose rows describe items that are there already, each named by one of three columns. An empty cell
+    /// is noted, and an identifier may be spelt in any way.
+    pub(crate) fn describing(
+        reader: Box<dyn BufRead + Send>,
+        name: String,
+        options: &TableOptions,
+    ) -> Result<TableReader, ImportError> {
+        let table =
+            TableReader::with_one_of(reader, name, options, &["identifier", "ibip", "path"])?;
+        Ok(TableReader { describes: true, ..table })
+    }
+
+    fn with_one_of(
+        reader: Box<dyn BufRead + Send>,
+        name: String,
+        options: &TableOptions,
+        required: &[&'static str],
+    ) -> Result<TableReader, ImportError> {
         let called = name.clone();
         let broken = move |source| ImportError::Read { name: called.clone(), source };
         let nul = |encoding| RowError::at_line(1, RowFault::Nul(encoding));
@@ -163,7 +186,7 @@ impl TableReader {
             Format::Toml => Box::new(table::read(reader, broken)?),
         };
         let (records, columns) = (Some(records), columns.clone());
-        Ok(TableReader { records, name, columns, meanings: HashMap::new() })
+        Ok(TableReader { records, name, columns, describes: false, meanings: HashMap::new() })
     }
 
     /// The meaning of a column, which is looked for once.
@@ -190,7 +213,7 @@ impl TableReader {
         if !unknown.is_empty() {
             return Err(error(None, RowFault::UnknownColumns(unknown)));
         }
-        let mut fields = RowFields::default();
+        let mut fields = RowFields::new(self.describes);
         for cell in cells {
             let Some(meaning) = self.meaning(&cell.place.name) else { continue };
             let taken = fields.take(cell, meaning, row.is_some());

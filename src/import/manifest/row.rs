@@ -5,6 +5,7 @@ use super::error::ColumnPlace;
 use super::{RecordCell, RowFault};
 use crate::collection::Label;
 use crate::digest::Digest;
+use crate::export::metadata::unguarded;
 use crate::identity::{Ibip, Identifier, RepositoryName};
 use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
@@ -24,11 +25,34 @@ pub(crate) struct RowFields {
     pub relations: Relations,
     /// Relations to other rows, by the paths of those.
     pub references: Vec<(RelationKind, String, ColumnPlace)>,
+    /// Whether the row is of an item that is there already.
+    pub describes: bool,
+    /// A text that means that item: its identifier, else its IBIp.
+    pub item: Option<String>,
+    /// The columns of the row, besides those that the other fields tell.
+    pub said: SaidColumns,
+    /// The same as an IBIp.
+    said_ibip: Option<String>,
     /// An IBIp before its identifier was read.
     ibip: Option<Ibip>,
 }
 
+/// Columns of a row, for an item that is there already.
+#[derive(Debug, Default)]
+pub(crate) struct SaidColumns {
+    /// Conditions with a value.
+    pub conditions: Vec<&'static str>,
+    /// Terms, keys of one's own and conditions without a value.
+    pub emptied_keys: Vec<String>,
+    /// Kinds of relation without a value.
+    pub emptied_relations: Vec<RelationKind>,
+}
+
 impl RowFields {
+    pub(super) fn new(describes: bool) -> RowFields {
+        RowFields { describes, ..RowFields::default() }
+    }
+
     /// Takes the values of a cell. A spreadsheet must not run what an item says of itself.
     pub(super) fn take(
         &mut self,
@@ -46,12 +70,22 @@ impl RowFields {
         if is_sheet && *column != Column::Path && texts.iter().any(|text| is_formula(text)) {
             return Err(RowFault::Formula(place.name.to_string()));
         }
+        if self.describes {
+            texts.retain(|text| !text.trim().is_empty());
+            if is_sheet {
+                texts = texts.into_iter().map(unguarded).collect();
+            }
+        }
         // A path may begin or end with a blank; nothing else does.
         if *column != Column::Path {
             texts = texts.iter().map(|text| text.trim()).collect();
         }
         if matches!(column, Column::Condition(_)) {
             texts.retain(|text| !text.is_empty());
+        }
+        if texts.is_empty() {
+            self.said.empty(column);
+            return Ok(());
         }
         let is_list = matches!(column, Column::Term(_) | Column::Relation(_) | Column::Ignored)
             || *column == Column::Condition("access.allow");
@@ -64,7 +98,10 @@ impl RowFields {
             Column::Term(term) => {
                 texts.iter().try_for_each(|text| Ok(self.metadata.add(term, text)?))
             }
-            Column::Condition(key) => Ok(self.conditions.set(key, &texts)?),
+            Column::Condition(key) => {
+                self.said.conditions.push(key);
+                Ok(self.conditions.set(key, &texts)?)
+            }
             Column::Relation(kind) => {
                 texts.iter().try_for_each(|text| self.relate(kind, text, place))
             }
@@ -81,6 +118,8 @@ impl RowFields {
         place: &ColumnPlace,
     ) -> Result<(), RowFault> {
         let before = match column {
+            Column::Identifier if self.describes => self.item.replace(text.to_owned()).is_some(),
+            Column::Ibip if self.describes => self.said_ibip.replace(text.to_owned()).is_some(),
             Column::Path => self.path.replace((text.to_owned(), place.clone())).is_some(),
             Column::Sha256 => self.sha256.replace(text.parse()?).is_some(),
             Column::Ibip => self.ibip.replace(text.parse()?).is_some(),
@@ -95,6 +134,7 @@ impl RowFields {
 
     /// Brings together what several columns say of one thing.
     pub(super) fn finish(mut self) -> Result<RowFields, RowFault> {
+        self.item = self.item.take().or(self.said_ibip.take());
         match (self.ibip.take(), &mut self.label) {
             (None, _) => Ok(self),
             (Some(_), None) => Err(RowFault::NoColumn("identifier")),
@@ -117,6 +157,17 @@ impl RowFields {
         }
         self.relations.add(kind, &Identifier::read(text)?, None)?;
         Ok(())
+    }
+}
+
+impl SaidColumns {
+    fn empty(&mut self, column: &Column) {
+        match column {
+            Column::Term(term) => self.emptied_keys.push(term.clone()),
+            Column::Condition(key) => self.emptied_keys.push((*key).to_owned()),
+            Column::Relation(kind) => self.emptied_relations.push(kind.clone()),
+            _ => {}
+        }
     }
 }
 

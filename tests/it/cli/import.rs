@@ -124,7 +124,7 @@ hint: name another file, or move that one away first
     assert_eq!(failed, "path\nin/missing.txt\n");
     let hidden = std::fs::read_dir(world.path(".")).unwrap();
     let hidden = hidden.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert_eq!(hidden.filter(|name| name.starts_with(".urepo-failed")).count(), 0);
+    assert_eq!(hidden.filter(|name| name.starts_with(".urepo-new")).count(), 0);
 }
 
 /// Two runs at once: the second waits for the first, and finds everything there.

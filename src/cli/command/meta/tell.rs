@@ -1,10 +1,14 @@
 //! A run over items whose descriptions are changed: the question, the work and the report.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
 use urepo::amend::{AmendError, Amender, Amendment, Plan};
 use urepo::collection::{Collection, Writer};
+use urepo::correction::CorrectionError;
 use urepo::identity::RepositoryName;
+use urepo::import::described::{DescribedError, RowPlace};
 use urepo::sidecar::KeyChange;
 
 use crate::cli::command::transfer::finish_first;
@@ -92,9 +96,12 @@ pub(in crate::cli::command) struct AmendTeller<'a> {
     context: &'a Context,
     collection: &'a Collection,
     report: Report<'a>,
-    unchanged: u64,
     /// Whether Copies and tombstones are no failure: they were not named.
     pub(in crate::cli::command) passes_others: bool,
+    /// Whether an item that stays as it is gets a line.
+    pub(in crate::cli::command) names_unchanged: bool,
+    /// Fingerprints of items that changed, where one may change twice.
+    pub(super) changed_items: Option<HashSet<u64>>,
 }
 
 impl<'a> AmendTeller<'a> {
@@ -104,7 +111,14 @@ impl<'a> AmendTeller<'a> {
         is_single: bool,
     ) -> AmendTeller<'a> {
         let report = Report::new(context, "changed", is_single);
-        AmendTeller { context, collection, report, unchanged: 0, passes_others: false }
+        AmendTeller {
+            context,
+            collection,
+            report,
+            passes_others: false,
+            names_unchanged: true,
+            changed_items: None,
+        }
     }
 
     /// Reports one item.
@@ -141,14 +155,20 @@ impl<'a> AmendTeller<'a> {
         let done = format!("changed {name}: {}", escape::one_line(&keys.join(", ")));
         let planned = format!("would change {name}: {changes}");
         let flow = self.report.outcome(&record, &planned, &done);
+        if let Some(items) = &mut self.changed_items {
+            let mut hasher = DefaultHasher::new();
+            name.folded().hash(&mut hasher);
+            // As an item, it counts once.
+            self.report.summary.counts.items -= u64::from(!items.insert(hasher.finish()));
+        }
         if !self.context.printer.json && !self.report.is_dry() {
             self.context.printer.detail(&format!("  {changes}"));
         }
         flow
     }
 
-    fn unchanged(&mut self, name: &RepositoryName) -> ControlFlow<()> {
-        self.unchanged += 1;
+    /// Reports an item that stays as it is.
+    pub(super) fn unchanged(&mut self, name: &RepositoryName) -> ControlFlow<()> {
         let record = Item {
             id: Some(name.to_string()),
             outcome: Some("unchanged"),
@@ -156,10 +176,41 @@ impl<'a> AmendTeller<'a> {
             ..Item::default()
         };
         let told = format!("{name} stays as it is");
-        let flow = self.report.outcome(&record, &told, &told);
+        let flow = if self.names_unchanged || self.context.printer.json {
+            self.report.outcome(&record, &told, &told)
+        } else {
+            self.context.printer.detail(&told);
+            self.report.succeeded(Ok(()))
+        };
         self.report.summary.counts.items -= 1;
         *self.report.summary.counts.skipped.get_or_insert_default() += 1;
         flow
+    }
+
+    /// Reports a row of the document `file` that changes nothing.
+    pub(super) fn refused(
+        &mut self,
+        (file, place): (&str, Option<&RowPlace>),
+        name: Option<&RepositoryName>,
+        error: DescribedError,
+    ) -> ControlFlow<()> {
+        // What is wrong with a row of a table says its line itself.
+        let is_placed = matches!(error, DescribedError::Table(_) | DescribedError::Syntax { .. });
+        let mut failure = match error {
+            DescribedError::Correction(error) => match *error {
+                CorrectionError::Amend(error) => self.explain(error),
+                error => error.into(),
+            },
+            error => error.into(),
+        };
+        let line = match place {
+            Some(RowPlace::Line(line)) => Some(*line),
+            Some(RowPlace::Entry(_)) | None => None,
+        };
+        let place = place.filter(|_| !is_placed).map(|place| format!(", {place}"));
+        failure.message = format!("`{file}`{}: {}", place.unwrap_or_default(), failure.message);
+        let id = name.map(ToString::to_string);
+        self.report.failed_with(Item { id, line, ..Item::default() }, failure)
     }
 
     /// Why an item was not changed; of a Copy, with the place of its Original where that is known.
@@ -183,7 +234,17 @@ impl<'a> AmendTeller<'a> {
     }
 
     /// Ends the run.
-    pub(in crate::cli::command) fn finish(mut self, done: Done, failures: &Failures) -> Done {
+    pub(in crate::cli::command) fn finish(self, done: Done, failures: &Failures) -> Done {
+        self.finish_with(done, failures, None)
+    }
+
+    /// The same with the failure that refused items are to the whole run.
+    pub(super) fn finish_with(
+        mut self,
+        done: Done,
+        failures: &Failures,
+        partial: Option<Failure>,
+    ) -> Done {
         if let Err(failure) = done {
             self.report.fatal(failure);
         }
@@ -195,7 +256,7 @@ impl<'a> AmendTeller<'a> {
             _ if self.report.is_dry() => None,
             _ => Some(format!("changed {}", human::count(changed, "item"))),
         };
-        self.report.finish(End { closing, ..End::default() })
+        self.report.finish(End { partial, closing, ..End::default() })
     }
 }
 

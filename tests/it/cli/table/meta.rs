@@ -82,6 +82,30 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 1),
     },
     Row {
+        command: "meta-export",
+        before: &[],
+        well: "-c archive meta export A B",
+        bad: &[
+            ("-c archive meta export A NONE --output d.csv", 3),
+            ("-c archive meta export NONE --output d.csv", 21),
+            ("-c archive meta export --output d.csv", 2),
+        ],
+        json: Json::No,
+        purpose: Purpose::Answer,
+    },
+    Row {
+        command: "meta-import",
+        before: &[],
+        well: "-c archive meta import letters.toml",
+        bad: &[
+            ("-c archive meta import in/f --format csv", 1),
+            ("-c archive meta import missing.csv", 1),
+            ("-c archive meta import in/f", 2),
+        ],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 2),
+    },
+    Row {
         command: "meta-accept",
         before: &["edit"],
         well: "-c archive meta accept A",

@@ -1,0 +1,225 @@
+//! `urepo meta export`: the descriptions of items as one document.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use urepo::collection::Collection;
+use urepo::disk::NewFile;
+use urepo::export::metadata::{Document, DocumentFormat, MetadataFormat, Row, RowColumns};
+use urepo::identity::RepositoryName;
+use urepo::item::State;
+use urepo::sidecar::Sidecar;
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::input::is_stdin;
+use crate::cli::records::Item;
+use crate::cli::report::{End, Report};
+use crate::cli::select::{Failures, Selection};
+use crate::cli::{Done, human};
+
+/// Write the descriptions of items into one document
+///
+/// `urepo meta import` takes the document back, and changes what was corrected in it. A table, csv or tsv, has a
+/// column `identifier` and a column for each term, for each key of your own as x.KEY and for each kind of
+/// relation as relation.KIND; a term with several values has several columns. In TOML, JSON and JSON Lines a term
+/// with several values is a list. The other formats say less than the sidecar. DataCite is not read back.
+///
+/// A table is read twice, so that its columns are known. Items that are named by FILE or one by one are held in
+/// memory until then.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo meta export 11.21.02.13
+  urepo meta export --all --output descriptions.csv
+  urepo meta export --all --format bibtex > library.bib")]
+pub(super) struct Export {
+    #[command(flatten)]
+    selection: Selection,
+    /// What the document is written in [default: by the extension of the output, else toml for one item, and csv]
+    #[arg(long)]
+    format: Option<FormatName>,
+    /// Write into FILE, a new one, instead of standard output (-)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The formats of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FormatName {
+    /// [[item]] tables
+    Toml,
+    /// A list of objects
+    Json,
+    /// One JSON object a line
+    #[value(alias = "ndjson")]
+    Jsonl,
+    /// Commas, with column names in the first line
+    Csv,
+    /// Tabs, with column names in the first line
+    Tsv,
+    /// Entries for a bibliography
+    #[value(alias = "bib")]
+    Bibtex,
+    /// Dublin Core in XML, as OAI-PMH has it
+    #[value(name = "oai_dc", aliases = ["xml", "dc"])]
+    OaiDc,
+    /// DataCite 4, in JSON
+    Datacite,
+}
+
+impl FormatName {
+    /// The format that the extension of `path` means.
+    pub(super) fn of(path: &std::path::Path) -> Option<FormatName> {
+        let extension = path.extension()?.to_str()?;
+        let known = if extension.eq_ignore_ascii_case("tab") { "tsv" } else { extension };
+        FormatName::from_str(known, true).ok()
+    }
+
+    fn document(self) -> DocumentFormat {
+        match self {
+            FormatName::Toml => DocumentFormat::Toml,
+            FormatName::Json => DocumentFormat::Json,
+            FormatName::Jsonl => DocumentFormat::Jsonl,
+            FormatName::Csv => DocumentFormat::Csv,
+            FormatName::Tsv => DocumentFormat::Tsv,
+            FormatName::Bibtex => DocumentFormat::Foreign(MetadataFormat::Bibtex),
+            FormatName::OaiDc => DocumentFormat::Foreign(MetadataFormat::DublinCore),
+            FormatName::Datacite => DocumentFormat::Foreign(MetadataFormat::Datacite),
+        }
+    }
+}
+
+/// Where the document goes.
+enum Sink<'a> {
+    Stdout(&'a Context),
+    File(NewFile),
+}
+
+impl Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Done {
+        match self {
+            Sink::Stdout(context) => context.printer.exact(bytes),
+            Sink::File(file) => Ok(file.write_all(bytes)?),
+        }
+    }
+}
+
+impl Export {
+    pub(super) fn run(&self, context: &Context) -> Done {
+        if self.selection.is_empty() {
+            return Err(context.nothing_selected("meta export ITEM…"));
+        }
+        let output = self.output.as_deref().filter(|path| !is_stdin(path));
+        if context.printer.json && output.is_none() {
+            return Err(Failure::usage("the document and JSON records cannot both go to stdout")
+                .hint("add `--output FILE`, or `urepo meta get --json` for values as records"));
+        }
+        let is_list = !self.selection.is_single();
+        let usual = if is_list { FormatName::Csv } else { FormatName::Toml };
+        let named = self.format.or_else(|| FormatName::of(output?));
+        let format = named.unwrap_or(usual).document();
+        let collection = context.collection()?;
+        let mut sink = match output {
+            None => Sink::Stdout(context),
+            Some(path) => Sink::File(NewFile::new(&context.absolute(path), &context.watcher())?),
+        };
+        let failures = Failures::default();
+        let names = if format.is_table() {
+            self.selection.of(context, &collection, &failures)?.into_names()?
+        } else {
+            None
+        };
+        let mut columns = RowColumns::default();
+        let feed = |take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>| -> Done {
+            if let Some(names) = &names {
+                let _ = names.iter().cloned().try_for_each(take);
+                return Ok(());
+            }
+            let selected = self.selection.of(context, &collection, &failures)?;
+            Ok(selected.into_feed()(take)?)
+        };
+        if format.is_table() {
+            feed(&mut |name| {
+                // What cannot be read is reported where it would be written.
+                if let Ok(Some(sidecar)) = self.described(&collection, &name) {
+                    columns.add(&Row::of(&sidecar));
+                }
+                stop_if(context.interrupt.requested())
+            })?;
+        }
+        let mut report = Report::reading(context, "written", !is_list);
+        let mut document = Document::new(format, columns, is_list);
+        sink.write(&document.head())?;
+        let fed = feed(&mut |name| {
+            if context.interrupt.requested() {
+                return ControlFlow::Break(());
+            }
+            let described = self.described(&collection, &name).and_then(|found| {
+                let Some(sidecar) = found else { return Ok(None) };
+                let bytes = document.item(&sidecar).map_err(|error| {
+                    Failure::new(Exit::Failure, format!("`{name}` is not in the table"))
+                        .caused_by(error.to_string())
+                        .hint("`--format jsonl` has room for it")
+                })?;
+                Ok(Some(bytes))
+            });
+            match described {
+                Ok(None) => ControlFlow::Continue(()),
+                Ok(Some(bytes)) => {
+                    let told = sink.write(&bytes).and_then(|()| told(context, &name));
+                    report.succeeded(told)
+                }
+                Err(failure) => report.failed(name.as_str(), failure),
+            }
+        });
+        if let Err(failure) = fed {
+            report.fatal(failure);
+        }
+        let _ = report.unresolved(&failures);
+        let written = report.summary.counts.items;
+        if !context.interrupt.requested() {
+            sink.write(&document.tail())?;
+            // A document that lacks the only item is none.
+            if let (Sink::File(file), true) = (sink, is_list || written > 0) {
+                file.finish()?;
+            }
+        }
+        let to_file = output.filter(|_| is_list);
+        let closing = to_file.map(|path| {
+            format!("wrote {} into `{}`", human::count(written, "description"), path.display())
+        });
+        report.finish(End { closing, ..End::default() })
+    }
+
+    /// The sidecar of an item; nothing for a tombstone that was not asked for.
+    fn described(
+        &self,
+        collection: &Collection,
+        name: &RepositoryName,
+    ) -> Result<Option<Sidecar>, Failure> {
+        let (sidecar, _) = collection.named_item(name)?.sidecar()?;
+        if sidecar.state == State::Deleted {
+            if self.selection.names_items() {
+                return Err(urepo::amend::AmendError::Deleted { name: name.clone() }.into());
+            }
+            return Ok(None);
+        }
+        let is_wanted = self.selection.flags.state.is_none_or(|state| state == sidecar.state);
+        Ok(is_wanted.then_some(sidecar))
+    }
+}
+
+fn told(context: &Context, name: &RepositoryName) -> Done {
+    if !context.printer.json {
+        return Ok(());
+    }
+    let (id, outcome) = (Some(name.to_string()), Some("exported"));
+    context.printer.record(&Item { id, outcome, ..Item::default() })
+}
+
+fn stop_if(is_wanted: bool) -> ControlFlow<()> {
+    if is_wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}

@@ -1,0 +1,201 @@
+//! `urepo meta import`: the descriptions of many items are corrected by a document.
+
+use std::collections::HashSet;
+use std::io::{BufReader, Cursor};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use urepo::amend::Amender;
+use urepo::correction::Corrector;
+use urepo::disk::resolved;
+use urepo::import::Format;
+use urepo::import::described::{
+    DescribedRows, DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows,
+};
+
+use super::export::FormatName;
+use super::tell::{AmendTeller, with_amender};
+use crate::cli::Done;
+use crate::cli::command::table::{ReadingArgs, unknown_format};
+use crate::cli::command::transfer::OnErrorRule;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::input::{is_stdin, name_of};
+use crate::cli::select::Failures;
+
+/// A document that comes by standard input is held in memory.
+const MAX_STDIN_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Correct the descriptions of many items by a table, a bibliography or Dublin Core
+///
+/// The document is one that `urepo meta export` wrote, or one like it. A row names its item in the column
+/// `identifier`, in any spelling of the identifier, or by `path`, the source that the item was imported from. A
+/// column that is there replaces all values of its term: several columns of one name, or a list in TOML and JSON, are
+/// its values. A column that is not there, and an empty cell, leave the term as it is; with --clear-empty an empty cell
+/// removes it. Rows that are as their items change nothing.
+///
+/// A relation changes at both ends where this collection holds both Originals. All rows are checked before anything
+/// is changed: an error in one row leaves all items as they are, unless --on-error says otherwise. Several rows of
+/// one item are refused, and so are changes of Copies.
+///
+/// BibTeX and Dublin Core say less than a description does: what differs from the export of the item is changed, and
+/// the rest stays.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo meta import descriptions.csv --dry-run
+  urepo meta import list.csv --map Signatur=x.box --clear-empty
+  urepo meta import --format bibtex - < library.bib")]
+pub(super) struct Import {
+    /// The document, or standard input (-)
+    #[arg(id = "manifest", value_name = "FILE")]
+    file: PathBuf,
+    /// What the document is written in [default: by its extension]
+    #[arg(long)]
+    format: Option<FormatName>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// The directory that the paths of sources are beneath; that of FILE unless given
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// An empty cell, null or an empty list removes the values of its term
+    #[arg(long)]
+    clear_empty: bool,
+    /// What becomes of the other rows when one is refused
+    #[arg(long, value_name = "RULE", default_value = "stop")]
+    on_error: OnErrorRule,
+}
+
+/// The document, which is read twice.
+struct Source<'a> {
+    context: &'a Context,
+    path: &'a Path,
+    kind: DocumentKind,
+    /// What standard input gave.
+    bytes: Option<Vec<u8>>,
+}
+
+impl Source<'_> {
+    fn rows(&self) -> Result<DescribedRows, Failure> {
+        let name = name_of(self.path);
+        let read = match &self.bytes {
+            Some(bytes) => {
+                rows(Box::new(BufReader::new(Cursor::new(bytes.clone()))), &name, &self.kind)
+            }
+            None => rows(self.context.lines_of_file(self.path)?, &name, &self.kind),
+        };
+        read.map_err(|error| {
+            let mut failure = Failure::from(error);
+            failure.message = format!("`{name}`: {}", failure.message);
+            failure
+        })
+    }
+}
+
+impl Import {
+    pub(super) fn run(&self, context: &Context) -> Done {
+        let source = Source {
+            context,
+            path: &self.file,
+            kind: self.kind()?,
+            bytes: if is_stdin(&self.file) {
+                Some(context.read_stdin(MAX_STDIN_BYTES)?)
+            } else {
+                None
+            },
+        };
+        let collection = context.collection()?;
+        let found = source.rows()?;
+        let mut teller = AmendTeller::new(context, &collection, false);
+        teller.names_unchanged = false;
+        teller.changed_items = Some(HashSet::new());
+        let finder = ItemFinder::new(&collection, self.root(context)?);
+        let is_dry = context.global.dry_run;
+        let progress = context.progress();
+        let caller = context.caller(&*progress);
+        let amender = Amender { collection: &collection, writer: None, caller };
+        let checking = DescriptionImport {
+            finder: &finder,
+            corrector: Corrector { amender },
+            clears: self.clear_empty,
+        };
+        let checked = checking.check(found, &context.interrupt, &mut |outcome| match outcome {
+            RowOutcome::Refused { .. } => self.told(&mut teller, outcome),
+            _ if is_dry => self.told(&mut teller, outcome),
+            _ => ControlFlow::Continue(()),
+        });
+        drop(progress);
+        let stops = matches!(self.on_error, OnErrorRule::Stop) && checked.refused() > 0;
+        if is_dry || stops || context.interrupt.requested() {
+            let refusal = stops.then(|| refused(checked.refused(), checked.rows, is_dry));
+            return teller.finish_with(Ok(()), &Failures::default(), refusal);
+        }
+        let again = source.rows()?;
+        let done = with_amender(context, &collection, |amender| {
+            let import = DescriptionImport {
+                finder: &finder,
+                corrector: Corrector { amender: *amender },
+                clears: self.clear_empty,
+            };
+            let _ =
+                import.carry_out(again, &checked, &mut |outcome| self.told(&mut teller, outcome));
+            Ok(())
+        });
+        teller.finish(done, &Failures::default())
+    }
+
+    fn told(&self, teller: &mut AmendTeller<'_>, outcome: RowOutcome) -> ControlFlow<()> {
+        match outcome {
+            RowOutcome::Item(plan) => {
+                let name = plan.name.clone();
+                teller.tell(&name, Ok(*plan))
+            }
+            RowOutcome::Unchanged(name) => teller.unchanged(&name),
+            RowOutcome::Refused { place, name, error } => {
+                teller.refused((&name_of(&self.file), place.as_ref()), name.as_ref(), error)
+            }
+        }
+    }
+
+    fn kind(&self) -> Result<DocumentKind, Failure> {
+        let format = self.format.or_else(|| FormatName::of(&self.file));
+        let format = format.ok_or_else(|| unknown_format(&self.file))?;
+        let table = |format| self.reading.options(format);
+        Ok(match format {
+            FormatName::Csv => DocumentKind::Table(table(Format::Csv)?),
+            FormatName::Tsv => DocumentKind::Table(table(Format::Tsv)?),
+            FormatName::Toml => DocumentKind::Table(table(Format::Toml)?),
+            FormatName::Jsonl => DocumentKind::Table(table(Format::Jsonl)?),
+            FormatName::Json => DocumentKind::Json(table(Format::Jsonl)?),
+            FormatName::Bibtex => DocumentKind::Bibtex,
+            FormatName::OaiDc => DocumentKind::DublinCore,
+            FormatName::Datacite => {
+                return Err(Failure::usage("DataCite is not read back")
+                    .hint("`urepo meta export --format jsonl` writes what `meta import` reads"));
+            }
+        })
+    }
+
+    /// Where the paths of sources are beneath.
+    fn root(&self, context: &Context) -> Result<PathBuf, Failure> {
+        let root = match &self.root {
+            Some(root) => context.absolute(root),
+            None if is_stdin(&self.file) => context.current.clone(),
+            None => {
+                context.absolute(&self.file).parent().map(Path::to_path_buf).unwrap_or_default()
+            }
+        };
+        Ok(resolved(&root)?)
+    }
+}
+
+/// That rows are refused, and nothing was changed for them.
+fn refused(refused: u64, rows: u64, is_dry: bool) -> Failure {
+    let was = if is_dry { "would be" } else { "was" };
+    Failure::new(
+        Exit::Failure,
+        format!("{refused} of {rows} rows cannot be used; nothing {was} changed"),
+    )
+    .hint("correct what is named above, or `--on-error continue` carries out the other rows")
+}

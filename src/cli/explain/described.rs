@@ -1,0 +1,38 @@
+//! Why a document corrects no descriptions, and what to do about it.
+
+use urepo::correction::CorrectionError;
+use urepo::import::described::DescribedError;
+
+use super::Explain;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl Explain for DescribedError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Table(error) => error.explain(),
+            Self::Correction(error) => error.explain(),
+            Self::Value(error) => error.explain(),
+            Self::NotUtf8 => Failure::of(Exit::Failure, self).hint("save it as UTF-8"),
+            Self::NoItem => Failure::of(Exit::Failure, self)
+                .hint("name the item by its identifier; `urepo meta export` writes it"),
+            Self::Twice { .. } => Failure::of(Exit::Failure, self)
+                .hint("put all that changes in an item into one row"),
+            Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
+                .hint("name the item by its identifier, in a column `identifier`"),
+            Self::Several { .. } | Self::NotRead { .. } => Failure::of(Exit::Conflict, self)
+                .hint("correct it in a table: `urepo meta export --format csv` has all terms"),
+            Self::Syntax { .. } | Self::NotAnEntry(_) => Failure::of(Exit::Failure, self),
+        }
+    }
+}
+
+impl Explain for CorrectionError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Amend(error) => error.explain(),
+            Self::Relate(error) => error.explain(),
+            Self::Collection(error) => error.explain(),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Documents that describe items which are there already: tables, bibliographies and Dublin Core.
+//!
+//! [`rows`] reads a document as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds the items
+//! ([`resolve`]), compares them with the rows, checks all rows before anything changes, and carries out what
+//! differs ([`run`]). A table says whole columns. [`bibliography`] and [`dublin_core`] say less than a description
+//! does: [`foreign`] finds what was changed in them.
+
+mod bibliography;
+mod dublin_core;
+mod fault;
+mod foreign;
+mod json;
+mod resolve;
+mod run;
+
+use std::io::{BufRead, Read};
+
+use super::ImportError;
+use super::manifest::{RowFields, TableOptions, TableReader};
+use crate::adopt::bibliography::BibliographyEntry;
+use crate::correction::NewValues;
+use crate::identity::Identifier;
+use crate::sidecar::{RelationKind, Sidecar};
+
+pub use fault::{DescribedError, RowPlace};
+pub use resolve::ItemFinder;
+pub use run::{CheckedRows, DescriptionImport, RowOutcome, RowReport};
+
+/// A document that has to be held as a whole is no larger.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a document is written in.
+#[derive(Clone, Debug)]
+pub enum DocumentKind {
+    /// A table of rows, or TOML or JSON Lines with the same columns.
+    Table(TableOptions),
+    /// A list of objects with the same columns.
+    Json(TableOptions),
+    /// A bibliography.
+    Bibtex,
+    /// Descriptions in the fifteen elements of Dublin Core, in XML.
+    DublinCore,
+}
+
+/// A row: the item that it describes, and what it says of it.
+pub struct DescribedRow {
+    /// Where it stands.
+    pub place: RowPlace,
+    item: RowItem,
+    content: Content,
+}
+
+/// The item of a row.
+enum RowItem {
+    /// A text that means it.
+    Text(String),
+    /// The path of the source that it was made of.
+    Path(String),
+    /// Identifiers, the first of which that is here is its own.
+    Identifiers(Vec<Identifier>),
+}
+
+/// What a row says.
+enum Content {
+    Columns {
+        new: NewValues,
+        /// What is removed if empty cells say so.
+        emptied: NewValues,
+        /// Relations to items by the paths of their sources.
+        references: Vec<(RelationKind, String)>,
+    },
+    Entry(BibliographyEntry),
+    Elements(foreign::ForeignValues),
+}
+
+/// The rows of a document, each read when it is asked for. An error without a place ends the document.
+pub type DescribedRows =
+    Box<dyn Iterator<Item = Result<DescribedRow, (Option<RowPlace>, DescribedError)>>>;
+
+/// Reads the document that `reader` gives, called `name` in messages.
+pub fn rows(
+    reader: Box<dyn BufRead + Send>,
+    name: &str,
+    kind: &DocumentKind,
+) -> Result<DescribedRows, DescribedError> {
+    let whole = |reader: Box<dyn BufRead + Send>| {
+        let failed = |source| ImportError::Read { name: name.to_owned(), source };
+        let mut bytes = Vec::new();
+        reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            let reason = "it is larger than 64 MiB; a table or JSON Lines may be of any size";
+            return Err(failed(std::io::Error::other(reason)));
+        }
+        Ok(bytes)
+    };
+    Ok(match kind {
+        DocumentKind::Table(options) => table(reader, name, options)?,
+        DocumentKind::Json(options) => {
+            let lines = json::lines(&whole(reader)?)?;
+            table(Box::new(std::io::Cursor::new(lines)), name, options)?
+        }
+        DocumentKind::Bibtex => Box::new(bibliography::rows(&whole(reader)?)?.into_iter().map(Ok)),
+        DocumentKind::DublinCore => {
+            Box::new(dublin_core::rows(&whole(reader)?)?.into_iter().map(Ok))
+        }
+    })
+}
+
+fn table(
+    reader: Box<dyn BufRead + Send>,
+    name: &str,
+    options: &TableOptions,
+) -> Result<DescribedRows, DescribedError> {
+    let rows = TableReader::describing(reader, name.to_owned(), options)?;
+    Ok(Box::new(rows.map(|row| match row {
+        Ok(row) => {
+            let place = RowPlace::Line(row.text.line);
+            let Some(item) = item(&row.fields) else {
+                return Err((Some(place), DescribedError::NoItem));
+            };
+            match content(row.fields) {
+                Ok(content) => Ok(DescribedRow { place, item, content }),
+                Err(error) => Err((Some(place), error)),
+            }
+        }
+        Err((text, error)) => Err((text.map(|text| RowPlace::Line(text.line)), error.into())),
+    })))
+}
+
+fn item(fields: &RowFields) -> Option<RowItem> {
+    match (&fields.item, &fields.path) {
+        (Some(text), _) => Some(RowItem::Text(text.clone())),
+        (None, Some((path, _))) => Some(RowItem::Path(path.clone())),
+        (None, None) => None,
+    }
+}
+
+/// What the columns of a row say.
+fn content(fields: RowFields) -> Result<Content, DescribedError> {
+    let RowFields { metadata, conditions, relations, references, said, .. } = fields;
+    let mut new = NewValues::default();
+    for key in metadata.keys() {
+        let values = metadata.values(&key)?;
+        new.values.push((key, values));
+    }
+    for key in said.conditions {
+        new.values.push((key.to_owned(), conditions.values(key)));
+    }
+    let references: Vec<_> = references.into_iter().map(|(kind, path, _)| (kind, path)).collect();
+    let mut kinds: Vec<_> = relations.iter().map(|relation| relation.kind).collect();
+    kinds.extend(references.iter().map(|(kind, _)| kind.clone()));
+    kinds.sort();
+    kinds.dedup();
+    new.relations.extend(
+        kinds
+            .into_iter()
+            .map(|kind| (relations.of(&kind).collect(), kind))
+            .map(|(items, kind): (Vec<_>, _)| (kind, items)),
+    );
+    let mut emptied = NewValues::default();
+    for key in said.emptied_keys {
+        // Of several columns with one name, one that is filled counts.
+        if !new.values.iter().any(|(known, _)| *known == key) {
+            emptied.values.push((key, Vec::new()));
+        }
+    }
+    for kind in said.emptied_relations {
+        if !new.relations.iter().any(|(known, _)| *known == kind) {
+            emptied.relations.push((kind, Vec::new()));
+        }
+    }
+    Ok(Content::Columns { new, emptied, references })
+}
+
+impl DescribedRow {
+    /// What it says of its item, whose sidecar is given.
+    fn new_values(
+        &self,
+        sidecar: &Sidecar,
+        finder: &ItemFinder<'_>,
+        clears: bool,
+    ) -> Result<NewValues, DescribedError> {
+        match &self.content {
+            Content::Columns { new, emptied, references } => {
+                let mut new = new.clone();
+                if clears {
+                    new.values.extend(emptied.values.iter().cloned());
+                    new.relations.extend(emptied.relations.iter().cloned());
+                }
+                for (kind, path) in references {
+                    let name = finder.of_source(path)?;
+                    let mut relations = new.relations.iter_mut();
+                    if let Some((_, items)) = relations.find(|(known, _)| known == kind) {
+                        items.push(name.into());
+                    }
+                }
+                Ok(new)
+            }
+            Content::Entry(entry) => bibliography::new_values(entry, sidecar, clears),
+            Content::Elements(elements) => dublin_core::new_values(elements, sidecar, clears),
+        }
+    }
+}

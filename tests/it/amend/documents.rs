@@ -1,0 +1,239 @@
+//! Descriptions leave in documents, and come back corrected.
+
+mod faults;
+mod properties;
+mod refusals;
+
+use super::*;
+use crate::support::Ran;
+
+/// An archive with three items, and what its program says.
+struct Library {
+    world: World,
+    names: Vec<String>,
+}
+
+impl Library {
+    fn new() -> Library {
+        let world = World::new();
+        let archive = make_collection(&world.path("archive"));
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let requests = ["a", "b", "c"].map(|name| request(world.write(name, name)));
+        deposit(&archive, requests.into(), options(), &clock, |_| ()).unwrap();
+        let library = Library { names: whole_items(&archive), world };
+        library
+            .set(0, "title='=One \"two\", three' creator='Silva, Ana' creator='B & C' language=pt");
+        library.set(1, "title=Two 'abstract=A\nB' subject='a, b' subject=c x.box=7");
+        library
+            .set(2, "dc.title=Three issued=1911 rights=R access=closed access.allow=192.0.2.0/24");
+        let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);
+        library.run(&format!("relate {a} --next-edition {b}"));
+        library
+    }
+
+    /// The same archive somewhere else.
+    fn copy(&self) -> Library {
+        let world = World::new();
+        crate::support::copy_tree(&self.world.path("archive"), &world.path("archive"));
+        Library { world, names: self.names.clone() }
+    }
+
+    fn set(&self, at: usize, keys: &str) {
+        let urepo = env!("CARGO_BIN_EXE_urepo");
+        let keys = keys.replace("dc.title", "title");
+        let script = format!("{urepo} -q -c archive meta set {} {keys}", self.names[at]);
+        assert!(self.world.shell(&script).status().unwrap().success(), "{script}");
+    }
+
+    #[track_caller]
+    fn run(&self, line: &str) -> String {
+        let ran = self.world.run(&format!("-c archive {line}"));
+        ran.succeeded().to_owned() + &ran.stderr
+    }
+
+    fn import(&self, file: &str, more: &str) -> Ran {
+        self.world.run(&format!("-c archive meta import {file} {more}"))
+    }
+
+    fn text(&self, at: usize) -> String {
+        let path = self.world.path("archive").join(&self.names[at]).join("item.toml");
+        fs::read_to_string(path).unwrap()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        [0, 1, 2].map(|at| self.text(at)).into()
+    }
+
+    fn sidecar(&self, at: usize) -> Sidecar {
+        Sidecar::read(self.text(at).as_bytes()).unwrap().0
+    }
+
+    fn values(&self, at: usize, key: &str) -> Vec<String> {
+        self.sidecar(at).metadata.values(key).unwrap()
+    }
+
+    /// Replaces text in a document.
+    #[track_caller]
+    fn correct(&self, file: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.world.path(file)).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(self.world.path(file), text.replacen(from, to, 1)).unwrap();
+    }
+}
+
+/// The documents that come back, by their names.
+const FILES: [&str; 7] = ["d.toml", "d.json", "d.jsonl", "d.csv", "d.tsv", "d.bib", "d.xml"];
+
+#[test]
+fn what_comes_back_as_it_left_changes_nothing() {
+    let library = Library::new();
+    let before = library.texts();
+    for file in FILES {
+        library.run(&format!("meta export --all --output {file}"));
+        let ran = library.import(file, "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{file}");
+        let ran = library.import(file, "--clear-empty");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{file}");
+        assert_eq!(library.texts(), before, "{file}");
+    }
+    let one = format!("meta export {} --format", library.names[2]);
+    for format in ["toml", "json", "jsonl", "csv", "tsv", "bibtex", "oai_dc"] {
+        library.world.write("one", library.world.run(&format!("-c archive {one} {format}")).stdout);
+        let ran = library.import("one", &format!("--format {format}"));
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{format}");
+    }
+}
+
+#[test]
+fn what_is_corrected_in_a_document_is_all_that_changes() {
+    for file in FILES {
+        let library = Library::new();
+        library.run(&format!("meta export --all --output {file}"));
+        let before = library.texts();
+        library.correct(file, "Two", "Zwei");
+        library.correct(file, "Silva, Ana", "Souza, Ana");
+        let planned = library.import(file, "--dry-run");
+        assert!(planned.succeeded().contains("title: \"Two\" -> \"Zwei\""), "{}", planned.stdout);
+        assert_eq!(library.texts(), before, "{file}");
+        let ran = library.import(file, "");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("changed 2 items\n"), "{}", ran.stderr);
+        assert_eq!(library.text(2), before[2], "{file}");
+        assert_eq!(library.values(1, "title"), ["Zwei"], "{file}");
+        assert_eq!(library.values(0, "creator"), ["Souza, Ana", "B & C"], "{file}");
+        for (at, from, to) in [(0, "Silva, Ana", "Souza, Ana"), (1, "Two", "Zwei")] {
+            let date = |line: &&str| {
+                !["timestamp", "described", "sha256"].iter().any(|it| line.starts_with(it))
+            };
+            let expected = before[at].replacen(from, to, 1);
+            let lines = |text: &str| text.lines().filter(date).collect::<Vec<_>>().join("\n");
+            assert_eq!(lines(&library.text(at)), lines(&expected), "{file}");
+        }
+        assert_eq!(library.import(file, "").stderr, "nothing to change\n", "{file}");
+    }
+}
+
+#[test]
+fn columns_that_are_there_replace_and_empty_cells_leave() {
+    let library = Library::new();
+    let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);
+    let table = format!(
+        "IDENTIFIER;Título;subject|;x.box;publisher;relation.next_edition\n\
+         {a};;maps|sea;;Press;\n{b};New;;;;\n"
+    );
+    library.world.write("t.csv", &table);
+    assert!(library.import("t.csv", "").stderr.contains("changed 2 items"));
+    assert_eq!(library.values(0, "subject"), ["maps", "sea"]);
+    assert_eq!(library.values(0, "publisher"), ["Press"]);
+    assert_eq!(library.values(0, "title"), ["=One \"two\", three"]);
+    assert_eq!(library.values(1, "title"), ["New"]);
+    assert_eq!(library.values(1, "subject"), ["a, b", "c"]);
+    assert_eq!(library.values(1, "x.box"), ["7"]);
+    assert!(library.import("t.csv", "--clear-empty").stderr.contains("changed 2 items"));
+    assert_eq!(library.values(0, "title"), [""; 0]);
+    assert_eq!(library.values(1, "subject"), [""; 0]);
+    assert_eq!(library.values(1, "x.box"), [""; 0]);
+    assert_eq!(library.values(1, "abstract"), ["A\nB"], "it has no column");
+    assert!(library.sidecar(0).relations.is_empty() && library.sidecar(1).relations.is_empty());
+    let list = format!("[{{\"identifier\": \"{a}\", \"publisher\": [], \"title\": null}}]");
+    library.world.write("t.json", list);
+    assert_eq!(library.import("t.json", "").stderr, "nothing to change\n");
+    library.import("t.json", "--clear-empty").succeeded();
+    assert_eq!(library.values(0, "publisher"), [""; 0]);
+}
+
+#[test]
+fn an_item_is_named_in_any_way() {
+    let library = Library::new();
+    let [a, _, c] = [0, 1, 2].map(|at| &library.names[at]);
+    let end = a.rsplit_once('/').unwrap().1;
+    let table = format!("identifier,title\n{end},A\nhttp://urlib.net/{c},C\n");
+    library.world.write("t.csv", table);
+    library.import("t.csv", "").succeeded();
+    assert_eq!(
+        (library.values(0, "title"), library.values(2, "title")),
+        (vec!["A".into()], vec!["C".into()])
+    );
+    let aliased = "83LX3pFwXQZeBBx/65ij";
+    library.set(1, &format!("identifier={aliased}"));
+    library.run("index");
+    library.world.write("t.csv", format!("ibip,title\n{aliased},B\n"));
+    library.import("t.csv", "").succeeded();
+    assert_eq!(library.values(1, "title"), ["B"]);
+    library.world.write("in/x", "x");
+    library.world.write("in/y", "y");
+    library.world.write("in/m.csv", "path,title\nx,X\ny,Y\n");
+    let made = library.run("import --manifest in/m.csv");
+    let x = made.lines().find(|line| line.ends_with("/x")).unwrap().split('\t').next().unwrap();
+    library.world.write("in/m.csv", "path,title\nx,New\ny,Y\n");
+    let ran = library.import("in/m.csv", "--dry-run");
+    assert_eq!(ran.succeeded(), format!("would change {x}: title: \"X\" -> \"New\"\n"));
+    // Another source of the same path: it is not clear which item is meant.
+    library.world.write("in/x", "another x");
+    library.run("import in");
+    let ran = library.import("in/m.csv", "");
+    assert!(ran.stderr.contains("line 2: 2 items were made of `x`"), "{}", ran.stderr);
+}
+
+#[test]
+fn relations_change_at_both_ends() {
+    let library = Library::new();
+    let [a, b, c] = [0, 1, 2].map(|at| &library.names[at]);
+    library.run("meta export --all --output d.csv");
+    // In the row of A.
+    library.correct("d.csv", &format!(",{b},"), &format!(",{c},"));
+    let planned = library.import("d.csv", "--dry-run").stdout;
+    assert_eq!(planned.lines().count(), 3, "{planned}");
+    let ran = library.import("d.csv", "");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let related = |at: usize| library.sidecar(at).relations.table().to_string();
+    assert_eq!(related(0), format!("next_edition = \"{c}\"\n"));
+    assert_eq!(related(1), "");
+    assert_eq!(related(2), format!("previous_edition = \"{a}\"\n"));
+    // The row of B still says that it follows A.
+    let ran = library.import("d.csv", "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains(&format!("its `next_edition` is `{c}` already")), "{}", ran.stderr);
+}
+
+#[test]
+fn a_document_comes_by_standard_input() {
+    let library = Library::new();
+    let urepo = env!("CARGO_BIN_EXE_urepo");
+    let script = format!(
+        "{urepo} -c archive meta export --all --format jsonl | sed s/Two/Zwei/ | \
+         {urepo} -c archive meta import --format jsonl -"
+    );
+    assert!(library.world.shell(&script).status().unwrap().success());
+    assert_eq!(library.values(1, "title"), ["Zwei"]);
+}
+
+#[test]
+fn a_document_replaces_no_file() {
+    let library = Library::new();
+    library.world.write("d.csv", "mine");
+    let ran = library.world.run("-c archive meta export --all --output d.csv");
+    assert_eq!(ran.code, 1);
+    assert_eq!(fs::read_to_string(library.world.path("d.csv")).unwrap(), "mine");
+    assert_eq!(library.world.run("-c archive meta export --all --json").code, 2);
+}
