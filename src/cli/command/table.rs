@@ -54,11 +54,8 @@ enum EncodingName {
     /// UTF-16, higher byte first
     #[value(name = "utf-16be")]
     Utf16Be,
-    /// ISO 8859-1
-    #[value(name = "latin-1")]
-    Latin1,
-    /// Western European code page of Windows
-    #[value(name = "windows-1252")]
+    /// Western European code page of Windows, of which Latin-1 is a part
+    #[value(name = "windows-1252", alias = "latin-1")]
     Windows1252,
 }
 
@@ -93,7 +90,6 @@ impl ReadingArgs {
             EncodingName::Utf8 => Encoding::Utf8,
             EncodingName::Utf16Le => Encoding::Utf16Le,
             EncodingName::Utf16Be => Encoding::Utf16Be,
-            EncodingName::Latin1 => Encoding::Latin1,
             EncodingName::Windows1252 => Encoding::Windows1252,
         });
         Ok(TableOptions { format, delimiter: self.delimiter, encoding, columns })

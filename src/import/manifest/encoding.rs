@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
+use encoding_rs::DecoderResult;
+
 /// How the characters of a table are written as bytes. A byte order mark takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
@@ -11,23 +13,12 @@ pub enum Encoding {
     Utf16Le,
     /// UTF-16, the higher byte first.
     Utf16Be,
-    /// ISO 8859-1.
-    Latin1,
-    /// Code page 1252 of Windows, which has quotation marks and dashes besides Latin-1.
+    /// Code page 1252 of Windows, which has all characters of Latin-1, quotation marks and dashes besides.
     Windows1252,
 }
 
-/// Bytes 0x80 to 0x9F of code page 1252. The five unassigned ones are control characters, as in the WHATWG's table.
-const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
-    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
-];
-
 /// The mark of UTF-8, without its meaning as an order of bytes.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// Bytes that are decoded at a time.
-const PIECE_BYTES: usize = 16 * 1024;
 
 /// A text as UTF-8.
 pub(super) struct DecodedText {
@@ -55,109 +46,77 @@ pub(super) fn decoded(
         _ => (0, asked.unwrap_or(Encoding::Utf8)),
     };
     let rest = Cursor::new(head.split_off(mark)).chain(reader);
-    Ok(Ok(if encoding == Encoding::Utf8 {
-        DecodedText { reader: Box::new(rest), is_converted: false }
-    } else {
-        let decoder = Decoder::new(Box::new(rest), encoding);
-        DecodedText { reader: Box::new(BufReader::new(decoder)), is_converted: true }
-    }))
+    let encoding = match encoding {
+        Encoding::Utf8 => {
+            return Ok(Ok(DecodedText { reader: Box::new(rest), is_converted: false }));
+        }
+        Encoding::Utf16Le => encoding_rs::UTF_16LE,
+        Encoding::Utf16Be => encoding_rs::UTF_16BE,
+        Encoding::Windows1252 => encoding_rs::WINDOWS_1252,
+    };
+    let decoder = Decoder::new(Box::new(rest), encoding);
+    Ok(Ok(DecodedText { reader: Box::new(BufReader::new(decoder)), is_converted: true }))
 }
 
 /// The characters that `bytes` are in code page 1252.
 pub(super) fn from_windows_1252(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| windows_1252(*byte)).collect()
+    encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-fn windows_1252(byte: u8) -> char {
-    match byte {
-        0x80..=0x9f => WINDOWS_1252[usize::from(byte - 0x80)],
-        _ => char::from(byte),
-    }
-}
+/// Half a surrogate pair as UTF-8 would have it, which no text has.
+const NOT_A_CHARACTER: [u8; 3] = [0xed, 0xa0, 0x80];
 
 /// Turns the bytes of an encoding into those of UTF-8, piece by piece.
 ///
-/// Half a surrogate pair becomes bytes that UTF-8 does not have: the row that has it is refused, not the table.
+/// What is not a character becomes bytes that UTF-8 does not have: the row that has it is refused, not the table.
 struct Decoder {
     reader: Box<dyn BufRead + Send>,
-    encoding: Encoding,
-    /// The first byte of a unit of UTF-16, and the first unit of a pair.
-    byte: Option<u8>,
-    high: Option<u16>,
+    state: encoding_rs::Decoder,
     decoded: Vec<u8>,
     given: usize,
+    is_at_end: bool,
 }
 
 impl Decoder {
-    fn new(reader: Box<dyn BufRead + Send>, encoding: Encoding) -> Decoder {
-        Decoder { reader, encoding, byte: None, high: None, decoded: Vec::new(), given: 0 }
+    fn new(reader: Box<dyn BufRead + Send>, encoding: &'static encoding_rs::Encoding) -> Decoder {
+        let state = encoding.new_decoder_without_bom_handling();
+        Decoder { reader, state, decoded: Vec::new(), given: 0, is_at_end: false }
     }
 
-    /// Decodes the next piece; `false` at the end.
-    fn refill(&mut self) -> io::Result<bool> {
-        self.decoded.clear();
+    /// Decodes the next piece, which may end within a character.
+    fn refill(&mut self) -> io::Result<()> {
+        let mut piece = self.reader.fill_buf()?;
+        self.is_at_end = piece.is_empty();
+        let (length, mut end) = (piece.len(), 0);
+        // A byte becomes three at most, and each call may add a character of the last piece.
+        self.decoded.resize(3 * length + 16, 0);
+        loop {
+            let into = &mut self.decoded[end..];
+            let (result, read, written) =
+                self.state.decode_to_utf8_without_replacement(piece, into, self.is_at_end);
+            piece = &piece[read..];
+            end += written;
+            match result {
+                DecoderResult::InputEmpty => break,
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(..) => {
+                    self.decoded.splice(end..end, NOT_A_CHARACTER);
+                    end += NOT_A_CHARACTER.len();
+                }
+            }
+            self.decoded.resize(end + 3 * piece.len() + 16, 0);
+        }
+        self.decoded.truncate(end);
         self.given = 0;
-        let buffer = self.reader.fill_buf()?;
-        let piece = buffer[..buffer.len().min(PIECE_BYTES)].to_vec();
-        self.reader.consume(piece.len());
-        for byte in &piece {
-            match self.encoding {
-                Encoding::Utf8 => self.decoded.push(*byte),
-                Encoding::Latin1 => self.push(char::from(*byte)),
-                Encoding::Windows1252 => self.push(windows_1252(*byte)),
-                Encoding::Utf16Le | Encoding::Utf16Be => self.push_byte(*byte),
-            }
-        }
-        if piece.is_empty() {
-            if let Some(high) = self.high.take() {
-                self.push_lone(high);
-            }
-            if self.byte.take().is_some() {
-                self.decoded.push(0xff);
-            }
-        }
-        Ok(!piece.is_empty() || !self.decoded.is_empty())
-    }
-
-    fn push(&mut self, character: char) {
-        self.decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-    }
-
-    fn push_byte(&mut self, byte: u8) {
-        let Some(first) = self.byte.take() else {
-            self.byte = Some(byte);
-            return;
-        };
-        let unit = match self.encoding {
-            Encoding::Utf16Be => u16::from_be_bytes([first, byte]),
-            _ => u16::from_le_bytes([first, byte]),
-        };
-        if let Some(high) = self.high.take() {
-            if let Some(Ok(character)) = char::decode_utf16([high, unit]).next() {
-                return self.push(character);
-            }
-            self.push_lone(high);
-        }
-        match char::from_u32(u32::from(unit)) {
-            Some(character) => self.push(character),
-            None if unit < 0xdc00 => self.high = Some(unit),
-            None => self.push_lone(unit),
-        }
-    }
-
-    fn push_lone(&mut self, unit: u16) {
-        let [high, low] = unit.to_be_bytes();
-        let middle = 0x80 | ((high & 0x0f) << 2) | (low >> 6);
-        self.decoded.extend([0xe0 | (high >> 4), middle, 0x80 | (low & 0x3f)]);
+        self.reader.consume(length);
+        Ok(())
     }
 }
 
 impl Read for Decoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.decoded.len() {
-            if !self.refill()? {
-                return Ok(0);
-            }
+        while self.given == self.decoded.len() && !self.is_at_end {
+            self.refill()?;
         }
         let waiting = &self.decoded[self.given..];
         let length = waiting.len().min(buffer.len());
@@ -195,7 +154,6 @@ mod tests {
         assert_eq!(read(utf16(&marked, u16::to_le_bytes), asked), text.as_bytes());
         assert_eq!(read(utf16(&marked, u16::to_be_bytes), asked), text.as_bytes());
         assert_eq!(read(b"a\xe7\xe3o \x97 \x93".to_vec(), asked), "ação — “".as_bytes());
-        assert_eq!(read(b"\xe7\x97".to_vec(), Some(Encoding::Latin1)), "ç\u{97}".as_bytes());
         assert_eq!(read(b"\xe7".to_vec(), None), b"\xe7", "for its row to be refused");
     }
 
@@ -207,7 +165,7 @@ mod tests {
             assert!(std::str::from_utf8(&read).is_err(), "{units:x?}");
         }
         let odd = read(b"a\0b".to_vec(), Some(Encoding::Utf16Le));
-        assert_eq!(odd, b"a\xff");
+        assert_eq!(odd, [b"a", &NOT_A_CHARACTER[..]].concat());
         let found = |bytes: &'static [u8]| decoded(Box::new(bytes), None).unwrap().err();
         assert_eq!(found(b"p\0a\0"), Some(Encoding::Utf16Le));
         assert_eq!(found(b"\0p\0a"), Some(Encoding::Utf16Be));
