@@ -24,6 +24,7 @@ mod select;
 mod shell;
 mod stalls;
 mod table;
+mod usage;
 mod when;
 mod who;
 
@@ -74,19 +75,10 @@ fn refuse(error: &clap::Error) -> Exit {
     let is_json = std::env::args_os().any(|word| word == "--json");
     let printer =
         Printer::new(Verbosity::Normal, is_json, anstream::ColorChoice::Auto, Purpose::Answer);
-    // Without styles: the arguments in it may contain escape sequences, too.
-    let text = error.render().to_string();
-    let text = text.trim_end();
-    let message = text.strip_prefix("error: ");
-    match (is_json, message) {
-        (true, _) => {
-            let lines = message.unwrap_or(text).lines().take_while(|line| !line.is_empty());
-            let lines: Vec<_> = lines.map(str::trim).collect();
-            printer.failure(&Failure::usage(lines.join(" ")));
-        }
-        (false, Some(message)) => printer.usage(message),
+    match usage::failure(error) {
+        Some(failure) => printer.failure(&failure),
         // The help, where the command is missing.
-        (false, None) => printer.excerpt(text),
+        None => printer.excerpt(error.render().to_string().trim_end()),
     }
     exit
 }

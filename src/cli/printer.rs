@@ -244,11 +244,6 @@ impl Printer {
         self.say(&format!("{ERROR}error:{ERROR:#} {}", escape::one_line(text)));
     }
 
-    /// Reports arguments that are not understood, over several lines.
-    pub(crate) fn usage(&self, text: &str) {
-        self.say(&format!("{ERROR}error:{ERROR:#} {}", escape::lines(text)));
-    }
-
     /// Reports a failure on stderr: lines for people, one record with `--json`.
     pub(crate) fn failure(&self, failure: &Failure) {
         if failure.silent {

@@ -355,7 +355,7 @@ mod tests {
         ["all", "items-from", "items-from0", "prefix", "since", "state", "until"];
 
     /// Commands that are about items and lack selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 12] = [
+    const EXCEPTIONS: [(&str, &str); 11] = [
         ("adopt", "its --state is that of items that do not say it"),
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
@@ -365,7 +365,6 @@ mod tests {
         ("purge", "what is in the trash, by its age"),
         ("relate", "one item and what it is related to"),
         ("repair", "its --state is that of an item whose sidecar is lost"),
-        ("resolve", "URLs"),
         ("restore", "what is in the trash"),
         ("status", "whole collections"),
     ];
@@ -376,7 +375,7 @@ mod tests {
             let path = format!("{path} {}", part.get_name()).trim().to_owned();
             commands(part, &path, found);
             let names =
-                part.get_arguments().flat_map(|it| it.get_value_names().unwrap_or_default());
+                part.get_positionals().flat_map(|it| it.get_value_names().unwrap_or_default());
             let takes_items = names.into_iter().any(|name| name.contains("ITEM"));
             let longs = part.get_arguments().filter_map(clap::Arg::get_long);
             let mut flags: Vec<_> =

@@ -9,15 +9,18 @@ use crate::cli::printer::Printer;
 mod formats;
 mod page;
 mod roff;
+mod view;
 
-/// Print a page of the manual
+/// Show a page of the manual
 ///
-/// A command has a page, and so have the files urepo.toml and item.toml.
+/// A command has a page, and so have the files urepo.toml and item.toml. On a terminal the page is formatted by
+/// man(1) or, where there is none, shown as plain text in the PAGER. Otherwise its source is printed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  urepo man new | man -l -
-  urepo man item.toml | man -l -")]
+  urepo man new
+  urepo man item.toml
+  urepo man meta-set > urepo-meta-set.1")]
 pub(crate) struct Man {
     /// The command or the file; urepo itself unless given
     #[arg(value_name = "COMMAND|FILE")]
@@ -48,6 +51,9 @@ impl Man {
                 },
             },
         };
+        if printer.stdout_is_terminal() {
+            return view::show(&text, printer);
+        }
         printer.payload(text.as_bytes())
     }
 }

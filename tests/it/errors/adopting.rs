@@ -38,12 +38,8 @@ hint: leave `--host` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
 
 "#]]);
     refuses(&world, "adopt tree --port 8080", 2).tells(str![[r#"
-error: the following required arguments were not provided:
-  --host <FQDN>
-
-Usage: urepo adopt --host <FQDN> --port <PORT> <ROOT>
-
-For more information, try '--help'.
+error: `--host <FQDN>` is missing
+hint: `urepo help adopt` says how it is used
 
 "#]]);
     refuses(&world, "adopt tree --host localhost", 1).tells(str![[r#"
@@ -54,10 +50,8 @@ hint: a host is fully qualified, such as archive.example.org
 
 "#]]);
     refuses(&world, "adopt tree --state deleted", 2).tells(str![[r#"
-error: invalid value 'deleted' for '--state <STATE>'
-  [possible values: original, copy]
-
-For more information, try '--help'.
+error: `deleted` is not a value of `--state <STATE>`
+hint: the values are `original`, `copy`
 
 "#]]);
 }

@@ -76,9 +76,7 @@ hint: leave the port away for 80, the port of the Web
 
 "#]]);
     init("--port http", 2).tells(str![[r#"
-error: invalid value 'http' for '--port <PORT>': invalid digit found in string
-
-For more information, try '--help'.
+error: `http` is not a value of `--port <PORT>`: invalid digit found in string
 
 "#]]);
     init("--ip 192.0.2.7 --ip-port 65536", 1).tells(str![[r#"
@@ -87,15 +85,11 @@ hint: leave the port away for 80, the port of the Web
 
 "#]]);
     init("--ip 192.0.2", 2).tells(str![[r#"
-error: invalid value '192.0.2' for '--ip <IP>': invalid IP address syntax
-
-For more information, try '--help'.
+error: `192.0.2` is not a value of `--ip <IP>`: invalid IP address syntax
 
 "#]]);
     init("--granularity 7", 2).tells(str![[r#"
-error: invalid value '7' for '--granularity <GRANULARITY>': invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
-
-For more information, try '--help'.
+error: `7` is not a value of `--granularity <GRANULARITY>`: invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
 
 "#]]);
 }
@@ -118,15 +112,11 @@ hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses(&world, "-c archive list --since 2026-02-30", 2).tells(str![[r#"
-error: invalid value '2026-02-30' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
-
-For more information, try '--help'.
+error: `2026-02-30` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
 
 "#]]);
     refuses(&world, "-c archive list --since 22/11/2026", 2).tells(str![[r#"
-error: invalid value '22/11/2026' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
-
-For more information, try '--help'.
+error: `22/11/2026` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
 
 "#]]);
 }
@@ -149,9 +139,7 @@ hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses(&world, "-c archive list --prefix archive", 2).tells(str![[r#"
-error: invalid value 'archive' for '--prefix <PREFIX>': invalid prefix `archive`
-
-For more information, try '--help'.
+error: `archive` is not a value of `--prefix <PREFIX>`: invalid prefix `archive`
 
 "#]]);
     refuses(&world, "-c archive show nonsense", 21).tells(str![[r#"

@@ -27,15 +27,11 @@ hint: `urepo relate ONE --next-edition TWO --unlink` removes that first
 
 "#]]);
     refuses("relate ONE --translation pt", 2).tells(str![[r#"
-error: invalid value 'pt' for '--translation <TAG=ITEM>': expected TAG=ITEM, such as pt-BR=11.21.02.13
-
-For more information, try '--help'.
+error: `pt` is not a value of `--translation <TAG=ITEM>`: expected TAG=ITEM, such as pt-BR=11.21.02.13
 
 "#]]);
     refuses("relate ONE --relation review=TWO", 2).tells(str![[r#"
-error: invalid value 'review=TWO' for '--relation <x.KEY=ITEM>': expected x.KEY=ITEM, such as x.review=11.21.02.13
-
-For more information, try '--help'.
+error: `review=TWO` is not a value of `--relation <x.KEY=ITEM>`: expected x.KEY=ITEM, such as x.review=11.21.02.13
 
 "#]]);
     refuses("relate ONE --unlink", 2).tells(str![[r#"

@@ -79,9 +79,8 @@ caused by: Not a directory (os error 20)
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "new", ""], 2).tells(str![[r#"
-error: a value is required for '[PATH]...' but none was supplied
-
-For more information, try '--help'.
+error: `[PATH]...` needs a value
+hint: `urepo --help` lists the commands and options
 
 "#]]);
 }

@@ -50,7 +50,7 @@ Commands:
   doctor       Show the identifier distributors, the clock and temporary files
   config       Show each setting and where it comes from
   completions  Print a completion script for a shell
-  man          Print a page of the manual
+  man          Show a page of the manual
   help         Print this message or the help of the given subcommand(s)
 
 Options:
@@ -81,64 +81,40 @@ Global options:
 fn that_is_wrong() {
     let world = world_with_file();
     refuses(&world, "frobnicate", 2).tells(str![[r#"
-error: unrecognized subcommand 'frobnicate'
-
-Usage: urepo [OPTIONS] <COMMAND>
-
-For more information, try '--help'.
+error: there is no command `frobnicate`
+hint: `urepo --help` lists the commands and options
 
 "#]]);
     refuses(&world, "list --colour", 2).tells(str![[r#"
-error: unexpected argument '--colour' found
-
-  tip: a similar argument exists: '--color'
-
-Usage: urepo list --color <WHEN> [ITEM]...
-
-For more information, try '--help'.
+error: unknown option `--colour`
+hint: did you mean `--color`?
 
 "#]]);
     refuses(&world, "init archive2", 2).tells(str![[r#"
-error: the following required arguments were not provided:
-  --host <FQDN>
-
-Usage: urepo init --host <FQDN> <ROOT>
-
-For more information, try '--help'.
+error: `--host <FQDN>` is missing
+hint: `urepo help init` says how it is used
 
 "#]]);
     refuses(&world, "-q -v list", 2).tells(str![[r#"
-error: the argument '--quiet' cannot be used with '--verbose...'
-
-Usage: urepo --quiet <COMMAND>
-
-For more information, try '--help'.
+error: `--quiet` cannot be used with `--verbose...`
+hint: `urepo --help` lists the commands and options
 
 "#]]);
     refuses(&world, "list -j 0", 2).tells(str![[r#"
-error: invalid value '0' for '--jobs <N>': expected a number from 1 to 1024
-
-For more information, try '--help'.
+error: `0` is not a value of `--jobs <N>`: expected a number from 1 to 1024
 
 "#]]);
     refuses(&world, "list --lock-wait soon", 2).tells(str![[r#"
-error: invalid value 'soon' for '--lock-wait <TIME>': expected a number and a unit, such as 30s, 5m, 4h or 30d
-
-For more information, try '--help'.
+error: `soon` is not a value of `--lock-wait <TIME>`: expected a number and a unit, such as 30s, 5m, 4h or 30d
 
 "#]]);
     refuses(&world, "list --long -0", 2).tells(str![[r#"
-error: the argument '--long' cannot be used with '--null'
-
-Usage: urepo list --long [ITEM]...
-
-For more information, try '--help'.
+error: `--long` cannot be used with `--null`
+hint: `urepo help list` says how it is used
 
 "#]]);
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
-error: invalid value 'Lost' for '--state <STATE>': `Lost` is no state; expected `Original`, `Copy` or `Deleted`
-
-For more information, try '--help'.
+error: `Lost` is not a value of `--state <STATE>`: `Lost` is no state; expected `Original`, `Copy` or `Deleted`
 
 "#]]);
 }
@@ -147,28 +123,18 @@ For more information, try '--help'.
 fn of_commands_that_is_wrong() {
     let world = world_with_file();
     refuses(&world, "new a.txt --init", 2).tells(str![[r#"
-error: the following required arguments were not provided:
-  --host <FQDN>
-
-Usage: urepo new --init --host <FQDN> <PATH>...
-
-For more information, try '--help'.
+error: `--host <FQDN>` is missing
+hint: `urepo help new` says how it is used
 
 "#]]);
     refuses(&world, "new a.txt --host archive.example.org", 2).tells(str![[r#"
-error: the following required arguments were not provided:
-  --init
-
-Usage: urepo new --host <FQDN> --init <PATH>...
-
-For more information, try '--help'.
+error: `--init` is missing
+hint: `urepo help new` says how it is used
 
 "#]]);
     refuses(&world, "new a.txt --links perhaps", 2).tells(str![[r#"
-error: invalid value 'perhaps' for '--links <RULE>'
-  [possible values: keep, follow, error]
-
-For more information, try '--help'.
+error: `perhaps` is not a value of `--links <RULE>`
+hint: the values are `keep`, `follow`, `error`
 
 "#]]);
     refuses(&world, "-c archive mint --count 0", 2).tells(str![[r#"
@@ -192,12 +158,8 @@ hint: `urepo --help` lists the commands
 
 "#]]);
     refuses(&world, "completions tcsh", 2).tells(str![[r#"
-error: invalid value 'tcsh' for '<SHELL>'
-  [possible values: bash, elvish, fish, powershell, zsh]
-
-  tip: a similar value exists: 'zsh'
-
-For more information, try '--help'.
+error: `tcsh` is not a value of `<SHELL>`
+hint: did you mean `zsh`?
 
 "#]]);
 }
@@ -246,4 +208,49 @@ fn with_json() {
 {"error":{"causes":[],"code":10,"hint":"`urepo init [WORLD]/nowhere --host FQDN` makes one","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"type":"error","version":1}
 
 "#]]);
+}
+
+/// What a hint says to type can be typed where a path has a space and a quotation mark.
+#[test]
+fn hints_are_quoted_for_the_shell() {
+    let world = World::new();
+    world.write("a.txt", "alpha");
+    let place = "ana's archive";
+    let run = |words: &[&str]| world.run_args(words);
+    assert_eq!(run(&["init", place, "--host", "archive.example.org"]).code, 0);
+    let name = run(&["-c", place, "new", "a.txt"]).line();
+    world.write(&format!("{place}/{name}/doc/a.txt"), "damage");
+    std::fs::create_dir(world.path("no archive, ana's")).unwrap();
+    let mut found = 0;
+    for words in [
+        &["-c", "no archive, ana's", "list"][..],
+        &["init", place, "--host", "archive.example.org"],
+        &["init", "ana's archive/inner", "--host", "archive.example.org"],
+        &["-c", place, "new", "--each", "a.txt", "ana's missing file"],
+        &["-c", place, "copy", "--all", "--to", "no archive, ana's"],
+        &["-c", place, "verify"],
+        &["-c", place, "cat", &name],
+        &["-c", "ana's missing archive", "show", &name],
+        &["-c", place, "export", &name, "--to", "a.txt/ana's"],
+        &["verify", place, "no archive, ana's"],
+    ] {
+        let ran = run(words);
+        assert_ne!(ran.code, 0, "{words:?}");
+        let hints = ran.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
+        for command in hints.flat_map(|hint| hint.split('`').skip(1).step_by(2).collect::<Vec<_>>())
+        {
+            if !command.contains("ana") {
+                continue;
+            }
+            found += 1;
+            // Each word on a line, as a shell reads them.
+            let mut shell = world.shell(&format!("printf '%s\\n' {command}"));
+            let output = shell.output().unwrap();
+            let read = String::from_utf8(output.stdout).unwrap();
+            let is_whole = |line: &str| line.ends_with("ana's") || line.contains("ana's ");
+            let line = read.lines().find(|line| line.contains("ana"));
+            assert!(output.status.success() && line.is_some_and(is_whole), "{command}: {read}");
+        }
+    }
+    assert!(found > 3, "{found}");
 }
