@@ -2,10 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
@@ -42,6 +43,7 @@ pub(crate) struct Context {
     pub(crate) interrupt: Interrupt,
     pub(crate) agent: Agent,
     pub(crate) current: PathBuf,
+    ctrl_c: Mutex<CtrlC>,
     stalls: Arc<Stalls>,
     unlogged: Arc<Unlogged>,
 }
@@ -60,6 +62,7 @@ impl Context {
             max_wait,
         };
         let config = Config::load(&given, |name| std::env::var_os(name), &config::files())?;
+        let stop = catch_signals().map_err(|error| deaf(&error))?;
         let current = std::env::current_dir().map_err(|error| {
             Failure::new(Exit::Failure, "cannot find the current directory")
                 .caused_by(error.to_string())
@@ -71,11 +74,21 @@ impl Context {
             global,
             config,
             clock: SystemClock,
-            interrupt: catch_signals()?,
+            interrupt: Interrupt::from_flag(Arc::clone(&stop)),
+            ctrl_c: Mutex::new(CtrlC::catch(stop).map_err(|error| deaf(&error))?),
             agent: agent(command, machine_id),
             current,
             unlogged: Arc::default(),
         })
+    }
+
+    /// Calls `work` while another program has the terminal, whose Ctrl-C is then not meant for urepo.
+    pub(crate) fn without_ctrl_c<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+        let mut ctrl_c = self.ctrl_c.lock().unwrap_or_else(PoisonError::into_inner);
+        ctrl_c.ignore();
+        let done = work();
+        *ctrl_c = CtrlC::catch(Arc::clone(&ctrl_c.stop)).map_err(|error| deaf(&error))?;
+        Ok(done)
     }
 
     /// The collection that is meant: named, or around the current directory.
@@ -266,23 +279,47 @@ pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {
     Printer::new(verbosity, global.json, color, purpose)
 }
 
-/// The first signal asks for a stop at the next safe point, the second ends the process at once.
-fn catch_signals() -> Result<Interrupt, Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    let deaf = |error: std::io::Error| {
-        Failure::new(Exit::Failure, "cannot listen for signals").caused_by(error.to_string())
-    };
+/// The first signal asks for a stop at the next safe point, the second ends the process at once. Gives the flag
+/// that the first one sets.
+fn catch_signals() -> std::io::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
     // A write beyond the limit on the size of files is to fail, naming its file, instead of ending the
     // process without a word.
-    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(deaf)?;
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let code = i32::from(Exit::Interrupted.code());
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(deaf)?;
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGHUP] {
+        catch(signal, &stop)?;
     }
-    Ok(Interrupt::from_flag(flag))
+    Ok(stop)
+}
+
+fn catch(signal: i32, stop: &Arc<AtomicBool>) -> std::io::Result<[SigId; 2]> {
+    let code = i32::from(Exit::Interrupted.code());
+    let second = signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(stop))?;
+    Ok([second, signal_hook::flag::register(signal, Arc::clone(stop))?])
+}
+
+fn deaf(error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Failure, "cannot listen for signals").caused_by(error.to_string())
+}
+
+/// What Ctrl-C does.
+struct CtrlC {
+    stop: Arc<AtomicBool>,
+    actions: [SigId; 2],
+}
+
+impl CtrlC {
+    fn catch(stop: Arc<AtomicBool>) -> std::io::Result<CtrlC> {
+        Ok(CtrlC { actions: catch(signal_hook::consts::SIGINT, &stop)?, stop })
+    }
+
+    /// Without actions the signal does nothing. Programs that urepo starts have its default.
+    fn ignore(&self) {
+        for action in self.actions {
+            signal_hook::low_level::unregister(action);
+        }
+    }
 }
 
 fn agent(command: &str, machine_id: Option<String>) -> Agent {

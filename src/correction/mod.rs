@@ -27,6 +27,16 @@ pub struct NewValues {
     pub relations: Vec<(RelationKind, Vec<Identifier>)>,
 }
 
+impl NewValues {
+    /// Adds an item to those of a kind of relation.
+    pub fn relate(&mut self, kind: RelationKind, to: Identifier) {
+        match self.relations.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, items)) => items.push(to),
+            None => self.relations.push((kind, vec![to])),
+        }
+    }
+}
+
 /// What differs between a row and its item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correction {

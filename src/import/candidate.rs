@@ -29,6 +29,8 @@ pub struct Candidate {
     pub sha256: Option<Digest>,
     /// What may be done with it.
     pub conditions: Conditions,
+    /// The keys of the conditions that its row gives.
+    pub condition_keys: Vec<&'static str>,
     /// Relations to items by their identifiers.
     pub relations: Relations,
     /// Relations to other rows: the kind, and the path of the row.
@@ -81,6 +83,7 @@ impl Candidate {
             label: None,
             sha256: None,
             conditions: Conditions::default(),
+            condition_keys: Vec::new(),
             relations: Relations::default(),
             references: Vec::new(),
         }

@@ -6,6 +6,7 @@ use super::bag::BagError;
 use super::manifest::RowError;
 use crate::amend::AmendError;
 use crate::collection::CollectionError;
+use crate::correction::CorrectionError;
 use crate::deposit::DepositError;
 use crate::disk::{HeldBy, PathError};
 use crate::identity::RepositoryName;
@@ -118,6 +119,16 @@ pub enum ImportError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl From<CorrectionError> for ImportError {
+    fn from(error: CorrectionError) -> ImportError {
+        match error {
+            CorrectionError::Amend(error) => Box::new(error).into(),
+            CorrectionError::Relate(error) => Box::new(error).into(),
+            CorrectionError::Collection(error) => error.into(),
+        }
+    }
 }
 
 impl From<RowError> for ImportError {

@@ -4,7 +4,8 @@
 //! each, by a look at it (`look`) and at the [`Ledger`]: that is the plan, which [`plan`] tells. An
 //! [`Importer`] carries it out: a [`Depositor`](crate::deposit::Depositor) makes the items in groups, and
 //! when a group is durable, its lines are written into the ledger, and then it is reported. `after` moves or
-//! removes sources that became items, `relate` links the items of rows, `estimate` says how long their
+//! removes sources that became items, `relate` links the items of rows, `update`
+//! corrects those that were there, `estimate` says how long their
 //! names take.
 
 mod after;
@@ -23,6 +24,7 @@ mod relate;
 mod run;
 mod tally;
 mod tree;
+mod update;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,7 +33,8 @@ use crate::collection::InventoryLine;
 use crate::deposit::{self, Deposited, LeftOut};
 use crate::disk::ExclusionRule;
 use crate::identity::RepositoryName;
-use crate::sidecar::Metadata;
+use crate::item::State;
+use crate::sidecar::{KeyChange, Metadata};
 
 pub use after::ArchiveDirectory;
 pub use bag::BagError;
@@ -49,6 +52,7 @@ pub use relate::relate;
 pub use run::{Importer, plan};
 pub use tally::Summary;
 pub use tree::{Tree, Units};
+pub use update::{Update, Updated, update};
 
 /// When a source is not imported again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,9 +146,34 @@ pub enum Became {
     LeftOut(ExclusionRule),
     /// It is named twice, and counted once.
     Twice,
+    /// Its item was corrected by its row, or would be.
+    Updated {
+        /// The item.
+        name: RepositoryName,
+        /// The keys that change.
+        changes: Vec<KeyChange>,
+    },
+    /// Its item differs from its row and was not corrected.
+    NotUpdated {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        reason: NotUpdated,
+    },
     /// It changed a moment ago; the next import takes it.
     Unsettled,
     /// Nothing.
+    Failed(ImportError),
+}
+
+/// Why an item was not corrected by its row.
+#[derive(Debug)]
+pub enum NotUpdated {
+    /// It is a Copy or deleted here.
+    State(State),
+    /// It has left the collection.
+    Left(Box<InventoryLine>),
+    /// It could not be corrected.
     Failed(ImportError),
 }
 

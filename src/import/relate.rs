@@ -109,7 +109,11 @@ fn relate_one(
     unset
 }
 
-fn target(ledger: &Ledger<'_>, path: &Path) -> Result<Option<RepositoryName>, ImportError> {
+/// The item that the source at `path` became.
+pub(super) fn target(
+    ledger: &Ledger<'_>,
+    path: &Path,
+) -> Result<Option<RepositoryName>, ImportError> {
     // A name stays what it is, wherever its item is.
     let imported = ledger.of_source(path.as_os_str().as_bytes(), &|_| true)?;
     Ok(imported.map(|it| it.entry.name))

@@ -1,6 +1,6 @@
 //! How an import ended.
 
-use super::{Became, Event, ImportError};
+use super::{Became, Event, ImportError, Updated};
 use crate::distributor::Notice;
 
 /// How an import ended.
@@ -24,6 +24,8 @@ pub struct Summary {
     pub out_of_time: bool,
     /// What was odd about the memories.
     pub notices: Vec<Notice>,
+    /// What became of rows whose items were there already and differ.
+    pub rows: Updated,
     /// What ended the run before its time.
     pub fatal: Option<ImportError>,
 }
@@ -45,7 +47,7 @@ impl Summary {
                 self.there += 1;
             }
             // Those who tell count what is left out, in items and beside them.
-            Became::LeftOut(_) => {}
+            Became::LeftOut(_) | Became::Updated { .. } | Became::NotUpdated { .. } => {}
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(_) => self.failed += 1,
         }

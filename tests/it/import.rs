@@ -14,6 +14,7 @@ mod removing;
 mod reruns;
 mod sources;
 mod tables;
+mod updating;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,6 +137,7 @@ fn last(source: &str) -> &str {
 /// What was told, in a few words each.
 fn words(events: &[Event]) -> Vec<String> {
     let word = |event: &Event| match &event.became {
+        Became::Updated { .. } | Became::NotUpdated { .. } => panic!("{event:?}"),
         Became::Planned { .. } | Became::Item(_) => format!("{} imported", last(&event.source)),
         Became::There(_) => format!("{} there", last(&event.source)),
         Became::Left(line) => format!("{} left: {line}", last(&event.source)),

@@ -9,7 +9,7 @@ use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::import::{
     After, ArchiveDirectory, Bags, Dedupe, FailedFile, FoundCandidate, Importer, Ledger, Options,
-    Summary, plan, relate, waiting,
+    Summary, Update, plan, relate, update, waiting,
 };
 
 use super::mint::IssueArgs;
@@ -60,6 +60,9 @@ mod tell;
 /// Spreadsheets of all countries are read: the delimiter is found among ; , | and tab, names of columns may be
 /// Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8, or UTF-16
 /// with a byte order mark, unless --encoding says otherwise.
+///
+/// A row that was corrected after its item was made changes nothing, and the run says how many such rows
+/// there are. With --update its columns replace the values of the item; an empty cell leaves them.
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
 /// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and a bag
@@ -127,6 +130,9 @@ struct ManifestArgs {
     root: Option<PathBuf>,
     #[command(flatten)]
     table: TableArgs,
+    /// Correct the descriptions of items that were imported before and differ from their rows
+    #[arg(long, requires = "manifest")]
+    update: bool,
 }
 
 /// What becomes of the sources, for imports that are repeated each night.
@@ -192,12 +198,19 @@ impl Import {
         let (mut summary, ledger) =
             importer.run(warning(context, sources.candidates()?), &mut reporter);
         drop(progress);
+        let acting = (&context.agent, &context.waiter());
+        let goes_on = |it: &Summary| it.fatal.is_none() && !context.interrupt.requested();
+        // First the relations that are replaced, then those that are new.
+        if self.manifest.update && goes_on(&summary) {
+            self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
+        }
         if let Some(rows) = sources.rows()
-            && summary.fatal.is_none()
-            && !context.interrupt.requested()
+            && goes_on(&summary)
         {
-            let acting = (&context.agent, &context.waiter());
             summary.failed += relate(&ledger, rows?, acting, &mut reporter)?;
+        }
+        if !self.manifest.update && goes_on(&summary) {
+            self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
         }
         reporter.finish(summary, None)
     }
@@ -213,9 +226,32 @@ impl Import {
         let mut reporter = tell::Reporter::new(context, collection, None);
         let (options, interrupt) = (self.options(context)?, &context.interrupt);
         let found = warning(context, sources.candidates()?);
-        let summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
+        let mut summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
+        self.update(context, (&ledger, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;
         reporter.finish(summary, Some(wait))
+    }
+
+    /// Compares rows with the items that they became before, and with `--update` corrects those.
+    fn update(
+        &self,
+        context: &Context,
+        (ledger, sources): (&Ledger<'_>, &sources::Sources<'_>),
+        summary: &mut Summary,
+        reporter: &mut tell::Reporter<'_>,
+    ) -> Done {
+        let Some(rows) = sources.rows() else { return Ok(()) };
+        if summary.there == 0 {
+            return Ok(());
+        }
+        let mode = match (self.manifest.update, context.global.dry_run) {
+            (false, _) => Update::Count,
+            (true, true) => Update::Plan,
+            (true, false) => Update::Act,
+        };
+        summary.rows = update(ledger, rows?, mode, (&context.agent, &context.waiter()), reporter)?;
+        summary.failed += summary.rows.failed;
+        Ok(())
     }
 
     /// How many names are needed, where the run has to wait for them and says so.

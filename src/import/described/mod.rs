@@ -146,17 +146,10 @@ fn content(fields: RowFields) -> Result<Content, DescribedError> {
     for key in said.conditions {
         new.values.push((key.to_owned(), conditions.values(key)));
     }
+    for relation in relations.iter() {
+        new.relate(relation.kind, relation.to);
+    }
     let references: Vec<_> = references.into_iter().map(|(kind, path, _)| (kind, path)).collect();
-    let mut kinds: Vec<_> = relations.iter().map(|relation| relation.kind).collect();
-    kinds.extend(references.iter().map(|(kind, _)| kind.clone()));
-    kinds.sort();
-    kinds.dedup();
-    new.relations.extend(
-        kinds
-            .into_iter()
-            .map(|kind| (relations.of(&kind).collect(), kind))
-            .map(|(items, kind): (Vec<_>, _)| (kind, items)),
-    );
     let mut emptied = NewValues::default();
     for key in said.emptied_keys {
         // Of several columns with one name, one that is filled counts.
@@ -165,7 +158,9 @@ fn content(fields: RowFields) -> Result<Content, DescribedError> {
         }
     }
     for kind in said.emptied_relations {
-        if !new.relations.iter().any(|(known, _)| *known == kind) {
+        let is_filled = new.relations.iter().any(|(known, _)| *known == kind)
+            || references.iter().any(|(known, _)| *known == kind);
+        if !is_filled {
             emptied.relations.push((kind, Vec::new()));
         }
     }
@@ -189,10 +184,7 @@ impl DescribedRow {
                 }
                 for (kind, path) in references {
                     let name = finder.of_source(path)?;
-                    let mut relations = new.relations.iter_mut();
-                    if let Some((_, items)) = relations.find(|(known, _)| known == kind) {
-                        items.push(name.into());
-                    }
+                    new.relate(kind.clone(), name.into());
                 }
                 Ok(new)
             }

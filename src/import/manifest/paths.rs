@@ -55,6 +55,7 @@ pub(super) fn candidate(
         label: fields.label,
         sha256: fields.sha256,
         conditions: fields.conditions,
+        condition_keys: fields.said.conditions,
         relations: fields.relations,
         references,
         ..Candidate::new(place(beneath, reading.links))

@@ -35,6 +35,22 @@ fn a_good_text_is_taken() {
     assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
 }
 
+/// A terminal sends Ctrl-C to all that runs in front, also to urepo, whose editor takes it for its own.
+#[test]
+fn ctrl_c_in_the_editor_does_not_end_urepo() {
+    use std::os::unix::process::CommandExt;
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    let press = "trap '' INT; kill -INT 0; kill -INT 0; kill -INT 0";
+    let script = format!("{press}\nsed -i 's/\"Letter\"/\"Letters\"/' \"$1\"");
+    archive.world.write("editor", format!("#!/bin/sh\n{script}\n"));
+    let mut command = archive.world.command(["-c", "archive", "meta", "edit", &archive.name]);
+    command.env("VISUAL", "sh ./editor").process_group(0);
+    let ran = archive.world.finish(command);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
+}
+
 #[test]
 fn what_stays_as_it_is_changes_nothing() {
     let archive = Archive::new();

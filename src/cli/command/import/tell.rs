@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use urepo::collection::Collection;
 use urepo::deposit::Dropped;
-use urepo::import::{Became, Event, FailedFile, ImportError, Summary, Tell};
+use urepo::identity::RepositoryName;
+use urepo::import::{Became, Event, FailedFile, ImportError, NotUpdated, Summary, Tell, Updated};
+use urepo::item::State;
 
 use super::is_idle;
+use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::leave_out::LeftOutTally;
 use crate::cli::printer::Verbosity;
-use crate::cli::records::{Item, LeftOutPath, PathAt};
+use crate::cli::records::{Changed, Item, LeftOutPath, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
@@ -123,6 +126,26 @@ impl<'a> Reporter<'a> {
                 printer.detail(&format!("`{source}` is named twice"));
                 None
             }
+            Became::Updated { name, changes } => {
+                let changes: Vec<_> = changes.iter().map(meta::tell::line).collect();
+                let changes = changes.join(", ");
+                if self.report.is_dry() {
+                    Some(format!("would update {name}: {changes}"))
+                } else {
+                    printer.note(&format!("updated {name}: {changes}"));
+                    None
+                }
+            }
+            Became::NotUpdated { name, reason } => {
+                match not_updated(&name, reason) {
+                    Ok(reason) => printer.note(&format!("`{source}` was not updated: {reason}")),
+                    Err(failure) => {
+                        let reason = failure.in_one_line();
+                        printer.error(&format!("`{source}` was not updated: {reason}"));
+                    }
+                }
+                None
+            }
             Became::Unsettled => {
                 printer
                     .detail(&format!("`{source}` changed a moment ago: left for the next import"));
@@ -178,6 +201,25 @@ impl<'a> Reporter<'a> {
                 ("left", Item { id, departure, ..Item::default() })
             }
             Became::Twice => ("repeated", Item::default()),
+            Became::Updated { name, changes } => {
+                let changes = changes.iter().map(Changed::of).collect();
+                ("updated", Item { changes, ..Item::named(self.collection, &name) })
+            }
+            Became::NotUpdated { name, reason } => {
+                let item = Item { id: Some(name.to_string()), ..Item::default() };
+                match reason {
+                    NotUpdated::State(state) => {
+                        ("not_updated", Item { state: Some(state.to_string()), ..item })
+                    }
+                    NotUpdated::Left(line) => {
+                        ("not_updated", Item { departure: Some(line.to_string()), ..item })
+                    }
+                    NotUpdated::Failed(error) => {
+                        let error = Some((&Failure::from(error)).into());
+                        ("failed", Item { error, ..item })
+                    }
+                }
+            }
             Became::Unsettled => ("unsettled", Item::default()),
             Became::Failed(error) => {
                 let error = Some((&Failure::from(error)).into());
@@ -237,6 +279,20 @@ impl<'a> Reporter<'a> {
         report.count("unsettled", summary.unsettled);
         report.count("kept_sources", summary.left);
         report.count("left_out", self.left_out.total());
+        let Updated { differing, updated, not_updated, .. } = summary.rows;
+        for (what, number) in
+            [("differing", differing), ("updated", updated), ("not_updated", not_updated)]
+        {
+            if number > 0 {
+                report.count(what, number);
+            }
+        }
+        if differing > 0 {
+            let rows = human::count(differing, "row");
+            printer.note(&format!(
+                "{rows} of items imported before differ from their descriptions; `--update` corrects those"
+            ));
+        }
         self.left_out.tell(self.context);
         if self.by_other_rules > 0 {
             let sources = human::count(self.by_other_rules, "source");
@@ -256,7 +312,8 @@ impl<'a> Reporter<'a> {
 
 /// Why it is no success, though it came to its end.
 fn partial(summary: &Summary, is_planned: bool) -> Option<Failure> {
-    let all = summary.imported + summary.there + summary.unsettled + summary.failed;
+    let Updated { failed: rows, .. } = summary.rows;
+    let all = summary.imported + summary.there + summary.unsettled + summary.failed - rows;
     match (summary.failed, summary.left) {
         (0, 0) => None,
         (0, left) => {
@@ -265,7 +322,8 @@ fn partial(summary: &Summary, is_planned: bool) -> Option<Failure> {
         }
         (failed, _) => {
             let not = if is_planned { "would not be" } else { "were not" };
-            let message = format!("{failed} of {all} sources {not} imported");
+            let done = if rows > 0 { "imported or updated" } else { "imported" };
+            let message = format!("{failed} of {all} sources {not} {done}");
             let hint = "repair what is named above and repeat: nothing is imported twice";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         }
@@ -287,6 +345,13 @@ fn closing(summary: &Summary, wait: Option<Duration>) -> String {
     if summary.there > 0 {
         text += &format!("; {} there already", summary.there);
     }
+    if summary.rows.updated > 0 {
+        let verb = if wait.is_some() { "would update" } else { "updated" };
+        text += &format!("; {verb} {}", summary.rows.updated);
+    }
+    if summary.rows.not_updated > 0 {
+        text += &format!("; {} not updated", summary.rows.not_updated);
+    }
     if summary.unsettled > 0 {
         text += &format!("; {} changed a moment ago", summary.unsettled);
     }
@@ -297,6 +362,16 @@ fn closing(summary: &Summary, wait: Option<Duration>) -> String {
         text += "; the time is up, and the next import goes on";
     }
     text
+}
+
+/// Why an item was not corrected by its row: a reason that is no failure, or a failure.
+fn not_updated(name: &RepositoryName, reason: NotUpdated) -> Result<String, Failure> {
+    match reason {
+        NotUpdated::State(State::Copy) => Ok(format!("{name} is a Copy here")),
+        NotUpdated::State(_) => Ok(format!("{name} is deleted")),
+        NotUpdated::Left(line) => Ok(format!("{name} has left: {line}")),
+        NotUpdated::Failed(error) => Err(error.into()),
+    }
 }
 
 /// A source in one line of stdout, whatever it is called.

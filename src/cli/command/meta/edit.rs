@@ -147,8 +147,11 @@ fn edit(context: &Context, sidecar: &Sidecar, base: &Description) -> Result<Edit
             shell::word(&path)
         ))
     };
-    match Command::new("sh").args(["-c", &format!("{} \"$1\"", editor()), "sh"]).arg(&path).status()
-    {
+    // The shell outlives a Ctrl-C that its editor catches.
+    let script = format!("trap : INT; {} \"$1\"", editor());
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh"]).arg(&path);
+    match context.without_ctrl_c(|| command.status())? {
         Ok(status) if status.success() => {}
         Ok(status) => return Err(failed(status.to_string())),
         Err(error) => return Err(failed(error.to_string())),

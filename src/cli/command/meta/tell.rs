@@ -261,7 +261,7 @@ impl<'a> AmendTeller<'a> {
 }
 
 /// `title: "Anual" -> "Annual"`.
-pub(super) fn line(change: &KeyChange) -> String {
+pub(in crate::cli::command) fn line(change: &KeyChange) -> String {
     let value = |value: &Option<toml::Value>| {
         value.as_ref().map_or_else(|| "nothing".to_owned(), |it| escape::one_line(&it.to_string()))
     };

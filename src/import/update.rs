@@ -1,0 +1,225 @@
+//! Rows of a manifest whose items are there already: their descriptions are compared, and corrected on request.
+//!
+//! A column replaces all values of its term, as in `described`. An empty cell leaves them.
+
+use std::ops::ControlFlow;
+
+use super::candidate::{Candidate, FoundCandidate, Keys};
+use super::ledger::{Entry, Imported, ItemPresence};
+use super::relate::target;
+use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell};
+use crate::agent::{Agent, Caller};
+use crate::amend::{AmendError, Amender, Plan};
+use crate::correction::{Correction, CorrectionError, Corrector, NewValues};
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::progress::NoProgress;
+use crate::wait::Waiter;
+
+/// What is done with rows that differ from their items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// They are counted.
+    Count,
+    /// The changes are reported and not made.
+    Plan,
+    /// The items are corrected.
+    Act,
+}
+
+/// How many rows differ from their items, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// Rows that differ and were only counted.
+    pub differing: u64,
+    /// Rows whose items were corrected, or would be.
+    pub updated: u64,
+    /// Rows of items that are not Originals here.
+    pub not_updated: u64,
+    /// Rows whose items could not be corrected.
+    pub failed: u64,
+}
+
+/// Rows that are carried out together.
+const ROWS: usize = 256;
+
+/// Compares the rows of a manifest with the items that they became, and does what `update` says.
+pub fn update(
+    ledger: &Ledger<'_>,
+    rows: impl Iterator<Item = FoundCandidate>,
+    update: Update,
+    (agent, waiter): (&Agent, &Waiter<'_>),
+    tell: &mut dyn Tell,
+) -> Result<Updated, ImportError> {
+    let collection = ledger.collection();
+    let Waiter { clock, interrupt, limit } = waiter;
+    let caller = Caller { agent, clock: *clock, wait: *limit, progress: &NoProgress, interrupt };
+    let writer = match update {
+        Update::Act => Some(collection.writer(agent, waiter)?),
+        Update::Count | Update::Plan => None,
+    };
+    let corrector = Corrector { amender: Amender { collection, writer: writer.as_ref(), caller } };
+    let mut run = UpdateRun { ledger, corrector, update, done: Updated::default(), tell };
+    let (mut keys, mut group) = (Keys::default(), Vec::new());
+    for candidate in rows.flatten() {
+        if interrupt.requested() {
+            break;
+        }
+        let Some((candidate, correction)) = run.differing(candidate, &mut keys)? else { continue };
+        match update {
+            Update::Count => run.done.differing += 1,
+            Update::Plan => run.plan(candidate, &correction)?,
+            Update::Act if correction.has_relations() => run.relate(candidate, &correction)?,
+            Update::Act => {
+                group.push((candidate, correction));
+                if group.len() == ROWS {
+                    run.describe(std::mem::take(&mut group))?;
+                }
+            }
+        }
+    }
+    run.describe(group)?;
+    let done = run.done;
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+    Ok(done)
+}
+
+struct UpdateRun<'a, 'l, 't> {
+    ledger: &'a Ledger<'l>,
+    corrector: Corrector<'a>,
+    update: Update,
+    done: Updated,
+    tell: &'t mut dyn Tell,
+}
+
+impl UpdateRun<'_, '_, '_> {
+    /// The row with what it changes in its item; nothing if it changes nothing, or nothing that is an Original here.
+    fn differing(
+        &mut self,
+        candidate: Candidate,
+        keys: &mut Keys,
+    ) -> Result<Option<(Candidate, Correction)>, ImportError> {
+        let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
+        let label = candidate.label.as_ref();
+        let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
+        let Some(Imported { entry, standing }) = self.ledger.of_source(&key, &is_it)? else {
+            return Ok(None);
+        };
+        let reason = match standing {
+            ItemPresence::Here => match self.compare(&candidate, &entry.name) {
+                Ok((_, correction)) if correction.is_empty() => return Ok(None),
+                Ok((State::Original, correction)) => return Ok(Some((candidate, correction))),
+                Ok((state, _)) => NotUpdated::State(state),
+                Err(error) => NotUpdated::Failed(error),
+            },
+            // What the row says differs from nothing that is known here.
+            ItemPresence::Left(line) => NotUpdated::Left(line),
+            // The import has reported it.
+            ItemPresence::Vanished(_) => return Ok(None),
+        };
+        if self.update != Update::Count {
+            self.report(candidate, Became::NotUpdated { name: entry.name, reason })?;
+        }
+        Ok(None)
+    }
+
+    fn compare(
+        &self,
+        candidate: &Candidate,
+        name: &RepositoryName,
+    ) -> Result<(State, Correction), ImportError> {
+        let (sidecar, _) = self.ledger.collection().named_item(name)?.sidecar()?;
+        let wanted = self.new_values(candidate)?;
+        Ok((sidecar.state, self.corrector.compare(&sidecar, &wanted)?))
+    }
+
+    /// What the columns of a row say.
+    fn new_values(&self, candidate: &Candidate) -> Result<NewValues, ImportError> {
+        let Candidate { metadata, conditions, condition_keys, relations, references, .. } =
+            candidate;
+        let mut new = NewValues::default();
+        for key in metadata.keys() {
+            // Keys of a description have values.
+            let values = metadata.values(&key).unwrap_or_default();
+            new.values.push((key, values));
+        }
+        for key in condition_keys {
+            new.values.push(((*key).to_owned(), conditions.values(key)));
+        }
+        for relation in relations.iter() {
+            new.relate(relation.kind, relation.to);
+        }
+        for (kind, path) in references {
+            // A row that became no item has been reported.
+            if let Some(name) = target(self.ledger, path)? {
+                new.relate(kind.clone(), name.into());
+            }
+        }
+        Ok(new)
+    }
+
+    fn plan(&mut self, candidate: Candidate, correction: &Correction) -> Result<(), ImportError> {
+        let checked = self.corrector.check(correction);
+        let plan = checked.map(|mut plans| plans.pop());
+        self.told(candidate, &correction.name, plan)
+    }
+
+    fn relate(&mut self, candidate: Candidate, correction: &Correction) -> Result<(), ImportError> {
+        let mut outcome: Result<Option<Plan>, CorrectionError> = Ok(None);
+        let done = self.corrector.relate(correction, &mut |name, result| {
+            match result {
+                Ok(plan) if *name == correction.name => outcome = Ok(Some(plan)),
+                Ok(_) => {}
+                Err(error) => outcome = Err(error.into()),
+            }
+            ControlFlow::Continue(())
+        });
+        if let Err(error) = done {
+            outcome = Err(error);
+        }
+        self.told(candidate, &correction.name, outcome)
+    }
+
+    fn describe(&mut self, group: Vec<(Candidate, Correction)>) -> Result<(), ImportError> {
+        let (candidates, corrections): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+        let mut outcomes: Vec<(RepositoryName, Result<Plan, AmendError>)> = Vec::new();
+        let _ = self.corrector.describe(corrections, &mut |name, result| {
+            outcomes.push((name.clone(), result));
+            ControlFlow::Continue(())
+        });
+        for (candidate, (name, result)) in candidates.into_iter().zip(outcomes) {
+            self.told(candidate, &name, result.map(Some).map_err(CorrectionError::from))?;
+        }
+        Ok(())
+    }
+
+    fn told(
+        &mut self,
+        candidate: Candidate,
+        name: &RepositoryName,
+        outcome: Result<Option<Plan>, CorrectionError>,
+    ) -> Result<(), ImportError> {
+        let name = name.clone();
+        let became = match outcome {
+            Ok(plan) => {
+                let changes = plan.map(|plan| plan.changes).unwrap_or_default();
+                Became::Updated { name, changes }
+            }
+            Err(error) => Became::NotUpdated { name, reason: NotUpdated::Failed(error.into()) },
+        };
+        self.report(candidate, became)
+    }
+
+    fn report(&mut self, candidate: Candidate, became: Became) -> Result<(), ImportError> {
+        match &became {
+            Became::NotUpdated { reason: NotUpdated::Failed(_), .. } => self.done.failed += 1,
+            Became::NotUpdated { .. } => self.done.not_updated += 1,
+            _ => self.done.updated += 1,
+        }
+        let path = candidate.place.path();
+        let (source, row) = (path.display().to_string(), candidate.row);
+        self.tell.tell(vec![Event { source, path: Some(path), row, became, left: Vec::new() }])
+    }
+}

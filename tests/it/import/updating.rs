@@ -1,0 +1,130 @@
+//! Rows that were corrected after their items were made.
+
+use std::fs;
+
+use urepo::sidecar::Sidecar;
+
+use crate::support::{Ran, World, change_item};
+
+/// A manifest of three files that was imported.
+struct Imported {
+    world: World,
+    names: Vec<String>,
+}
+
+impl Imported {
+    fn new() -> Imported {
+        let world = World::with_collection();
+        for name in ["a", "b", "c"] {
+            world.write(&format!("in/{name}"), name);
+        }
+        let mut imported = Imported { world, names: Vec::new() };
+        imported.rows(["A", "B", "C"], "b");
+        let ran = imported.import("");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let name = |line: &str| line.split('\t').next().unwrap().to_owned();
+        imported.names = ran.stdout.lines().map(name).collect();
+        imported
+    }
+
+    /// Writes the manifest with these titles, and the next edition of the first item.
+    fn rows(&self, [a, b, c]: [&str; 3], next: &str) {
+        let text = format!(
+            "path,title,subject,relation.next_edition\na,{a},maps,row:{next}\nb,{b},,\nc,{c},,\n"
+        );
+        self.world.write("in/m.csv", text);
+    }
+
+    fn import(&self, more: &str) -> Ran {
+        self.world.run(&format!("-c archive import --manifest in/m.csv {more}"))
+    }
+
+    fn text(&self, at: usize) -> String {
+        let path = self.world.path("archive").join(&self.names[at]).join("item.toml");
+        fs::read_to_string(path).unwrap()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        (0..3).map(|at| self.text(at)).collect()
+    }
+
+    fn sidecar(&self, at: usize) -> Sidecar {
+        Sidecar::read(self.text(at).as_bytes()).unwrap().0
+    }
+}
+
+#[test]
+fn corrected_rows_are_counted_and_on_request_carried_out() {
+    let imported = Imported::new();
+    assert_eq!(imported.import("").stderr, "imported nothing; 3 there already\n");
+    imported.rows(["A", "New", ""], "b");
+    let before = imported.texts();
+    let differing = "1 row of items imported before differ from their descriptions";
+    for more in ["", "--dry-run"] {
+        let ran = imported.import(more);
+        assert!(ran.code == 0 && ran.stderr.contains("--update"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&differing[..28]), "{}", ran.stderr);
+    }
+    let planned = imported.import("--update --dry-run");
+    let expected = format!("would update {}: title: \"B\" -> \"New\"\n", imported.names[1]);
+    assert_eq!(planned.succeeded(), expected);
+    assert_eq!(imported.texts(), before);
+    let ran = imported.import("--update");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    assert!(
+        ran.stderr.ends_with("imported nothing; 3 there already; updated 1\n"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(imported.sidecar(1).metadata.title(), Some("New"));
+    assert_eq!(imported.sidecar(2).metadata.title(), Some("C"), "an empty cell leaves it");
+    assert_eq!(imported.text(0), before[0]);
+    assert_eq!(imported.import("--update").stderr, "imported nothing; 3 there already\n");
+}
+
+#[test]
+fn relations_of_rows_are_replaced() {
+    let imported = Imported::new();
+    imported.rows(["A", "B", "C"], "c");
+    // The item keeps its next edition until it is told to change it.
+    assert_eq!(imported.import("").code, 3);
+    let ran = imported.import("--update");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let related = |at: usize| imported.sidecar(at).relations.table().to_string();
+    assert_eq!(related(0), format!("next_edition = \"{}\"\n", imported.names[2]));
+    assert_eq!(related(1), "");
+    assert_eq!(related(2), format!("previous_edition = \"{}\"\n", imported.names[0]));
+}
+
+#[test]
+fn only_originals_are_updated() {
+    let imported = Imported::new();
+    let root = imported.world.path("archive");
+    change_item(&root, &imported.names[1], |sidecar| sidecar.state = urepo::item::State::Copy);
+    let delete = format!("-c archive delete --yes --force last {}", imported.names[2]);
+    imported.world.run(&delete).succeeded();
+    let before = imported.texts();
+    imported.rows(["A", "New", "New"], "b");
+    let ran = imported.import("--update");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for told in ["is a Copy here", "is deleted", "; 2 not updated"] {
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    assert_eq!(imported.texts(), before);
+    let records = imported.import("--update --json").stdout;
+    assert_eq!(records.matches("\"outcome\":\"not_updated\"").count(), 2, "{records}");
+}
+
+#[test]
+fn an_item_that_cannot_be_updated_fails() {
+    let imported = Imported::new();
+    imported.rows(["New", "New", "C"], "b");
+    let path = imported.world.path("archive").join(&imported.names[0]).join("item.toml");
+    let edited = imported.text(0).replace("maps", "seas");
+    fs::write(&path, &edited).unwrap();
+    let ran = imported.import("--update");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("not updated: the sidecar of"), "{}", ran.stderr);
+    assert_eq!(imported.text(0), edited);
+    assert_eq!(imported.sidecar(1).metadata.title(), Some("New"));
+}
