@@ -27,6 +27,17 @@ impl Digest {
         self.0[0]
     }
 
+    /// The 64 hexadecimal digits.
+    pub(crate) fn digits(&self) -> [u8; 64] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0_u8; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        text
+    }
+
     /// The number in its first 64 bits, as evenly spread.
     pub(crate) fn leading_number(&self) -> i64 {
         let mut leading = [0; 8];
@@ -58,12 +69,7 @@ impl Hasher {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [0_u8; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 15)];
-        }
+        let text = self.digits();
         f.pad(std::str::from_utf8(&text).expect("because hexadecimal digits are ASCII"))
     }
 }
