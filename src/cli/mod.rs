@@ -4,6 +4,7 @@
 mod args;
 mod batch;
 mod command;
+mod complete;
 mod config;
 mod confirm;
 mod context;
@@ -51,6 +52,9 @@ pub(crate) fn main() -> ExitCode {
             tell(panic);
         }
     }));
+    if complete::answer() {
+        return Exit::Success.code().into();
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -89,7 +93,7 @@ fn run(command: &Command, name: &str, act: &Act<'_>, global: Global, printer: &P
         Command::Import(import) => import.issue.max_wait,
         Command::Mint(mint) => mint.issue.max_wait,
         // These two need nothing of the machine.
-        Command::Completions(completions) => return completions.run(printer),
+        Command::Completions(completions) => return completions.run(printer, global.dry_run),
         Command::Man(man) => return man.run(printer),
         _ => None,
     };
@@ -144,9 +148,11 @@ fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
         Command::Recover(it) => ("recover", Work, Box::new(|context| it.run(context))),
         Command::Doctor(it) => ("doctor", Work, Box::new(|context| it.run(context))),
         Command::Config(it) => ("config", Answer, Box::new(|context| it.run(context))),
-        Command::Completions(it) => {
-            ("completions", Answer, Box::new(|context| it.run(&context.printer)))
-        }
+        Command::Completions(it) => (
+            "completions",
+            Answer,
+            Box::new(|context| it.run(&context.printer, context.global.dry_run)),
+        ),
         Command::Man(it) => ("man", Answer, Box::new(|context| it.run(&context.printer))),
     }
 }

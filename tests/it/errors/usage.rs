@@ -49,7 +49,7 @@ Commands:
   recover      Clean up after interrupted runs, and bring distributors up to date
   doctor       Show the identifier distributors, the clock and temporary files
   config       Show each setting and where it comes from
-  completions  Print a completion script for a shell
+  completions  Print or install completion for a shell
   man          Show a page of the manual
   help         Print this message or the help of the given subcommand(s)
 
@@ -134,7 +134,7 @@ hint: `urepo help new` says how it is used
 "#]]);
     refuses(&world, "new a.txt --links perhaps", 2).tells(str![[r#"
 error: `perhaps` is not a value of `--links <RULE>`
-hint: the values are `keep`, `follow`, `error`
+hint: the values are `keep`, `follow`, `asis`, `skip`, `error`
 
 "#]]);
     refuses(&world, "-c archive mint --count 0", 2).tells(str![[r#"
@@ -158,7 +158,7 @@ hint: `urepo --help` lists the commands
 
 "#]]);
     refuses(&world, "completions tcsh", 2).tells(str![[r#"
-error: `tcsh` is not a value of `<SHELL>`
+error: `tcsh` is not a value of `[SHELL]`
 hint: did you mean `zsh`?
 
 "#]]);
