@@ -124,7 +124,7 @@ impl<'a> DepositTarget<'a> {
     }
 
     /// Where `path` really is, but for a link at its end: such a source is refused later.
-    fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {
+    pub(super) fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return resolved(path);
         };

@@ -98,7 +98,7 @@ impl Stager<'_> {
                 Ok(StageStart::Whole(Box::new(rest.staged(number, item, None, done))))
             }
             Source::Path(path) => {
-                rest.origin = Some(path);
+                rest.origin = Some(self.place.resolved(&path)?);
                 self.begin_draft(plan, rest)
             }
             Source::Beneath(beneath) => {

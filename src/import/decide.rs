@@ -10,7 +10,7 @@ use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, Kind as LineKind};
 use super::look::{ImportedView, Scanner, SourceScan};
-use super::{Bags, Dedupe, ImportError};
+use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
 use crate::deposit::check_ibip;
@@ -85,6 +85,7 @@ pub(super) struct Rules {
     /// Whether sources of items are moved or removed.
     pub takes_sources: bool,
     pub metadata: Metadata,
+    pub title: DefaultTitle,
 }
 
 impl<'a> Planner<'a> {
@@ -176,6 +177,9 @@ impl<'a> Planner<'a> {
         };
         metadata.override_with(self.rules.metadata.clone());
         metadata.override_with(candidate.metadata.clone());
+        if self.rules.title == DefaultTitle::SourceName {
+            metadata.set_default_title(path_of_key(key));
+        }
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),

@@ -88,6 +88,16 @@ pub enum After {
     Move(ArchiveDirectory),
 }
 
+/// What the title of an item is that has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DefaultTitle {
+    /// It has none.
+    #[default]
+    None,
+    /// The name of its source.
+    SourceName,
+}
+
 /// How an import is done.
 #[derive(Debug)]
 pub struct Options {
@@ -105,6 +115,8 @@ pub struct Options {
     pub after: After,
     /// The description of all items; a row wins over it.
     pub metadata: Metadata,
+    /// The title of items that neither it nor a row gives one.
+    pub title: DefaultTitle,
 }
 
 /// What became of one source.

@@ -213,14 +213,14 @@ fn deadline(
 }
 
 fn rules(collection: &Collection, options: Options) -> (Rules, After) {
-    let Options { deposit, dedupe, bags, settle, after, metadata, .. } = options;
+    let Options { deposit, dedupe, bags, settle, after, metadata, title, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.root().watcher() };
     let (done, takes_sources) = match &after {
         After::Move(done) => (Some(done.path().to_path_buf()), true),
         After::Remove => (None, true),
         After::Keep => (None, false),
     };
-    (Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata }, after)
+    (Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title }, after)
 }
 
 /// Half a digest of a key: two keys do not share it.

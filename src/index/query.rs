@@ -18,6 +18,8 @@ pub struct Query {
     pub(super) any_key: Vec<Vec<i64>>,
     /// Patterns of paths, folded, and the keys of files that are called just so.
     pub(super) patterns: Vec<(String, i64)>,
+    /// What the source contains, folded.
+    pub(super) sources: Vec<String>,
     pub(super) state: Option<State>,
     pub(super) prefix: Option<Prefix>,
     pub(super) since: Option<Instant>,
@@ -84,6 +86,13 @@ impl Query {
         self
     }
 
+    /// The source it was made from, a path, contains `text`, whatever its case.
+    #[must_use]
+    pub fn source(mut self, text: &str) -> Query {
+        self.sources.push(fold(text));
+        self
+    }
+
     /// Items in this state only.
     #[must_use]
     pub fn state(self, state: Option<State>) -> Query {
@@ -104,11 +113,11 @@ impl Query {
 
     /// Whether it asks for nothing at all, so that every item fits.
     pub fn is_empty(&self) -> bool {
-        let Query { wanted, keys, any_key, patterns, state, prefix, since, until } = self;
+        let Query { wanted, keys, any_key, patterns, sources, state, prefix, since, until } = self;
         *wanted == Wanted::default()
             && keys.is_empty()
             && any_key.is_empty()
-            && patterns.is_empty()
+            && (patterns.is_empty() && sources.is_empty())
             && (state.is_none() && prefix.is_none() && since.is_none() && until.is_none())
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Record {
     pub title: Option<String>,
     /// The description, as JSON.
     pub metadata: String,
+    /// Where it comes from, folded.
+    pub source: String,
     pub words: Words,
     pub keys: Vec<i64>,
     /// The paths of the payload, folded.
@@ -72,6 +74,12 @@ impl Record {
             digest: Some(sidecar.payload.digest),
             title: sidecar.metadata.title().map(str::to_owned),
             metadata: crate::sidecar::json(metadata).to_string(),
+            source: sidecar
+                .origin
+                .get("source")
+                .and_then(Value::as_str)
+                .map(fold)
+                .unwrap_or_default(),
             words: Words::of(metadata, ibip),
             keys,
             paths,
@@ -94,6 +102,7 @@ impl Record {
             hasher.update(text.as_bytes());
             hasher.update(b"\0");
         }
+        hasher.update(self.source.as_bytes());
         hasher.finish().leading_number()
     }
 
@@ -108,6 +117,7 @@ impl Record {
             digest: None,
             title: None,
             metadata: String::new(),
+            source: String::new(),
             words: Words::default(),
             keys: Vec::new(),
             paths: Vec::new(),

@@ -92,9 +92,9 @@ impl Tables<'_> {
         self.0
             .prepare_cached(
                 "INSERT INTO item (directory, leaf, version, state, created, files, bytes, digest, title,
-                   metadata, search_keys_hash)
+                   metadata, source, search_keys_hash)
                  VALUES (:directory, :leaf, :version, :state, :created, :files, :bytes, :digest,
-                   :title, :metadata, :search_keys_hash)",
+                   :title, :metadata, :source, :search_keys_hash)",
             )?
             .execute(named_params! {
                 ":directory": directory.0,
@@ -107,6 +107,7 @@ impl Tables<'_> {
                 ":digest": digest,
                 ":title": record.title,
                 ":metadata": record.metadata,
+                ":source": record.source,
                 ":search_keys_hash": search_keys_hash,
             })?;
         self.put_search_keys(self.0.last_insert_rowid(), record)

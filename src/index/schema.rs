@@ -4,15 +4,15 @@
 pub(super) const APPLICATION: i32 = 0x7572_706f;
 
 /// The version of the schema. An index of another version is rebuilt.
-pub(super) const VERSION: i32 = 6;
+pub(super) const VERSION: i32 = 7;
 
 /// The tables.
 ///
 /// - `about`: the id of the collection, the inode of the index file, and the number of logs begun.
 /// - `directory`: the directories above items. `version`: the version last synchronised; `complete`: every
 ///   entry of that version has a row. `folded` is the common form of all spellings of the path.
-/// - `item`: one row an item. Row numbers are not reused, so that a row of `key` that outlived its item is
-///   harmless. `search_keys_hash` covers the contents of the tables below.
+/// - `item`: one row an item; `source` is case-folded. Row numbers are not reused, so that a row of `key` that outlived its item is
+///   harmless. `search_keys_hash` covers the source and the contents of the tables below.
 /// - `key`: exact search keys, such as what a relation leads to, as the first 64 bits of their SHA-256.
 /// - `file`: the paths of the payload, case-folded.
 /// - `words`: full-text search of the descriptions; it stores no text.
@@ -32,7 +32,7 @@ CREATE TABLE item (
   directory INTEGER NOT NULL, leaf TEXT NOT NULL, version BLOB, state INTEGER,
   created INTEGER NOT NULL,
   files INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  digest BLOB, title TEXT, metadata TEXT NOT NULL, search_keys_hash INTEGER NOT NULL,
+  digest BLOB, title TEXT, metadata TEXT NOT NULL, source TEXT NOT NULL DEFAULT '', search_keys_hash INTEGER NOT NULL,
   UNIQUE (directory, leaf)
 ) STRICT;
 CREATE INDEX item_by_date ON item (created);

@@ -133,6 +133,9 @@ impl Tables<'_> {
             let at_any_depth = Value::Text(format!("*/{pattern}"));
             clauses.and(found, [whole, at_any_depth, Value::Integer(*key)]);
         }
+        for source in &query.sources {
+            clauses.and("instr(item.source, ?) > 0", [Value::Text(source.clone())]);
+        }
         if let Some(state) = query.state {
             clauses.and("item.state = ?", [Value::Integer(number_of(state).into())]);
         }

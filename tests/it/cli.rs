@@ -23,6 +23,7 @@ mod strange_names;
 mod subsystems;
 mod table;
 mod tables;
+mod titles;
 mod tombstones;
 mod transfer;
 mod verifying;
@@ -197,7 +198,7 @@ mod lists {
         assert_eq!(list("--state Copy").succeeded(), "");
         let long = list("--long");
         let lines: Vec<_> = long.succeeded().lines().collect();
-        assert_eq!(lines[0], format!("Original\t5\t1\t{first}\t"));
+        assert_eq!(lines[0], format!("Original\t5\t1\t{first}\ta.txt"));
         assert_eq!(lines[1], format!("Original\t5\t1\t{second}\tA title"));
         assert_eq!(list("-0").succeeded(), both.replace('\n', "\0"));
         let path = world.run(&format!("-c archive path -0 {first} {second}"));

@@ -24,9 +24,9 @@ use urepo::collection::{Collection, Issuer};
 use urepo::digest::Digest;
 use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::import::{
-    After, Bags, Became, Candidate, Columns, Dedupe, Encoding, Event, Format, FoundCandidate,
-    ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList, Summary,
-    TableOptions, Tree, Units, plan, relate,
+    After, Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
+    FoundCandidate, ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList,
+    Summary, TableOptions, Tree, Units, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
@@ -45,6 +45,7 @@ fn import_options() -> Options {
         time_limit: None,
         after: After::Keep,
         metadata: Metadata::default(),
+        title: DefaultTitle::None,
     }
 }
 

@@ -40,6 +40,7 @@ Examples:
   urepo find annual
   urepo find 'title:\"annual\" -draft' --since 2020-01-01
   urepo find --file '*.csv' --state Original
+  urepo find --source annual
   urepo find --content annual/report.pdf
   urepo find --related 11.21.02.13
   urepo find --related part_of=example.org/archive/2026/11.21.02.13
@@ -55,6 +56,9 @@ pub(crate) struct Find {
     /// It has a file of this name, or path; * and ? stand for any characters
     #[arg(long, value_name = "NAME")]
     file: Vec<String>,
+    /// The source it was made from, a path, contains TEXT; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    source: Vec<String>,
     /// It has this very file
     #[arg(long, value_name = "FILE")]
     content: Option<PathBuf>,
@@ -146,6 +150,9 @@ impl Find {
         }
         for name in &self.file {
             query = query.file(name);
+        }
+        for text in &self.source {
+            query = query.source(text);
         }
         if let Some(path) = &self.content {
             query = query.digest(&digest_of(context, &context.absolute(path))?);

@@ -314,6 +314,7 @@ impl Import {
             time_limit: self.drop.time_limit,
             after,
             metadata: self.description.metadata(context)?,
+            title: self.description.default_title(),
         })
     }
 

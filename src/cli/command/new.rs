@@ -8,6 +8,7 @@ use urepo::collection::{Collection, Issuer, Subsystem};
 use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
 use urepo::identity::RepositoryName;
+use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
 use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
@@ -31,6 +32,9 @@ mod tell;
 /// nothing else is on stdout, so a script can take it. A directory that is the only path becomes the
 /// item: its content is kept, not its name. Several paths are kept side by side under their own
 /// names. `-` is standard input. When a name is printed, the item is on the disk, whole and synced.
+///
+/// The title is the name of the file or directory, unless there is another one or --no-title. Several paths
+/// that become one item have no such name, and standard input has that of --stdin-filename.
 ///
 /// --exclude, --exclude-from and files called .urepoignore in the sources leave out what matches their
 /// patterns. A path that is named is always taken. --dry-run and -v name what is left out.
@@ -60,9 +64,9 @@ pub(crate) struct New {
     /// Read more paths from FILE, or standard input (-), each ended by a NUL byte
     #[arg(long, value_name = "FILE")]
     files_from0: Option<PathBuf>,
-    /// What the file is called that standard input becomes
-    #[arg(long = "stdin-filename", value_name = "NAME", default_value = "data")]
-    stream_name: String,
+    /// What the file is called that standard input becomes [default: data]
+    #[arg(long = "stdin-filename", value_name = "NAME")]
+    stream_name: Option<String>,
     /// The file that the bare name opens, below `doc/`; the only file unless given
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
@@ -100,9 +104,12 @@ pub(crate) struct New {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Description")]
 pub(super) struct Description {
-    /// The title
+    /// The title; the name of the file or directory unless given
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Give no title to an item that has none
+    #[arg(long, conflicts_with = "title")]
+    no_title: bool,
     /// Who made it; may be repeated
     #[arg(long, value_name = "NAME")]
     creator: Vec<String>,
@@ -254,6 +261,11 @@ impl Description {
     pub(super) fn conditions(&self) -> Conditions {
         let access = Access { level: self.access.unwrap_or_default(), allow: self.allow.clone() };
         Conditions { transferable: !self.no_transferable, access }
+    }
+
+    /// The title of items that are given none.
+    pub(super) fn default_title(&self) -> DefaultTitle {
+        if self.no_title { DefaultTitle::None } else { DefaultTitle::SourceName }
     }
 
     pub(super) fn metadata(&self, context: &Context) -> Result<Metadata, Failure> {

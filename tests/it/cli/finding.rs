@@ -86,7 +86,7 @@ fn by_a_label_of_another_date_as_the_index_knows_it() {
     let hint = format!("`urepo find --identifier {label}` asks the index");
     assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
     let found = world.run(&format!("-c archive -q find --identifier {label}")).line();
-    assert_eq!(found, format!("{name}\t"));
+    assert_eq!(found, format!("{name}\ta.txt"));
     for text in [label, "8jmkd3mgp8w/34cp87h", "6RPa7umaZ/UaJFT"] {
         let ran = world.run(&format!("-c archive path {text}"));
         assert!(ran.succeeded().trim().ends_with(&name), "{}", ran.stdout);

@@ -173,7 +173,7 @@ fn on_read_only_and_full_disks() {
     let script = "
         ask() {
             code=0; $UREPO -c mount/archive find $@ >told 2>&1 || code=$?
-            sed 's|/[0-9]*/[0-9.]*	$|/…|' told >short; mv short told; tell $code
+            sed 's|/[0-9]*/[0-9.]*\ta.txt$|/…|' told >short; mv short told; tell $code
         }
         mount -t tmpfs -o size=2m tmpfs mount
         $UREPO init mount/archive --host archive.example.org 2>told

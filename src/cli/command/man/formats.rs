@@ -227,7 +227,7 @@ const ITEM: Format = Format {
             heading: "keys of [origin]",
             intro: "",
             keys: &[
-                ("source", "", "the path or name of the source, escaped as a path"),
+                ("source", "", "the absolute path of the source, escaped as a path"),
                 ("imported", "", "when the import began"),
                 (
                     "left_out",

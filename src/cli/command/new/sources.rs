@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::deposit::{Preset, Request, Source};
-use urepo::disk::{Exclusion, NoPath, Paths, Stream};
+use urepo::disk::{Exclusion, NoPath, Paths, Stream, resolved};
+use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
 use urepo::sidecar::{Conditions, Metadata, Relations};
 
@@ -23,8 +24,11 @@ pub(super) struct Requests {
     stream: Option<Stream>,
     each: bool,
     stream_name: PayloadPath,
+    /// Whether that name was given.
+    stream_has_name: bool,
     target: Option<PayloadPath>,
     metadata: Metadata,
+    default_title: DefaultTitle,
     pub(super) relations: Relations,
     conditions: Conditions,
     exclusion: Exclusion,
@@ -79,10 +83,12 @@ impl Requests {
             list,
             stream,
             each: new.each,
-            stream_name: super::payload_path(&new.stream_name)?,
+            stream_name: super::payload_path(new.stream_name.as_deref().unwrap_or("data"))?,
+            stream_has_name: new.stream_name.is_some(),
             target,
             metadata,
             relations: Relations::default(),
+            default_title: new.description.default_title(),
             conditions: new.description.conditions(),
             exclusion: new.exclude.of_item(context)?,
             failure: SharedFailure::default(),
@@ -110,7 +116,17 @@ impl Requests {
     }
 
     fn request(&self, source: Source) -> Request {
-        let (target, metadata) = (self.target.clone(), self.metadata.clone());
+        let (target, mut metadata) = (self.target.clone(), self.metadata.clone());
+        let name = match &source {
+            Source::Path(path) => Some(path.as_path()),
+            Source::Stream { name, .. } if self.stream_has_name => Some(name.as_path()),
+            Source::Stream { .. } | Source::Beneath(_) | Source::Together(_) => None,
+        };
+        if let (DefaultTitle::SourceName, Some(name)) = (self.default_title, name) {
+            // `.` and `..` have no name of their own.
+            let resolved = name.file_name().is_none().then(|| resolved(name).ok()).flatten();
+            metadata.set_default_title(resolved.as_deref().unwrap_or(name));
+        }
         let (relations, conditions) = (self.relations.clone(), self.conditions.clone());
         let exclusion = self.exclusion.clone();
         let given = Preset { relations, conditions, exclusion, ..Preset::default() };
