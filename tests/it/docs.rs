@@ -4,6 +4,7 @@
 //! In expected output `[..]` matches any text within a line, and a line `...` any number of lines.
 //! `SNAPSHOTS=overwrite cargo test docs` replaces output that differs.
 
+mod guides;
 mod picture;
 mod shell;
 
