@@ -42,7 +42,8 @@ impl NameFilter {
 }
 
 impl NameFilter {
-    /// Tells `progress` of all items of `collection` that are wanted, for as long as `go_on` says so.
+    /// Tells `progress` of all items of `collection` that are wanted, for as long as `go_on` says so. Returns
+    /// their number if it came to the end.
     ///
     /// It runs beside the transfer and is much faster; what it cannot read it leaves out.
     pub fn measure(
@@ -50,14 +51,18 @@ impl NameFilter {
         collection: &Collection,
         progress: &dyn Progress,
         go_on: impl Fn() -> bool,
-    ) {
+    ) -> Option<u64> {
         let items = Lookup::new(collection);
+        let (mut count, mut is_whole) = (0, true);
         // The transfer meets the same errors and reports them.
-        let _ = self.feed(collection)(&mut |name| {
+        let listed = self.feed(collection)(&mut |name| {
             let totals = items.item(&name).ok().flatten().and_then(|item| item.totals());
             progress.expect(1, totals.map_or(0, |totals| totals.bytes));
-            if go_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            count += 1;
+            is_whole = go_on();
+            if is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        listed.is_ok_and(|()| is_whole).then_some(count)
     }
 }
 

@@ -113,6 +113,9 @@ impl Export {
         let failures = Failures::default();
         let feed = self.selection.of(context, &collection, &failures)?.into_feed();
         let progress = context.progress();
+        if self.selection.is_single() {
+            progress.announce(1);
+        }
         let exporter = Exporter {
             collection: &collection,
             options: self.options(context),

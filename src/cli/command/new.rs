@@ -312,6 +312,9 @@ fn deposit(
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
     let writer = collection.writer(&context.agent, &context.waiter())?;
     let progress = context.progress();
+    if is_single {
+        progress.announce(1);
+    }
     let depositor = Depositor {
         collection,
         issuer,

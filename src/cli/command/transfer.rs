@@ -114,7 +114,9 @@ impl<'a> TransferRun<'a> {
             if let Some(listing) = listing {
                 threads.spawn(|| {
                     let go_on = || !is_over.load(Ordering::Relaxed);
-                    listing.measure(self.from, &*progress, go_on);
+                    if let Some(items) = listing.measure(self.from, &*progress, go_on) {
+                        progress.announce(items);
+                    }
                 });
             }
             let _over = SetOnDrop(&is_over);
@@ -131,7 +133,7 @@ impl<'a> TransferRun<'a> {
 }
 
 /// Lets the one who measures end, even after a panic.
-struct SetOnDrop<'a>(&'a AtomicBool);
+pub(super) struct SetOnDrop<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {

@@ -7,18 +7,21 @@ mod tell;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, RepositoryName};
-use urepo::progress::Progress;
+use urepo::progress::{Announced, Progress};
+use urepo::transfer::NameFilter;
 use urepo::verify::{
     self, Code, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary, compare,
     verify, verify_in_rounds,
 };
 
+use super::transfer::SetOnDrop;
 use crate::cli::Done;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
@@ -165,6 +168,7 @@ impl Verify {
             relations: RefCell::default(),
         };
         if let Some(names) = items {
+            progress.announce(names.len() as u64);
             let scope = Scope::Items(Box::new(names.clone().into_iter()));
             let summary = run.listening(0, |report| {
                 let interrupt = &context.interrupt;
@@ -174,8 +178,11 @@ impl Verify {
             if !summary.interrupted {
                 ending.add_relations(run.relations_of(&names)?);
             }
-        } else {
+        } else if self.older_than.is_some() || self.time_limit.is_some() || !progress.is_shown() {
+            // Nobody knows beforehand what will be left out.
             run.all(&*progress, &mut ending)?;
+        } else {
+            run.all_measured(&*progress, &mut ending)?;
         }
         drop(progress);
         ending.seen = run.seen.into_inner();
@@ -198,6 +205,24 @@ impl VerifyRun<'_> {
     fn options(&self) -> Options {
         let depth = if self.verify.quick { Depth::Quick } else { Depth::Full };
         Options { depth, jobs: self.context.config.jobs.value }
+    }
+
+    /// Verifies each root while all of them are measured, so that it is known how much is left.
+    fn all_measured(&self, progress: &dyn Progress, ending: &mut Ending<'_>) -> Done {
+        let is_over = AtomicBool::new(false);
+        let filter = NameFilter { names: self.names.clone(), ..NameFilter::default() };
+        let roots = self.roots;
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let go_on = || !is_over.load(Ordering::Relaxed);
+                let measure = |root| filter.measure(root, progress, go_on);
+                if let Some(items) = roots.iter().map(measure).sum() {
+                    progress.announce(items);
+                }
+            });
+            let _over = SetOnDrop(&is_over);
+            self.all(&Announced(progress), ending)
+        })
     }
 
     /// Verifies each root, then compares them.
