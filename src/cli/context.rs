@@ -26,6 +26,7 @@ use super::escape;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::human;
+use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, ProgressLines, Unit};
 use super::stalls::Stalls;
@@ -93,11 +94,34 @@ impl Context {
 
     /// The collection that is meant: named, or around the current directory.
     pub(crate) fn collection(&self) -> Result<Collection, Failure> {
-        let path = match &self.config.collection {
-            Some(named) => self.collection_path(&named.value),
-            None => discover::enclosing(&self.current)?,
+        match &self.config.collection {
+            Some(named) => self.open_named(&named.value),
+            None => Ok(self.open(&discover::enclosing(&self.current)?)?),
+        }
+    }
+
+    /// Opens a collection by its name in the settings, or by its path.
+    pub(crate) fn open_named(&self, named: impl AsRef<OsStr>) -> Result<Collection, Failure> {
+        let named = named.as_ref();
+        self.open(&self.collection_path(named)).map_err(|error| match error {
+            CollectionError::NotACollection { .. } => self.with_names(named, error.into()),
+            error => error.into(),
+        })
+    }
+
+    /// A name may be mistyped where it is not a path. At a path, a disk may not be mounted.
+    fn with_names(&self, named: &OsStr, failure: Failure) -> Failure {
+        let names: Vec<&str> = self.config.collections.keys().map(String::as_str).collect();
+        let is_name = |text: &&str| !text.contains('/') && !names.contains(text);
+        let Some(text) = named.to_str().filter(|it| is_name(it) && !names.is_empty()) else {
+            return failure;
         };
-        Ok(self.open(&path)?)
+        let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let known = format!("`urepo config` knows {}", known.join(", "));
+        failure.hint(match nearest(text, &names) {
+            Some(near) => format!("did you mean `{near}`? {known}"),
+            None => known,
+        })
     }
 
     /// Where a collection named on the command line is: a name from the settings, else a path.
@@ -211,7 +235,7 @@ impl Context {
 
     /// The collections at `roots`, by path or name.
     pub(crate) fn opened(&self, roots: &[String]) -> Result<Vec<Collection>, Failure> {
-        let open = |root: &String| Ok(self.open(&self.collection_path(root))?);
+        let open = |root: &String| self.open_named(root);
         roots.iter().map(open).collect()
     }
 

@@ -53,8 +53,7 @@ impl Context {
             known.add_named(self, name, found.value.clone())?;
         }
         for text in extra {
-            let path = self.collection_path(text);
-            known.add(self, self.open(&path)?)?;
+            known.add(self, self.open_named(text)?)?;
         }
         if known.collections.is_empty() && known.missing.is_empty() {
             return Err(CollectionError::NotInACollection { path: self.current.clone() }.into());

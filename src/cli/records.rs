@@ -44,6 +44,10 @@ pub(crate) struct Item<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<LeftOutPath>,
     pub(crate) rule: Option<String>,
+    #[serde(flatten)]
+    pub(crate) moved_to: Option<PathAt>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) is_known: bool,
     pub(crate) departure: Option<String>,
     #[serde(flatten)]
     pub(crate) description: Option<Description>,

@@ -10,7 +10,7 @@ use crate::disk::{Dir, Exclusion, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 use crate::item::Shape;
 
-/// A directory that takes the sources that are done with.
+/// A directory that takes sources: those that became items, or those that cannot.
 #[derive(Debug)]
 pub struct ArchiveDirectory {
     dir: Dir,
@@ -32,7 +32,7 @@ impl ArchiveDirectory {
 
     /// Moves what is called `name` in `from` here, below the same directories as in its source; what has
     /// the name already stays.
-    fn take(&self, place: &SourcePlace, from: &Dir, name: &Path) -> Result<(), PathError> {
+    fn take(&self, place: &SourcePlace, from: &Dir, name: &Path) -> Result<PathBuf, PathError> {
         let mut to = self.dir.try_clone()?;
         if let SourcePlace::Beneath(beneath) = place {
             for level in beneath.relative.parent().into_iter().flatten() {
@@ -48,14 +48,24 @@ impl ArchiveDirectory {
         for number in 1..MOST_OF_A_NAME {
             match from.rename_new(name, &to, &wanted) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                outcome => return outcome,
+                outcome => return outcome.map(|()| to.path_of(&wanted)),
             }
             let mut next = name.as_os_str().to_owned();
             next.push(format!(".{number}"));
             wanted = PathBuf::from(next);
         }
-        from.rename_new(name, &to, name)
+        from.rename_new(name, &to, name).map(|()| to.path_of(name))
     }
+}
+
+/// Moves a source that cannot become an item into `rejected`, and returns where it is now.
+pub(super) fn reject(
+    rejected: &ArchiveDirectory,
+    place: &SourcePlace,
+    looker: &Scanner,
+) -> Result<PathBuf, PathError> {
+    let (from, own) = looker.parent(place)?;
+    rejected.take(place, &from, &own)
 }
 
 /// Does with the source of the item `name` what was asked for, and says what it could not.
@@ -91,7 +101,8 @@ fn move_to(
         return Err(SourceKept::Changed(payload.path()));
     }
     let (from, own) = looker.parent(place)?;
-    Ok(done.take(place, &from, &own)?)
+    done.take(place, &from, &own)?;
+    Ok(())
 }
 
 fn remove(

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::bag::{self, Bag};
 use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
+use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, Kind as LineKind};
 use super::look::{ImportedView, Scanner, SourceScan};
@@ -80,8 +81,8 @@ pub(super) struct Rules {
     pub dedupe: Dedupe,
     pub bags: Bags,
     pub settle: Option<Duration>,
-    /// Where sources go that are done with.
-    pub done: Option<PathBuf>,
+    /// Where sources go that are done with, or that cannot become items.
+    pub done: Vec<PathBuf>,
     /// Whether sources of items are moved or removed.
     pub takes_sources: bool,
     pub metadata: Metadata,
@@ -115,7 +116,26 @@ impl<'a> Planner<'a> {
     }
 
     /// Decides about a candidate. It is looked at, not read.
+    ///
+    /// A source that is still written may be wrong for the moment only.
     pub(super) fn decide(
+        &self,
+        candidate: &Candidate,
+        key: &[u8],
+        of_source: &OfSource<'_>,
+    ) -> Result<Decision, ImportError> {
+        match self.decide_at_once(candidate, key, of_source) {
+            Err(error) if is_of_source(&error, &candidate.place.path()) => {
+                match self.rules.looker.age_of(&candidate.place) {
+                    Ok(changed) if self.is_recent(changed) => Ok(Decision::Unsettled),
+                    _ => Err(error),
+                }
+            }
+            decided => decided,
+        }
+    }
+
+    fn decide_at_once(
         &self,
         candidate: &Candidate,
         key: &[u8],
@@ -201,14 +221,15 @@ impl<'a> Planner<'a> {
     }
 
     fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {
-        let Some(done) = &self.rules.done else { return Ok(false) };
         let path = path_of_key(key);
-        if path.starts_with(done) {
-            return Ok(true);
-        }
-        if done.starts_with(path) {
-            let reason = "it lies in what is to be imported";
-            return Err(ImportError::ArchiveDirectory { path: done.clone(), reason });
+        for done in &self.rules.done {
+            if path.starts_with(done) {
+                return Ok(true);
+            }
+            if done.starts_with(path) {
+                let reason = "it lies in what is to be imported";
+                return Err(ImportError::ArchiveDirectory { path: done.clone(), reason });
+            }
         }
         Ok(false)
     }
@@ -253,14 +274,17 @@ impl<'a> Planner<'a> {
     }
 
     fn is_unsettled(&self, look: &SourceScan) -> bool {
+        self.is_recent(look.changed)
+    }
+
+    /// Whether something changed so recently that it may still be written.
+    fn is_recent(&self, changed: Instant) -> bool {
         let Some(settle) = self.rules.settle else { return false };
-        match self.clock.now().duration_since(look.changed) {
+        match self.clock.now().duration_since(changed) {
             Some(age) => age < settle,
             // A future time says nothing about age; it is no reason to wait
             // for ever, unless it is so near that the clocks only differ.
-            None => {
-                look.changed.duration_since(self.clock.now()).is_some_and(|ahead| ahead < settle)
-            }
+            None => changed.duration_since(self.clock.now()).is_some_and(|ahead| ahead < settle),
         }
     }
 

@@ -87,6 +87,12 @@ impl Scanner {
         Ok(self.stat(place)?.kind)
     }
 
+    /// When `place` itself was last changed, whatever is in it.
+    pub(super) fn age_of(&self, place: &SourcePlace) -> Result<Instant, PathError> {
+        let stamp = self.stat(place)?;
+        Ok(stamp.changed.max(stamp.modified))
+    }
+
     /// Looks at everything at `place`.
     pub(super) fn look(
         &self,

@@ -16,6 +16,7 @@ pub mod described;
 mod error;
 mod estimate;
 mod failed;
+mod failure;
 mod ledger;
 mod list;
 mod look;
@@ -113,6 +114,8 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// What becomes of the sources.
     pub after: After,
+    /// Where sources are moved that cannot become items.
+    pub rejected: Option<ArchiveDirectory>,
     /// The description of all items; a row wins over it.
     pub metadata: Metadata,
     /// The title of items that neither it nor a row gives one.
@@ -132,6 +135,16 @@ pub struct Event {
     pub became: Became,
     /// Why the source, or a part of it, is still where it was though that was not asked for.
     pub left: Vec<String>,
+    /// Where a source is now that was to be moved because it cannot become an item, or why it is not there.
+    pub rejected: Option<Result<PathBuf, String>>,
+    /// Whether an earlier run reported the same failure of the same source.
+    pub is_known: bool,
+}
+
+impl Event {
+    fn new(source: String, path: Option<PathBuf>, row: Option<RowText>, became: Became) -> Event {
+        Event { source, path, row, became, left: Vec::new(), rejected: None, is_known: false }
+    }
 }
 
 /// What became of a source.

@@ -47,7 +47,7 @@ pub fn relate(
             let path = candidate.place.path();
             let (source, row) = (path.display().to_string(), candidate.row);
             let became = Became::Failed(error);
-            let event = Event { source, path: Some(path), row, became, left: Vec::new() };
+            let event = Event::new(source, Some(path), row, became);
             tell.tell(vec![event])?;
         }
     }

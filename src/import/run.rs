@@ -1,5 +1,6 @@
 //! Carrying out an import, or telling what it would do.
 
+mod failures;
 mod feed;
 mod known;
 mod report;
@@ -11,7 +12,7 @@ use super::candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace}
 use super::decide::{Decision, Planner, Rules};
 use super::ledger::Kind as LineKind;
 use super::look::Scanner;
-use super::{After, Became, Event, Ledger, Options, Summary, Tell};
+use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::removal::SourceRemover;
@@ -59,6 +60,7 @@ struct RunState<'a, 'l, 't> {
     output: Mutex<Output<'t>>,
     looker: Scanner,
     after: After,
+    rejected: Option<ArchiveDirectory>,
     remover: SourceRemover<'a>,
     dedupe: super::Dedupe,
     interrupt: &'a Interrupt,
@@ -109,7 +111,9 @@ impl<'l> Importer<'_, 'l> {
         options.deposit.sources = SourceRule::Keep;
         let deposit = options.deposit;
         let deadline = deadline(clock, options.time_limit);
-        let (rules, after) = rules(collection, options);
+        let rejected = options.rejected.take();
+        let (mut rules, after) = rules(collection, options);
+        rules.done.extend(rejected.as_ref().map(|it| it.path().to_path_buf()));
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
         let judge = match Planner::new(collection, clock, rules) {
             Ok(judge) => judge,
@@ -121,6 +125,7 @@ impl<'l> Importer<'_, 'l> {
             output: Mutex::new(Output { tell, summary: Summary::default() }),
             looker,
             after,
+            rejected,
             remover: SourceRemover::new(collection, interrupt),
             dedupe,
             interrupt,
@@ -157,7 +162,9 @@ pub fn plan(
     interrupt: &Interrupt,
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
-    let (rules, _) = rules(ledger.collection(), options);
+    let rejected = options.rejected.as_ref().map(|it| it.path().to_path_buf());
+    let (mut rules, _) = rules(ledger.collection(), options);
+    rules.done.extend(rejected);
     let mut judge = match Planner::new(ledger.collection(), clock, rules) {
         Ok(judge) => judge,
         Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
@@ -216,9 +223,9 @@ fn rules(collection: &Collection, options: Options) -> (Rules, After) {
     let Options { deposit, dedupe, bags, settle, after, metadata, title, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.root().watcher() };
     let (done, takes_sources) = match &after {
-        After::Move(done) => (Some(done.path().to_path_buf()), true),
-        After::Remove => (None, true),
-        After::Keep => (None, false),
+        After::Move(done) => (vec![done.path().to_path_buf()], true),
+        After::Remove => (Vec::new(), true),
+        After::Keep => (Vec::new(), false),
     };
     (Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title }, after)
 }
@@ -231,11 +238,10 @@ fn fingerprint(key: &[u8]) -> u128 {
 
 fn event(candidate: Candidate, became: Became) -> Event {
     let path = candidate.place.path();
-    let source = path.display().to_string();
-    Event { source, path: Some(path), row: candidate.row, became, left: Vec::new() }
+    Event::new(path.display().to_string(), Some(path), candidate.row, became)
 }
 
 fn event_of_refused(refused: Refused) -> Event {
     let Refused { source, path, row, error } = refused;
-    Event { source, path, row, became: Became::Failed(error), left: Vec::new() }
+    Event::new(source, path, row, Became::Failed(error))
 }

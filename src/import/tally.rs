@@ -20,6 +20,8 @@ pub struct Summary {
     pub failed: u64,
     /// Sources that are still where they were, though that was not asked for.
     pub left: u64,
+    /// Of the failed ones and of those that are still there, those that an earlier run reported.
+    pub known: u64,
     /// Whether there was no time for all of them.
     pub out_of_time: bool,
     /// What was odd about the memories.
@@ -51,6 +53,7 @@ impl Summary {
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(_) => self.failed += 1,
         }
+        self.known += u64::from(event.is_known);
         self.left += u64::from(!event.left.is_empty());
     }
 }

@@ -44,6 +44,7 @@ fn import_options() -> Options {
         settle: None,
         time_limit: None,
         after: After::Keep,
+        rejected: None,
         metadata: Metadata::default(),
         title: DefaultTitle::None,
     }

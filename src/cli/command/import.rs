@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use urepo::agent::Agent;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
+use urepo::digest::Digest;
+use urepo::disk::HeldBy;
 use urepo::import::{
-    After, ArchiveDirectory, Bags, Dedupe, FailedFile, FoundCandidate, Importer, Ledger, Options,
-    Summary, Update, plan, relate, update, waiting,
+    After, ArchiveDirectory, Bags, Dedupe, FailedFile, FoundCandidate, ImportError, Importer,
+    Ledger, Options, Summary, Update, plan, relate, update, waiting,
 };
 
 use super::mint::IssueArgs;
@@ -142,6 +145,9 @@ struct DropArgs {
     /// Move each source into DIR, on the same file system, after its item was read back from the disk
     #[arg(long, value_name = "DIR", conflicts_with = "remove_source")]
     done_dir: Option<PathBuf>,
+    /// Move each source that cannot become an item into DIR, on the same file system
+    #[arg(long, value_name = "DIR")]
+    reject_dir: Option<PathBuf>,
     /// Remove each source after its item was read back from the disk
     #[arg(long)]
     remove_source: bool,
@@ -151,6 +157,15 @@ struct DropArgs {
     /// Begin no more items after so long, such as 5h; the next import goes on
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     time_limit: Option<Duration>,
+}
+
+impl DropArgs {
+    /// Whether the import is one that is repeated, and takes what it can.
+    fn are_given(&self) -> bool {
+        let DropArgs { done_dir, reject_dir, remove_source, min_age, time_limit } = self;
+        let moves = done_dir.is_some() || reject_dir.is_some() || *remove_source;
+        moves || min_age.is_some() || time_limit.is_some()
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -177,7 +192,7 @@ impl Import {
         let names = self.count(context, &collection, &sources)?;
         let issue = self.issue.options(context);
         // First: another import holds it until its end.
-        let ledger = Ledger::open(&collection, &context.agent, &context.waiter())?;
+        let Some(ledger) = self.open_ledger(context, &collection, &sources)? else { return Ok(()) };
         if let Some(names) = names {
             self.tell_waiting(context, &collection, names)?;
         }
@@ -213,6 +228,38 @@ impl Import {
             self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
         }
         reporter.finish(summary, None)
+    }
+
+    /// The ledger, unless another run that empties the same drop folder has it.
+    fn open_ledger<'a>(
+        &self,
+        context: &Context,
+        collection: &'a Collection,
+        sources: &sources::Sources<'_>,
+    ) -> Result<Option<Ledger<'a>>, Failure> {
+        // The holder leaves a key of its work in the lock: equal runs have the same.
+        let work = format!("{:?} {self:?}", context.current);
+        let key = format!(" #{:.16}", Digest::of(work.as_bytes()).to_string());
+        let command = format!("{}{key}", context.agent.command);
+        let agent = Agent { command, ..context.agent.clone() };
+        match Ledger::open(collection, &agent, &context.waiter()) {
+            Ok(ledger) => Ok(Some(ledger)),
+            Err(ImportError::Locked { holder, .. })
+                if self.drop.are_given()
+                    && sources.can_be_read_twice()
+                    && holder.0.contains(&key) =>
+            {
+                let holder = HeldBy(holder.0.replace(&key, ""));
+                context.printer.note(&format!("the same import is at work: {holder}"));
+                Ok(None)
+            }
+            Err(ImportError::Locked { collection, holder }) => {
+                let key = holder.0.find(" #").and_then(|at| holder.0.get(at..at + 18));
+                let holder = HeldBy(holder.0.replace(key.unwrap_or(" #"), ""));
+                Err(ImportError::Locked { collection, holder }.into())
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Says what would be done.
@@ -288,13 +335,16 @@ impl Import {
     }
 
     fn options(&self, context: &Context) -> Result<Options, Failure> {
+        let directory = |path: &PathBuf| {
+            ArchiveDirectory::open(&context.absolute(path), &context.watcher())
+                .map_err(sources::unmounted)
+        };
         let after = match &self.drop.done_dir {
-            Some(path) => {
-                After::Move(ArchiveDirectory::open(&context.absolute(path), &context.watcher())?)
-            }
+            Some(path) => After::Move(directory(path)?),
             None if self.drop.remove_source => After::Remove,
             None => After::Keep,
         };
+        let rejected = self.drop.reject_dir.as_ref().map(directory).transpose()?;
         let keeps_twins = self.force.contains(&Rule::Twins);
         Ok(Options {
             deposit: deposit::Options {
@@ -313,6 +363,7 @@ impl Import {
             settle: self.drop.min_age,
             time_limit: self.drop.time_limit,
             after,
+            rejected,
             metadata: self.description.metadata(context)?,
             title: self.description.default_title(),
         })

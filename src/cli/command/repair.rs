@@ -153,8 +153,7 @@ impl Repair {
         let identity = own.root().own_stat()?.identity;
         let mut donors = Vec::new();
         for named in &self.from {
-            let path = context.collection_path(named);
-            let donor = context.open(&path)?;
+            let donor = context.open_named(named)?;
             if donor.root().own_stat()?.identity == identity {
                 let message =
                     format!("`{}` is the collection that is to be repaired", named.display());

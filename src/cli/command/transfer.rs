@@ -143,7 +143,7 @@ impl Drop for SetOnDrop<'_> {
 
 /// Opens the other collection, named on the command line.
 pub(super) fn other(context: &Context, named: &OsStr) -> Result<Collection, Failure> {
-    Ok(context.open(&context.collection_path(named))?)
+    context.open_named(named)
 }
 
 /// Finishes or withdraws the hand-overs from `giver` that were cut short, whichever collection was to

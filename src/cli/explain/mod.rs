@@ -72,6 +72,9 @@ const WITH_THE_GROUP: &str = "because of the failure before them";
 const WHILE_LOCKED: &str = "repeat with `--lock-wait 5m`; the lock ends with that process";
 const REPEAT: &str = "repeat the command";
 
+/// The hint where a directory is missing that was named: a run at night finds a disk unmounted.
+pub(crate) const NOT_MOUNTED: &str = "is it mounted? `findmnt` lists what is";
+
 fn mended_by(name: &RepositoryName, collection: &Path) -> String {
     format!("`urepo -c {} repair {name}` mends it from a good copy", shell::word(collection))
 }
@@ -137,8 +140,7 @@ impl Explain for CollectionError {
             Self::Parse(error) => error.explain(),
             Self::Distributor(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::NotACollection { path } => Failure::of(Exit::NoCollection, self)
-                .hint(format!("`urepo init {} --host FQDN` makes one", shell::word(path))),
+            Self::NotACollection { .. } => Failure::of(Exit::NoCollection, self).hint(NOT_MOUNTED),
             Self::NotInACollection { .. } => Failure::of(Exit::NoCollection, self)
                 .hint("name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`"),
             Self::ExistsAlready { path } => Failure::of(Exit::Conflict, self)

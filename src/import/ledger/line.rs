@@ -42,6 +42,52 @@ pub(crate) struct Entry {
     pub source: Vec<u8>,
 }
 
+/// A line about a source that did not become an item, or that is still where it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReportedFailure {
+    /// The failure and the state of the source: another digest is another failure.
+    pub state: Digest,
+    /// Where the source is: an absolute path.
+    pub source: Vec<u8>,
+}
+
+/// The first word of the line of a failure.
+const FAILED: &str = "failed";
+
+impl ReportedFailure {
+    /// The line, with its end.
+    pub(crate) fn to_line(&self) -> String {
+        let ReportedFailure { state, source } = self;
+        checked(&format!("{FAILED}\t{state}\t{}", one_line(source)))
+    }
+
+    /// The content of `line`, without its end; nothing if it is torn or of another kind.
+    pub(crate) fn read(line: &[u8]) -> Option<ReportedFailure> {
+        let mut fields = whole(line)?.split('\t');
+        if fields.next()? != FAILED {
+            return None;
+        }
+        let state = fields.next()?.parse().ok()?;
+        Some(ReportedFailure { state, source: unescape(fields.next()?)? })
+    }
+}
+
+/// One line each, whatever the source is called.
+fn one_line(source: &[u8]) -> String {
+    escape(source).replace('\t', "\\x09").replace('\n', "\\x0a")
+}
+
+fn checked(text: &str) -> String {
+    let check = Digest::of(text.as_bytes()).to_string();
+    format!("{text}\t{}\n", &check[..CHECK_DIGITS])
+}
+
+/// The text of a line that is whole.
+fn whole(line: &[u8]) -> Option<&str> {
+    let (text, check) = std::str::from_utf8(line).ok()?.rsplit_once('\t')?;
+    (Digest::of(text.as_bytes()).to_string().get(..CHECK_DIGITS) == Some(check)).then_some(text)
+}
+
 /// Digits of the digest that tells a whole line from a torn one.
 const CHECK_DIGITS: usize = 16;
 
@@ -50,20 +96,13 @@ impl Entry {
     pub(crate) fn to_line(&self) -> String {
         let kind = Kind::ALL.iter().find(|(kind, _)| *kind == self.kind).map_or("", |it| it.1);
         let Entry { name, shape, content, bytes, .. } = self;
-        // One line each, whatever the source is called.
-        let source = escape(&self.source).replace('\t', "\\x09").replace('\n', "\\x0a");
-        let text = format!("{kind}\t{name}\t{shape}\t{content}\t{bytes}\t{source}");
-        let check = Digest::of(text.as_bytes()).to_string();
-        format!("{text}\t{}\n", &check[..CHECK_DIGITS])
+        let source = one_line(&self.source);
+        checked(&format!("{kind}\t{name}\t{shape}\t{content}\t{bytes}\t{source}"))
     }
 
     /// What `line`, without its end, says; nothing if it is torn or of no kind that is known.
     pub(crate) fn read(line: &[u8]) -> Option<Entry> {
-        let (text, check) = std::str::from_utf8(line).ok()?.rsplit_once('\t')?;
-        if Digest::of(text.as_bytes()).to_string().get(..CHECK_DIGITS) != Some(check) {
-            return None;
-        }
-        let mut fields = text.split('\t');
+        let mut fields = whole(line)?.split('\t');
         let kind = fields.next()?;
         let kind = Kind::ALL.iter().find(|(_, text)| *text == kind)?.0;
         let name = RepositoryName::parse_as_found(fields.next()?).ok()?.0;
@@ -99,6 +138,11 @@ mod tests {
             assert_eq!(Entry::read(&text.as_bytes()[..end]), None, "{end}");
         }
         assert_eq!(Entry::read(text.replace("\t7\t", "\t8\t").as_bytes()), None);
+        let failure = ReportedFailure { state: Digest::of(b"state"), source: b"/a\tb\n".to_vec() };
+        let line = failure.to_line();
+        assert_eq!(ReportedFailure::read(line.trim_end().as_bytes()), Some(failure));
+        assert_eq!(Entry::read(line.trim_end().as_bytes()), None);
+        assert_eq!(ReportedFailure::read(text.as_bytes()), None);
     }
 
     proptest! {

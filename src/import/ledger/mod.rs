@@ -6,6 +6,9 @@
 //! place just before a crash: names are given in the order of their dates, so only those after the
 //! last one of the ledger need to be looked at.
 //!
+//! It also has the last failure of each source that was reported, so that it is news once. Those are not
+//! in the sidecars: a rebuilt ledger reports them again.
+//!
 //! One import at a time has the ledger of a collection, by a kernel lock.
 
 pub(crate) mod catch_up;
@@ -19,13 +22,13 @@ use super::ImportError;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, InventoryLine};
 use crate::digest::Digest;
-use crate::disk::{self, Lock, LockError, LockMode, StoredFile};
+use crate::disk::{self, Lock, LockError, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::layout;
 use crate::wait::Waiter;
 use table::LedgerTable;
 
-pub(crate) use line::{Entry, Kind};
+pub(crate) use line::{Entry, Kind, ReportedFailure};
 
 const FILE: &str = "ledger";
 const LOCK: &str = "lock";
@@ -47,6 +50,8 @@ pub struct Ledger<'a> {
     sources: LedgerTable,
     contents: LedgerTable,
     absent: HashMap<Digest, Absent>,
+    /// The last failure of each source that was reported.
+    failures: HashMap<Vec<u8>, Digest>,
     /// The newest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
     /// Lines that a dry run would write.
@@ -142,6 +147,7 @@ impl<'a> Ledger<'a> {
             sources: LedgerTable::default(),
             contents: LedgerTable::default(),
             absent: HashMap::new(),
+            failures: HashMap::new(),
             newest: BTreeMap::new(),
             unwritten: Vec::new(),
             lock,
@@ -273,25 +279,31 @@ impl<'a> Ledger<'a> {
             }
             return Ok(());
         };
-        // What a crash has left of a line is ended, so that the next is one of its own.
-        let mut text = if self.torn { "\n".to_owned() } else { String::new() };
-        let mut offsets = Vec::with_capacity(entries.len());
-        for entry in entries {
-            offsets.push(self.end + text.len() as u64);
-            text.push_str(&entry.to_line());
-        }
-        // Until it is known to be whole, the next line does not rely on it.
-        self.torn = true;
-        let written = file.write_all_at(text.as_bytes(), self.end).and_then(|()| file.sync_data());
-        if let Err(error) = written {
-            self.end = file.stat().map_or(self.end, |stamp| stamp.bytes.max(self.end));
-            return Err(error.into());
-        }
-        self.torn = false;
-        self.end += text.len() as u64;
+        let lines: Vec<String> = entries.iter().map(Entry::to_line).collect();
+        let offsets = append(file, (&mut self.end, &mut self.torn), &lines)?;
         for (entry, offset) in entries.iter().zip(offsets) {
             self.remember(entry, offset);
         }
+        Ok(())
+    }
+
+    /// Whether the last failure of a source that was reported is this one.
+    pub(crate) fn is_reported(&self, failure: &ReportedFailure) -> bool {
+        self.failures.get(&failure.source) == Some(&failure.state)
+    }
+
+    /// Notes failures that were reported.
+    pub(crate) fn add_failures(
+        &mut self,
+        failures: Vec<ReportedFailure>,
+    ) -> Result<(), ImportError> {
+        if let Some(file) =
+            self.file.as_ref().filter(|_| self.lock.is_some() && !failures.is_empty())
+        {
+            let lines: Vec<String> = failures.iter().map(ReportedFailure::to_line).collect();
+            append(file, (&mut self.end, &mut self.torn), &lines)?;
+        }
+        self.failures.extend(failures.into_iter().map(|it| (it.source, it.state)));
         Ok(())
     }
 
@@ -327,8 +339,11 @@ impl<'a> Ledger<'a> {
             pending.extend_from_slice(&piece[..length]);
             let mut start = 0;
             while let Some(end) = pending[start..].iter().position(|byte| *byte == b'\n') {
-                if let Some(entry) = Entry::read(&pending[start..start + end]) {
+                let line = &pending[start..start + end];
+                if let Some(entry) = Entry::read(line) {
                     self.remember(&entry, self.end + start as u64);
+                } else if let Some(failure) = ReportedFailure::read(line) {
+                    self.failures.insert(failure.source, failure.state);
                 }
                 start += end + 1;
             }
@@ -349,4 +364,29 @@ impl<'a> Ledger<'a> {
     pub fn path() -> std::path::PathBuf {
         Path::new(layout::OWN).join(layout::IMPORT).join(FILE)
     }
+}
+
+/// Writes lines behind the `end` of the ledger, durably, and returns where they begin. The last line is `torn` until they are
+/// known to be whole.
+fn append(
+    file: &StoredFile,
+    (end, torn): (&mut u64, &mut bool),
+    lines: &[String],
+) -> Result<Vec<u64>, PathError> {
+    // What a crash has left of a line is ended, so that the next is one of its own.
+    let mut text = if *torn { "\n".to_owned() } else { String::new() };
+    let mut offsets = Vec::with_capacity(lines.len());
+    for line in lines {
+        offsets.push(*end + text.len() as u64);
+        text.push_str(line);
+    }
+    *torn = true;
+    let written = file.write_all_at(text.as_bytes(), *end).and_then(|()| file.sync_data());
+    if let Err(error) = written {
+        *end = file.stat().map_or(*end, |stamp| stamp.bytes.max(*end));
+        return Err(error);
+    }
+    *torn = false;
+    *end += text.len() as u64;
+    Ok(offsets)
 }

@@ -35,15 +35,18 @@ impl<I: Iterator<Item = FoundCandidate>> Iterator for RequestFeed<'_, '_, '_, '_
                 lock(&self.shared.output).summary.out_of_time = true;
                 return None;
             }
-            let event = match found {
-                Ok(candidate) => match self.begin(candidate) {
-                    Begin::Request(request) => return Some(*request),
-                    Begin::Event(event) => event,
-                    Begin::Nothing => continue,
-                },
-                Err(refused) => Box::new(event_of_refused(*refused)),
+            let (event, place) = match found {
+                Ok(candidate) => {
+                    let place = candidate.place.clone();
+                    match self.begin(candidate) {
+                        Begin::Request(request) => return Some(*request),
+                        Begin::Event(event) => (event, Some(place)),
+                        Begin::Nothing => continue,
+                    }
+                }
+                Err(refused) => (Box::new(event_of_refused(*refused)), None),
             };
-            lock(&self.shared.output).tell(vec![*event]);
+            self.shared.tell(vec![(*event, place)]);
         }
     }
 }

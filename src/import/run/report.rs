@@ -28,10 +28,13 @@ impl RunState<'_, '_, '_> {
         }
         self.forget(&begun);
         let pairs = outcomes.into_iter().zip(begun);
-        let events = pairs.map(|(outcome, begun)| self.event(outcome, begun)).collect();
-        let mut output = lock(&self.output);
-        output.tell(events);
-        if output.summary.fatal.is_some() { Err(DepositError::GroupFailed) } else { Ok(()) }
+        let events = pairs.map(|(outcome, begun)| {
+            let place = begun.as_ref().map(|begun| begun.place.clone());
+            (self.event(outcome, begun), place)
+        });
+        self.tell(events.collect());
+        let is_fatal = lock(&self.output).summary.fatal.is_some();
+        if is_fatal { Err(DepositError::GroupFailed) } else { Ok(()) }
     }
 
     fn take(&self, outcomes: &[Outcome]) -> Vec<Option<Begun>> {
@@ -85,14 +88,14 @@ impl RunState<'_, '_, '_> {
             Err(error) => Became::Failed(error.into()),
         };
         let Some(begun) = begun else {
-            return Event { source, path: None, row: None, became, left: Vec::new() };
+            return Event::new(source, None, None, became);
         };
         let released =
             name.map(|name| self.release(&name, &begun.place, (&begun.payload, &begun.exclusion)));
         let left = released.unwrap_or_default();
         let path = begun.place.path();
         let source = path.display().to_string();
-        Event { source, path: Some(path), row: begun.row, became, left }
+        Event { left, ..Event::new(source, Some(path), begun.row, became) }
     }
 
     /// Does with a source what is done with those that are items.

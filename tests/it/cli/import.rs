@@ -57,7 +57,7 @@ fn tells_everything_in_json() {
         "type": "summary", "version": 1, "complete": true,
         "counts": {
             "items": 2, "files": 2, "bytes": 9, "skipped": 0, "unsettled": 0, "failed": 1,
-            "kept_sources": 0, "left_out": 0,
+            "kept_sources": 0, "left_out": 0, "known": 0,
         },
         "exit_code": 3,
     });
@@ -97,6 +97,23 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     std::fs::remove_file(world.path("in/link")).unwrap();
     world.write("in/link", "no link");
     assert_eq!(world.run("-c archive import --files-from0 list").succeeded().lines().count(), 1);
+}
+
+/// What failed is written as UTF-8, marked so that the encoding of the manifest may be given again.
+#[test]
+fn writes_what_failed_in_an_encoding_that_is_read_again() {
+    let world = world_with_sources();
+    world.write(
+        "list.csv",
+        b"sep=;\r\nFicheiro;T\xedtulo\r\nin/a.txt;A\r\nin/missing;\x96 \xe7\r\n",
+    );
+    let line = "-c archive import --encoding windows-1252 --manifest";
+    assert_eq!(world.run(&format!("{line} list.csv --rejects rejects.csv")).code, 3);
+    let failed = std::fs::read_to_string(world.path("rejects.csv")).unwrap();
+    assert_eq!(failed, "\u{feff}sep=;\nFicheiro;Título\nin/missing;– ç\n");
+    world.write("in/missing", "found");
+    assert_eq!(world.run(&format!("{line} rejects.csv")).succeeded().lines().count(), 1);
+    assert!(world.run("-c archive list --long").succeeded().contains("– ç"));
 }
 
 /// A file that is there may be somebody's only copy, or the manifest itself.
@@ -144,6 +161,49 @@ fn overlaps_with_itself() {
         assert_eq!(run.wait().unwrap().code(), Some(0));
     }
     assert_eq!(whole_items(&open(&world)).len(), 300);
+}
+
+/// A cron job that meets its own last run leaves the drop folder to it; other work is refused.
+#[test]
+fn leaves_the_same_work_to_the_run_that_does_it() {
+    let world = world_with_sources();
+    let fifo = rustix::fs::FileType::Fifo;
+    let path = world.path("list");
+    rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, 0o600.into(), 0).unwrap();
+    let import = ["-q", "-c", "archive", "import", "--files-from0", "list", "--time-limit", "1h"];
+    let mut first = world.command(import).spawn().unwrap();
+    // The list is opened when the ledger is locked.
+    let list = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let ran = world.run(&format!("{} --lock-wait 0", import.join(" ")));
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    let ran = world.run("-c archive import --files-from0 list --time-limit 1h --lock-wait 0");
+    assert!(ran.stderr.starts_with("the same import is at work: held by `urepo import` since"));
+    for other in ["--time-limit 2h", ""] {
+        let ran = world.run(&format!("-c archive import --files-from0 list {other} --lock-wait 0"));
+        assert_eq!(ran.code, 11);
+        assert!(ran.stderr.contains("held by `urepo import` since"), "{}", ran.stderr);
+    }
+    drop(list);
+    assert!(first.wait().unwrap().success());
+}
+
+/// With `-q` a failure is news once. The exit code still says that not everything is imported.
+#[test]
+fn reports_a_failure_to_a_cron_job_once() {
+    let world = world_with_sources();
+    std::fs::create_dir(world.path("in/empty")).unwrap();
+    let ran = world.run("-q -c archive import in");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("in/empty` was not imported: "), "{}", ran.stderr);
+    let ran = world.run("-q -c archive import in");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (3, "", ""));
+    std::os::unix::fs::symlink("nowhere", world.path("in/link")).unwrap();
+    let ran = world.run("-q -c archive import in");
+    assert!(!ran.stderr.contains("in/empty"), "{}", ran.stderr);
+    let counted = "error: 2 of 4 sources were not imported; 1 as reported before";
+    assert_eq!(ran.stderr.lines().nth(1), Some(counted));
+    // A person sees all of them.
+    assert!(world.run("-c archive import in").stderr.contains("in/empty` was not imported"));
 }
 
 /// The digests of a bag are kept: `show` says which, and not those of each file.

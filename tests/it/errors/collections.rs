@@ -20,7 +20,7 @@ hint: `--init --host FQDN` makes it on the way
 "#]]);
     refuses(&world, "-c a.txt list", 10).tells(str![[r#"
 error: `[WORLD]/a.txt` is not a collection
-hint: `urepo init [WORLD]/a.txt --host FQDN` makes one
+hint: is it mounted? `findmnt` lists what is
 
 "#]]);
     refuses(&world, "list", 10).tells(str![[r#"
@@ -30,7 +30,7 @@ hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
 "#]]);
     refuses(&world, "doctor -c nowhere/at/all", 10).tells(str![[r#"
 error: `[WORLD]/nowhere/at/all` is not a collection
-hint: `urepo init [WORLD]/nowhere/at/all --host FQDN` makes one
+hint: is it mounted? `findmnt` lists what is
 
 "#]]);
 }
@@ -46,12 +46,12 @@ hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
 "#]]);
     refuses(&world, "-c archive status --with nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+hint: is it mounted? `findmnt` lists what is
 
 "#]]);
     refuses(&world, &format!("-c nowhere whereis {name}"), 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+hint: is it mounted? `findmnt` lists what is
 
 "#]]);
     refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
@@ -85,6 +85,47 @@ warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
 caused by: `safe` is not opened and may hold it
 hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+
+"#]]);
+}
+
+/// A disk may not be mounted, a name mistyped: nothing is to be made there.
+#[test]
+fn that_are_missing_by_path_and_name() {
+    let world = world_with_file();
+    let named = "[collections]\nmirror = \"/no/disk\"\n";
+    world.write(".config/urepo/config.toml", named);
+    refuses(&world, "-c archive copy --all --to mirrr", 10).tells(str![[r#"
+error: `[WORLD]/mirrr` is not a collection
+hint: did you mean `mirror`? `urepo config` knows `mirror`
+
+"#]]);
+    refuses(&world, "-c archive copy --all --to elsewhere", 10).tells(str![[r#"
+error: `[WORLD]/elsewhere` is not a collection
+hint: `urepo config` knows `mirror`
+
+"#]]);
+    refuses(&world, "-c archive copy --all --to mirror", 10).tells(str![[r#"
+error: `/no/disk` is not a collection
+hint: is it mounted? `findmnt` lists what is
+
+"#]]);
+    refuses(&world, "-c archive status --with no/disk", 10).tells(str![[r#"
+warning: the collection `mirror` cannot be opened: `/no/disk` is not a collection
+error: `[WORLD]/no/disk` is not a collection
+hint: is it mounted? `findmnt` lists what is
+
+"#]]);
+    refuses(&world, "-c archive import -n no/drop", 1).tells(str![[r#"
+error: cannot find `[WORLD]/no/drop`
+caused by: No such file or directory (os error 2)
+hint: is it mounted? `findmnt` lists what is
+
+"#]]);
+    refuses(&world, "-c archive import -n a.txt --done-dir no/done", 1).tells(str![[r#"
+error: cannot find `[WORLD]/no/done`
+caused by: No such file or directory (os error 2)
+hint: is it mounted? `findmnt` lists what is
 
 "#]]);
 }

@@ -39,7 +39,7 @@ hint: name another collection with `--with COLLECTION`, or delete the last one w
 "#]]);
     refuses(&world, "-c archive delete 11.21.02.13 --with nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+hint: is it mounted? `findmnt` lists what is
 
 "#]]);
 }

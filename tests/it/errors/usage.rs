@@ -205,7 +205,7 @@ fn with_json() {
 
 "#]]);
     refuses(&world, "--json -c nowhere list", 10).tells(str![[r#"
-{"error":{"causes":[],"code":10,"hint":"`urepo init [WORLD]/nowhere --host FQDN` makes one","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"type":"error","version":1}
+{"error":{"causes":[],"code":10,"hint":"is it mounted? `findmnt` lists what is","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"type":"error","version":1}
 
 "#]]);
 }

@@ -160,3 +160,98 @@ fn says_why_it_can_not_move() {
     assert!(reason.contains("cannot put in place") && reason.contains("ross-device"), "{reason}");
     assert!(folder.path("drop/a.txt").exists() && folder.path("drop/dir").exists());
 }
+
+/// A source that cannot become an item is news once, and again when it or the reason changes.
+#[test]
+fn reports_a_failure_once() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("drop/empty")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path("drop/dangling")).unwrap();
+    let news = || {
+        let (events, summary) = folder.run(folder.done());
+        let failed = events.iter().filter(|it| matches!(it.became, Became::Failed(_)));
+        let news = failed.clone().filter(|it| !it.is_known);
+        let names = news.map(|it| last(&it.source).to_owned()).collect::<Vec<_>>();
+        assert_eq!((summary.failed, summary.known), (2, 2 - names.len() as u64));
+        assert_eq!(failed.count(), 2);
+        names
+    };
+    assert_eq!(news(), ["dangling", "empty"]);
+    assert_eq!(news(), [""; 0]);
+    write(&folder.path("drop/empty"), "begun", "");
+    std::fs::remove_file(folder.path("drop/empty/begun")).unwrap();
+    assert_eq!(news(), ["empty"]);
+    std::fs::remove_file(folder.path("drop/dangling")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", folder.path("drop/dangling")).unwrap();
+    assert_eq!(news(), ["dangling"]);
+    // A ledger that was rebuilt does not know what was reported.
+    std::fs::remove_file(folder.collection.path().join(Ledger::path())).unwrap();
+    assert_eq!(news(), ["dangling", "empty"]);
+}
+
+/// Also a source that is an item and cannot be moved is news once.
+#[test]
+fn reports_once_what_it_can_not_move() {
+    let folder = Folder::new();
+    let run = || {
+        // The item is not whole on the disk, so that its source has to stay.
+        let (events, summary) = folder.run(folder.done());
+        assert_eq!((summary.there, summary.left), (2, 2));
+        events.iter().filter(|it| it.is_known).count()
+    };
+    folder.run(After::Keep);
+    for (_, sidecar) in origins(&folder.collection) {
+        let item = folder.collection.path().join(sidecar.repository.to_string());
+        std::fs::remove_dir_all(item.join("doc")).unwrap();
+    }
+    assert_eq!([run(), run()], [0, 2]);
+}
+
+#[test]
+fn moves_aside_what_can_not_become_an_item() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("drop/rejected/empty")).unwrap();
+    std::fs::create_dir(folder.path("drop/empty")).unwrap();
+    let run = || {
+        let path = folder.path("drop/rejected");
+        let rejected = Some(ArchiveDirectory::open(&path, &Watcher::default()).unwrap());
+        let options = Options { after: folder.done(), rejected, ..import_options() };
+        let found = tree(&folder.path("drop"), Units::default());
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        import(&folder.collection, found, options, &clock).unwrap()
+    };
+    let (events, summary) = run();
+    assert_eq!((summary.imported, summary.failed), (2, 1));
+    let moved = events.iter().find_map(|it| it.rejected.clone()).unwrap().unwrap();
+    // What is there already is not replaced.
+    assert_eq!(moved, resolved(&folder.path("drop/rejected")).unwrap().join("empty.1"));
+    assert!(moved.is_dir() && !folder.path("drop/empty").exists());
+    let (events, summary) = run();
+    assert_eq!((events.len(), summary.failed), (0, 0));
+}
+
+/// What is wrong with a source that is still written may be right when it is whole.
+#[test]
+fn rejects_nothing_that_is_still_written() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("drop/empty")).unwrap();
+    std::fs::create_dir(folder.path("rejected")).unwrap();
+    let changed = std::fs::metadata(folder.path("drop/empty")).unwrap().modified().unwrap();
+    let seconds = changed.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let run = |after: u64| {
+        let rejected = ArchiveDirectory::open(&folder.path("rejected"), &Watcher::default());
+        let rejected = Some(rejected.unwrap());
+        let settle = Some(Duration::from_secs(60));
+        let options = Options { settle, rejected, after: folder.done(), ..import_options() };
+        let now = i64::try_from(seconds + after).unwrap();
+        let clock = TestClock::at(&urepo::identity::Instant::from_seconds(now).to_string());
+        let found = tree(&folder.path("drop"), Units::default());
+        import(&folder.collection, found, options, &clock).unwrap().1
+    };
+    let summary = run(10);
+    assert_eq!((summary.failed, summary.unsettled), (0, 3));
+    assert!(folder.path("drop/empty").exists());
+    let summary = run(100);
+    assert_eq!((summary.failed, summary.unsettled), (1, 0));
+    assert!(folder.path("rejected/empty").exists());
+}

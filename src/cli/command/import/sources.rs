@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::disk::{Dir, Exclusion, Links, resolved};
+use urepo::disk::{Dir, Exclusion, Links, PathError, resolved};
 use urepo::import::{
     Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units, header,
 };
 
 use super::Import;
 use crate::cli::context::Context;
+use crate::cli::explain::NOT_MOUNTED;
 use crate::cli::failure::Failure;
 use crate::cli::input::{is_stdin, name_of};
 
@@ -70,7 +71,8 @@ impl<'a> Sources<'a> {
         let mut all: Candidates = Box::new(std::iter::empty());
         for path in &self.trees {
             let tree =
-                Tree::open(path, self.units, self.links, &self.of_items, &self.context.watcher())?;
+                Tree::open(path, self.units, self.links, &self.of_items, &self.context.watcher())
+                    .map_err(unmounted)?;
             all = Box::new(all.chain(tree));
         }
         if let Some(path) = &self.list {
@@ -106,6 +108,13 @@ impl<'a> Sources<'a> {
         header(self.context.lines_of_file(path)?, &reading.table)
             .map_err(|error| urepo::disk::PathError::new("read", path, error).into())
     }
+}
+
+/// The failure of a directory that was named, which may be a mount point of a missing disk.
+pub(super) fn unmounted(error: PathError) -> Failure {
+    let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+    let failure = Failure::from(error);
+    if is_missing { failure.hint(NOT_MOUNTED) } else { failure }
 }
 
 impl Table {

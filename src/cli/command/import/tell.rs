@@ -95,7 +95,10 @@ impl<'a> Reporter<'a> {
     /// The line of an event on stdout; what else there is to say goes to stderr.
     fn line(&mut self, event: Event) -> Option<String> {
         let printer = &self.context.printer;
-        let Event { source, row, became, left, .. } = event;
+        let Event { source, row, became, left, rejected, is_known, .. } = event;
+        if is_known && printer.verbosity == Verbosity::Quiet {
+            return None;
+        }
         let line = match became {
             Became::Planned { files, bytes, .. } => {
                 let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
@@ -161,7 +164,12 @@ impl<'a> Reporter<'a> {
                     let text = if is_row {
                         reason
                     } else {
-                        format!("{line}`{source}` was not imported: {reason}")
+                        let moved = match rejected {
+                            Some(Ok(path)) => format!(", and is `{}` now", path.display()),
+                            Some(Err(error)) => format!(", nor moved ({error})"),
+                            None => String::new(),
+                        };
+                        format!("{line}`{source}` was not imported{moved}: {reason}")
                     };
                     printer.error(&text);
                     if is_row
@@ -183,7 +191,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn record(&self, event: Event) -> Item<'static> {
-        let Event { source, path, row, became, left } = event;
+        let Event { source, path, row, became, left, rejected, is_known } = event;
         let (outcome, item) = match became {
             Became::Planned { files, bytes, left_out } => {
                 let (files, bytes) = (Some(files), Some(bytes));
@@ -230,6 +238,8 @@ impl<'a> Reporter<'a> {
             outcome: Some(outcome),
             line: row.map(|row| row.line),
             kept_sources: left,
+            moved_to: rejected.and_then(Result::ok).map(|path| PathAt::new("moved_to", &path)),
+            is_known,
             dry_run: self.context.global.dry_run,
             source: Some(match path {
                 Some(path) => PathAt::new("source", &path),
@@ -301,9 +311,11 @@ impl<'a> Reporter<'a> {
                  `--dedupe none` makes other items"
             ));
         }
+        report.count("known", summary.known);
+        let is_quiet = printer.verbosity == Verbosity::Quiet;
         report.finish(End {
             hint: REPEAT,
-            partial: partial(&summary, is_planned),
+            partial: partial(&summary, is_planned, is_quiet),
             closing: Some(closing(&summary, wait)),
             ..End::default()
         })
@@ -311,7 +323,11 @@ impl<'a> Reporter<'a> {
 }
 
 /// Why it is no success, though it came to its end.
-fn partial(summary: &Summary, is_planned: bool) -> Option<Failure> {
+fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failure> {
+    let wrong = summary.failed + summary.left;
+    if is_quiet && wrong > 0 && wrong == summary.known {
+        return Some(Failure::told(Exit::Partial));
+    }
     let Updated { failed: rows, .. } = summary.rows;
     let all = summary.imported + summary.there + summary.unsettled + summary.failed - rows;
     match (summary.failed, summary.left) {
@@ -323,7 +339,10 @@ fn partial(summary: &Summary, is_planned: bool) -> Option<Failure> {
         (failed, _) => {
             let not = if is_planned { "would not be" } else { "were not" };
             let done = if rows > 0 { "imported or updated" } else { "imported" };
-            let message = format!("{failed} of {all} sources {not} {done}");
+            let mut message = format!("{failed} of {all} sources {not} {done}");
+            if is_quiet && summary.known > 0 {
+                message += &format!("; {} as reported before", summary.known);
+            }
             let hint = "repair what is named above and repeat: nothing is imported twice";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         }

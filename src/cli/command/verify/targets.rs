@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use urepo::collection::{Collection, discover};
+use urepo::collection::{Collection, CollectionError, discover};
 
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -47,7 +47,10 @@ fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure>
     for text in texts {
         // Without the `.` and the `/` at the end that would stand in every line.
         let path: PathBuf = context.collection_path(text).components().collect();
-        let root = context.open(&path)?;
+        let root = match context.open(&path) {
+            Err(CollectionError::NotACollection { .. }) => context.open_named(text)?,
+            opened => opened?,
+        };
         // A root that is named twice, or by a link as well, is still one.
         let identity = root.root().own_stat()?.identity;
         if !seen.contains(&identity) {

@@ -23,7 +23,7 @@ hint: name another one that holds the same items
         10,
         str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: `urepo init [WORLD]/nowhere --host FQDN` makes one
+hint: is it mounted? `findmnt` lists what is
 
 "#]],
     );

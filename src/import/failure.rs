@@ -1,0 +1,60 @@
+//! Which failures are those of a source: they last until somebody changes it.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::ImportError;
+use super::candidate::SourcePlace;
+use super::ledger::ReportedFailure;
+use super::look::Scanner;
+use crate::deposit::DepositError;
+use crate::digest::Digest;
+use crate::disk::{Exclusion, PathError};
+
+/// Whether an error is that of the source at `path`, and not of the disk, the collection or another process.
+pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
+    use DepositError as Deposit;
+    match error {
+        ImportError::Bag { .. } => true,
+        ImportError::Disk(error) => is_refused(error, path),
+        ImportError::Deposit(error) => match error.as_ref() {
+            Deposit::Special { .. }
+            | Deposit::LinkLeaves { .. }
+            | Deposit::Link { .. }
+            | Deposit::Twins { .. }
+            | Deposit::NoName { .. }
+            | Deposit::Nothing { .. }
+            | Deposit::Time { .. }
+            | Deposit::TooManyFiles { .. }
+            | Deposit::Mismatch { .. }
+            | Deposit::PayloadMismatch { .. }
+            | Deposit::NotListed { .. }
+            | Deposit::NotThere { .. } => true,
+            Deposit::Disk(error) => is_refused(error, path),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether the system refuses something of the source. A bad sector is not the fault of a source, nor is a shortage of memory.
+fn is_refused(error: &PathError, path: &Path) -> bool {
+    let lasts = matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound);
+    (lasts || error.is_link()) && error.path().starts_with(path)
+}
+
+/// The failure of a source for a `reason`: another one when the source or the reason changes.
+pub(super) fn reported(place: &SourcePlace, reason: &str, looker: &Scanner) -> ReportedFailure {
+    use std::os::unix::ffi::OsStringExt;
+    let changed = looker.age_of(place).ok();
+    let look =
+        looker.look(place, &Exclusion::default()).ok().map(|look| (look.shape, look.changed));
+    let state = Digest::of(format!("{reason}\n{changed:?}\n{look:?}").as_bytes());
+    ReportedFailure { state, source: place.path().into_os_string().into_vec() }
+}
+
+/// An error with all of its causes.
+pub(super) fn in_words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |it| it.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
