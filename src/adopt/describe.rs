@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
 
     /// Adds one text to a term; what a description does not take is kept as it stands.
     fn add(&mut self, field: &Field, term: &str, text: &str) {
-        if !text.is_empty() && self.found.metadata.add(term, text).is_err() {
+        if !text.is_empty() && self.found.metadata.add_as_found(term, text).is_err() {
             self.unclear(field);
         }
     }
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
             (None, Some(year), _) => year,
             (None, None, _) => String::new(),
         };
-        let _ = self.found.metadata.add("date", &text);
+        let _ = self.found.metadata.add_as_found("date", &text);
         if let (Some(month), None) = (month, number) {
             let _ = self.found.metadata.add("x.month", &month);
         }

@@ -103,6 +103,7 @@ fn key_of(error: &MetadataError) -> &str {
         MetadataError::Language(_) => "language",
         MetadataError::UnknownTerm(key)
         | MetadataError::Key(key)
+        | MetadataError::Date(key, _)
         | MetadataError::GivenTwice(key)
         | MetadataError::Text(key)
         | MetadataError::Kind(key) => key,

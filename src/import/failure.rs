@@ -19,7 +19,7 @@ pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
         ImportError::Disk(error) => is_refused(error, path),
         ImportError::Deposit(error) => match error.as_ref() {
             Deposit::Special { .. }
-            | Deposit::LinkLeaves { .. }
+            | Deposit::Links(_)
             | Deposit::Link { .. }
             | Deposit::Twins { .. }
             | Deposit::NoName { .. }

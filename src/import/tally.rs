@@ -20,8 +20,10 @@ pub struct Summary {
     pub failed: u64,
     /// Sources that are still where they were, though that was not asked for.
     pub left: u64,
-    /// Of the failed ones and of those that are still there, those that an earlier run reported.
-    pub known: u64,
+    /// Of the failed ones, those that an earlier run reported.
+    pub known_failed: u64,
+    /// Of those that are still where they were, those that an earlier run reported.
+    pub known_left: u64,
     /// Whether there was no time for all of them.
     pub out_of_time: bool,
     /// What was odd about the memories.
@@ -53,7 +55,11 @@ impl Summary {
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(_) => self.failed += 1,
         }
-        self.known += u64::from(event.is_known);
+        let known = match event.became {
+            Became::Failed(_) => &mut self.known_failed,
+            _ => &mut self.known_left,
+        };
+        *known += u64::from(event.is_known);
         self.left += u64::from(!event.left.is_empty());
     }
 }

@@ -220,6 +220,6 @@ impl UpdateRun<'_, '_, '_> {
         }
         let path = candidate.place.path();
         let (source, row) = (path.display().to_string(), candidate.row);
-        self.tell.tell(vec![Event { source, path: Some(path), row, became, left: Vec::new() }])
+        self.tell.tell(vec![Event::new(source, Some(path), row, became)])
     }
 }

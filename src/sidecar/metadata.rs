@@ -5,6 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::edtf::{self, DateError};
 use crate::identity::Language;
 
 /// The terms of Dublin Core that stand directly in `[metadata]`.
@@ -39,6 +40,9 @@ const SINGLE: [&str; 4] = ["date", "issued", "language", "title"];
 /// Terms that are a list even when they hold one text.
 const LISTS: [&str; 3] = ["contributor", "creator", "subject"];
 
+/// Terms that hold a date.
+pub(crate) const DATES: [&str; 2] = ["date", "issued"];
+
 /// Text longer than this is a payload, not a description.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
@@ -61,6 +65,9 @@ pub enum MetadataError {
     /// The value is no language tag.
     #[error("`{0}` is no language; expected a tag such as `en` or `pt-BR`")]
     Language(String),
+    /// The value is not a date.
+    #[error("`{0}`: {1}")]
+    Date(String, Box<DateError>),
     /// The text is empty, too long, or has control characters.
     #[error("the text of `{0}` is empty, longer than 64 KiB, or has control characters")]
     Text(String),
@@ -166,8 +173,18 @@ impl Metadata {
         text
     }
 
-    /// Adds one value to a term, or to a key of one's own written `x.key`.
+    /// Adds one value to a term, or to a key of one's own written `x.key`. A date has to be one of EDTF.
     pub fn add(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
+        check_text(key, text)?;
+        if DATES.iter().any(|date| date.eq_ignore_ascii_case(key)) {
+            let wrong = |error| MetadataError::Date(key.to_owned(), Box::new(error));
+            edtf::check(text).map_err(wrong)?;
+        }
+        self.add_as_found(key, text)
+    }
+
+    /// Adds a value that another system has recorded: a date may have any form.
+    pub(crate) fn add_as_found(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
         check_text(key, text)?;
         if let Some(own) = key.strip_prefix("x.") {
             return self.add_own(own, text);
@@ -399,6 +416,10 @@ mod tests {
     fn terms_are_checked_and_own_keys_are_kept_apart() {
         let mut metadata = Metadata::default();
         metadata.add("title", "A \"quoted\" title").unwrap();
+        metadata.add("date", "1911~").unwrap();
+        let error = metadata.add("issued", "31/12/2020").unwrap_err();
+        assert!(matches!(error, MetadataError::Date(_, error) if error.meant == ["2020-12-31"]));
+        metadata.remove("date").unwrap();
         metadata.add("creator", "One").unwrap();
         metadata.add("creator", "Two").unwrap();
         metadata.add("x.box", "17").unwrap();

@@ -23,6 +23,7 @@ mod care;
 mod copied;
 mod datetime;
 mod difference;
+pub mod edtf;
 mod error;
 mod files;
 mod head;
@@ -49,6 +50,7 @@ pub use difference::KeyChange;
 pub use error::SidecarError;
 pub use files::Files;
 pub use json::{json, json_of};
+pub(crate) use metadata::DATES;
 pub use metadata::{Metadata, MetadataError, TERMS};
 pub use relations::{
     RELATION_KEYS, Relation, RelationError, RelationKind, Relations, UnclearRelation,

@@ -238,7 +238,7 @@ impl Import {
         sources: &sources::Sources<'_>,
     ) -> Result<Option<Ledger<'a>>, Failure> {
         // The holder leaves a key of its work in the lock: equal runs have the same.
-        let work = format!("{:?} {self:?}", context.current);
+        let work = format!("{:?}", (&context.current, self));
         let key = format!(" #{:.16}", Digest::of(work.as_bytes()).to_string());
         let command = format!("{}{key}", context.agent.command);
         let agent = Agent { command, ..context.agent.clone() };

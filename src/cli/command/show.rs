@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use unicode_normalization::UnicodeNormalization;
 use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::StoredItem;
 use urepo::identity::Identifier;
@@ -259,6 +260,14 @@ pub(super) fn file_of(
 ) -> Result<PayloadPath, Failure> {
     let is_known =
         |path: &PayloadPath| sidecar.files.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
+    // Another Unicode form of one name is that name: macOS types others than most systems write.
+    let in_other_form = |path: &PayloadPath| {
+        let wanted: String = path.as_path().to_str()?.nfc().collect();
+        let is_it =
+            |it: &&Entry| it.path.as_path().to_str().is_some_and(|it| it.nfc().eq(wanted.chars()));
+        let mut found = sidecar.files.iter().filter(is_it);
+        found.next().filter(|_| found.next().is_none()).map(|entry| entry.path.clone())
+    };
     let path = match file {
         Some(typed) => {
             let as_it_is = PayloadPath::new(std::path::Path::new(typed));
@@ -275,6 +284,9 @@ pub(super) fn file_of(
         })?,
     };
     if !is_known(&path) {
+        if let Some(path) = in_other_form(&path) {
+            return Ok(path);
+        }
         let message = format!("no file `{path}` in `{}`", item.name());
         return Err(Failure::new(Exit::NoItem, message)
             .hint(format!("`urepo show --all-files {}` lists them", item.name())));

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use urepo::import::{Columns, Encoding, Format, TableOptions, is_delimiter};
+use urepo::sidecar::edtf::DateOrder;
 
 use crate::cli::failure::Failure;
 
@@ -26,6 +27,9 @@ pub(crate) struct ReadingArgs {
     /// The encoding of a table without a byte order mark [default: utf-8]
     #[arg(long, value_name = "NAME")]
     encoding: Option<EncodingName>,
+    /// The order of day and month in dates such as 31/12/2020, which are refused unless it is given
+    #[arg(long, value_name = "ORDER")]
+    date_order: Option<DateOrderName>,
     /// The meaning of a column: the name of another, or - for none; may be repeated
     #[arg(long, value_name = "COLUMN=TERM")]
     map: Vec<String>,
@@ -41,6 +45,14 @@ enum FormatName {
     Jsonl,
     /// One [[item]] a row
     Toml,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DateOrderName {
+    /// The day first: 31/12/2020
+    Dmy,
+    /// The month first: 12/31/2020
+    Mdy,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -62,8 +74,13 @@ enum EncodingName {
 impl TableArgs {
     /// Whether any of them was given.
     pub(crate) fn are_given(&self) -> bool {
-        let TableArgs { format, reading: ReadingArgs { delimiter, encoding, map } } = self;
-        format.is_some() || delimiter.is_some() || encoding.is_some() || !map.is_empty()
+        let TableArgs { format, reading: ReadingArgs { delimiter, encoding, date_order, map } } =
+            self;
+        format.is_some()
+            || date_order.is_some()
+            || delimiter.is_some()
+            || encoding.is_some()
+            || !map.is_empty()
     }
 
     /// How the table at `path` is read.
@@ -92,7 +109,11 @@ impl ReadingArgs {
             EncodingName::Utf16Be => Encoding::Utf16Be,
             EncodingName::Windows1252 => Encoding::Windows1252,
         });
-        Ok(TableOptions { format, delimiter: self.delimiter, encoding, columns })
+        let date_order = self.date_order.map(|name| match name {
+            DateOrderName::Dmy => DateOrder::DayFirst,
+            DateOrderName::Mdy => DateOrder::MonthFirst,
+        });
+        Ok(TableOptions { format, delimiter: self.delimiter, encoding, date_order, columns })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use urepo::import::{COLUMN_SYNONYMS, Encoding, ImportError, MapError, RowFault};
 use urepo::item::State;
+use urepo::sidecar::MetadataError;
 
 use super::{Explain, nearest};
 use crate::cli::escape;
@@ -72,6 +73,8 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
             Encoding::Utf16Be => "`--encoding utf-16be` reads it so",
             _ => "`--encoding utf-16le` reads it so",
         }),
+        RowFault::Term(MetadataError::Date(_, error)) if !error.meant.is_empty() => failure
+            .hint("`--date-order dmy` reads 31/12/2020 as 2020-12-31, `mdy` reads 12/31/2020 so"),
         RowFault::Delimiter(_) => failure.hint("say it, as in `--delimiter ';'`"),
         RowFault::Unnamed(_) => failure.hint("give the column a name, or empty that cell"),
         RowFault::Ambiguous(_) => failure.hint("rename all of them but one"),

@@ -128,6 +128,11 @@ impl Explain for MetadataError {
                     urepo::sidecar::TERMS.join(", ")
                 ))
             }
+            Self::Date(_, error) => failure.hint(match error.meant.as_slice() {
+                [] => "write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`"
+                    .to_owned(),
+                meant => format!("write `{}`", meant.join("` or `")),
+            }),
             Self::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
             Self::GivenTwice(_) | Self::Language(_) | Self::Text(_) | Self::Kind(_) => failure,
         }

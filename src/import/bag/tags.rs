@@ -87,7 +87,7 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
 fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), MetadataError> {
     let known = TERMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(label));
     let term = known.map(|(_, term)| (*term).to_owned()).or_else(|| term_of(label));
-    if metadata.add(term.as_deref().unwrap_or(label), value).is_ok() {
+    if metadata.add_as_found(term.as_deref().unwrap_or(label), value).is_ok() {
         return Ok(());
     }
     let own: String = label

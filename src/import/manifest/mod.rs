@@ -28,6 +28,7 @@ use super::ImportError;
 use super::candidate::{FoundCandidate, Refused, RowText};
 use crate::disk::{Dir, Links};
 
+use crate::sidecar::edtf::DateOrder;
 use columns::ColumnMeaning;
 pub use columns::{Columns, MapError};
 pub use encoding::Encoding;
@@ -71,6 +72,8 @@ pub struct TableOptions {
     pub delimiter: Option<u8>,
     /// The encoding of a text without a byte order mark; UTF-8 unless given.
     pub encoding: Option<Encoding>,
+    /// The order of day and month in dates of numbers, which are refused unless it is given.
+    pub date_order: Option<DateOrder>,
     /// The meanings of the columns.
     pub columns: Columns,
 }
@@ -78,7 +81,8 @@ pub struct TableOptions {
 impl TableOptions {
     /// A table in this format, of which nothing else is known.
     pub fn new(format: Format) -> TableOptions {
-        TableOptions { format, delimiter: None, encoding: None, columns: Columns::default() }
+        let columns = Columns::default();
+        TableOptions { format, delimiter: None, encoding: None, date_order: None, columns }
     }
 
     fn delimiter(&self) -> Option<u8> {
@@ -133,6 +137,7 @@ pub(crate) struct TableReader {
     records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
     name: String,
     columns: Columns,
+    date_order: Option<DateOrder>,
     /// Whether the rows are of items that are there already.
     describes: bool,
     /// The meanings of columns that occurred.
@@ -186,7 +191,8 @@ impl TableReader {
             Format::Toml => Box::new(table::read(reader, broken)?),
         };
         let (records, columns) = (Some(records), columns.clone());
-        Ok(TableReader { records, name, columns, describes: false, meanings: HashMap::new() })
+        let (date_order, meanings) = (options.date_order, HashMap::new());
+        Ok(TableReader { records, name, columns, date_order, describes: false, meanings })
     }
 
     /// The meaning of a column, which is looked for once.
@@ -214,9 +220,10 @@ impl TableReader {
             return Err(error(None, RowFault::UnknownColumns(unknown)));
         }
         let mut fields = RowFields::new(self.describes);
+        let rules = (row.is_some(), self.date_order);
         for cell in cells {
             let Some(meaning) = self.meaning(&cell.place.name) else { continue };
-            let taken = fields.take(cell, meaning, row.is_some());
+            let taken = fields.take(cell, meaning, rules);
             taken.map_err(|fault| error(Some(cell.place.clone()), fault))?;
         }
         fields.finish().map_err(|fault| error(None, fault))

@@ -7,7 +7,8 @@ use crate::collection::Label;
 use crate::digest::Digest;
 use crate::export::metadata::unguarded;
 use crate::identity::{Ibip, Identifier, RepositoryName};
-use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
+use crate::sidecar::edtf::{self, DateOrder};
+use crate::sidecar::{Conditions, DATES, Metadata, RelationKind, Relations};
 
 /// The first characters of a relation to another row.
 const ROW: &str = "row:";
@@ -58,7 +59,7 @@ impl RowFields {
         &mut self,
         cell: &RecordCell,
         meaning: &ColumnMeaning,
-        is_sheet: bool,
+        (is_sheet, order): (bool, Option<DateOrder>),
     ) -> Result<(), RowFault> {
         let RecordCell { place, values } = cell;
         let ColumnMeaning { column, separator } = meaning;
@@ -96,7 +97,7 @@ impl RowFields {
             Column::Ignored => Ok(()),
             Column::Unnamed => Err(RowFault::Unnamed(texts.concat())),
             Column::Term(term) => {
-                texts.iter().try_for_each(|text| Ok(self.metadata.add(term, text)?))
+                texts.iter().try_for_each(|text| self.describe(term, text, order))
             }
             Column::Condition(key) => {
                 self.said.conditions.push(key);
@@ -143,6 +144,19 @@ impl RowFields {
                 Ok(self)
             }
         }
+    }
+
+    fn describe(
+        &mut self,
+        term: &str,
+        text: &str,
+        order: Option<DateOrder>,
+    ) -> Result<(), RowFault> {
+        let date = match order.filter(|_| DATES.contains(&term)) {
+            Some(order) => edtf::in_order(text, order).ok(),
+            None => None,
+        };
+        Ok(self.metadata.add(term, date.as_deref().unwrap_or(text))?)
     }
 
     fn relate(

@@ -53,6 +53,23 @@ fn are_found_as_they_are() {
     }
 }
 
+/// One Unicode form of a name finds the file of another, unless there are two of those.
+#[test]
+fn are_found_in_any_unicode_form() {
+    let (composed, decomposed) = ("a\u{e7}\u{e3}o", "ac\u{327}a\u{303}o");
+    let world = World::with_collection();
+    world.write(&format!("in/{decomposed}"), "text");
+    let name = world.run("-c archive new in").line();
+    for file in [composed, decomposed] {
+        assert_eq!(world.run_args(["-c", "archive", "cat", &name, file]).succeeded(), "text");
+    }
+    world.write(&format!("in/{composed}"), "other");
+    let name = world.run("-c archive new in --force twins").line();
+    let cat = |file: &str| world.run_args(["-c", "archive", "cat", &name, file]);
+    assert_eq!((cat(composed).succeeded(), cat(decomposed).succeeded()), ("other", "text"));
+    assert_eq!(cat("a\u{e7}a\u{303}o").code, 21);
+}
+
 /// By its bytes, or as `show` prints it.
 #[test]
 fn are_found_when_they_are_not_utf_8() {

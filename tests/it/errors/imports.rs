@@ -89,7 +89,7 @@ hint: save it there as CSV, in UTF-8
 
 "#]]);
     refuses(&world, "-c archive import --delimiter ; SOURCE", 2).tells(str![[r#"
-error: `--format`, `--delimiter`, `--encoding` and `--map` belong to a table
+error: `--format`, `--delimiter`, `--encoding`, `--date-order` and `--map` belong to a table
 hint: name the table with `--manifest FILE`
 
 "#]]);

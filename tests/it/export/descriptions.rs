@@ -224,7 +224,7 @@ fn in_datacite_of_nothing() {
 fn in_datacite_with_odd_dates() {
     let text = rendered(MetadataFormat::Datacite, |metadata| {
         *metadata = Metadata::default();
-        metadata.add("date", "circa 1900").unwrap();
+        metadata.add("date", "1900~").unwrap();
         metadata.add("issued", "1999-12").unwrap();
         metadata.add("identifier", "10.1000/1").unwrap();
         metadata.add("identifier", "10.1000/2").unwrap();

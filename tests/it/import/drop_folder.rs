@@ -172,7 +172,7 @@ fn reports_a_failure_once() {
         let failed = events.iter().filter(|it| matches!(it.became, Became::Failed(_)));
         let news = failed.clone().filter(|it| !it.is_known);
         let names = news.map(|it| last(&it.source).to_owned()).collect::<Vec<_>>();
-        assert_eq!((summary.failed, summary.known), (2, 2 - names.len() as u64));
+        assert_eq!((summary.failed, summary.known_failed), (2, 2 - names.len() as u64));
         assert_eq!(failed.count(), 2);
         names
     };

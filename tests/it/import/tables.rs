@@ -1,5 +1,7 @@
 //! Tables as spreadsheets of all countries write them.
 
+use urepo::sidecar::edtf::DateOrder;
+
 use super::manifests::read_table;
 use super::*;
 use crate::support::{make_collection, scratch};
@@ -143,4 +145,71 @@ fn their_paths_have_any_unicode_form() {
     // The exact name is meant where it is there.
     let (words, _) = rows(csv(), format!("path\n{composed}\n"), &[composed, decomposed]);
     assert_eq!(words, [format!("{composed} imported")]);
+}
+
+/// Made by `tests/spreadsheets/make.sh` in offices of three countries, with dates as they are shown there.
+#[test]
+fn of_spreadsheets_are_read_with_every_accent() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/spreadsheets/");
+    let day = Some(DateOrder::DayFirst);
+    let windows = Some(Encoding::Windows1252);
+    for (name, encoding, date_order, files, first, second) in [
+        (
+            "pt-BR.csv",
+            None,
+            day,
+            ["ação.txt", "carta.txt"],
+            ["Coração: “São João”; às vezes", "Conceição, José", "Água, pão & limão", "1911"],
+            ["À mãe", "Antônio Brandão", "nº 3 – 2ª via", "1911-03-12"],
+        ),
+        (
+            "de.csv",
+            windows,
+            day,
+            ["Größe.txt", "Brief.txt"],
+            ["Straße „Ärger“; Öl", "Müller, Jürgen", "Übersicht, groß", "1911/1912"],
+            ["Grüße", "Größ, Änne", "5 € – „neu“", "1911-03-12"],
+        ),
+        (
+            "en.csv",
+            None,
+            Some(DateOrder::MonthFirst),
+            ["café.txt", "letter.txt"],
+            ["The “Café”, first edition", "O'Brien, Zoë", "naïve – 100 %", "1911~"],
+            ["Dear Ægir", "Smith, J.", "two; parts", "1911-03-12"],
+        ),
+        (
+            "en-utf-16.csv",
+            None,
+            Some(DateOrder::MonthFirst),
+            ["café.txt", "letter.txt"],
+            ["The “Café”, first edition", "O'Brien, Zoë", "naïve – 100 %", "1911~"],
+            ["Dear Ægir", "Smith, J.", "two; parts", "1911-03-12"],
+        ),
+    ] {
+        let text = std::fs::read(format!("{directory}{name}")).unwrap();
+        let options = TableOptions { encoding, date_order, ..csv() };
+        let (words, items) = rows(options, &text, &files);
+        let mut expected = files.map(|file| format!("{file} imported"));
+        expected.sort();
+        assert_eq!(words, expected, "{name}");
+        for (item, expected) in items.iter().zip([first, second]) {
+            let terms = ["title", "creator", "description", "date"].map(|term| value(item, term));
+            assert_eq!(terms, expected, "{name}");
+        }
+        // Without an order of day and month the date is not guessed.
+        let (words, _) = rows(TableOptions { encoding, ..csv() }, &text, &files);
+        assert!(words.iter().any(|word| word.contains("1911-03-12")), "{name}: {words:?}");
+    }
+}
+
+/// The page of tables has the names of columns that are understood.
+#[test]
+fn of_names_are_documented() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tables.md"));
+    let page = page.unwrap();
+    for (column, synonyms) in urepo::import::COLUMN_SYNONYMS {
+        let row = format!("| `{column}` | {} |", synonyms.join(", "));
+        assert!(page.contains(&row), "{row}");
+    }
 }

@@ -311,7 +311,7 @@ impl<'a> Reporter<'a> {
                  `--dedupe none` makes other items"
             ));
         }
-        report.count("known", summary.known);
+        report.count("known", summary.known_failed + summary.known_left);
         let is_quiet = printer.verbosity == Verbosity::Quiet;
         report.finish(End {
             hint: REPEAT,
@@ -325,7 +325,7 @@ impl<'a> Reporter<'a> {
 /// Why it is no success, though it came to its end.
 fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failure> {
     let wrong = summary.failed + summary.left;
-    if is_quiet && wrong > 0 && wrong == summary.known {
+    if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
         return Some(Failure::told(Exit::Partial));
     }
     let Updated { failed: rows, .. } = summary.rows;
@@ -340,8 +340,8 @@ fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failur
             let not = if is_planned { "would not be" } else { "were not" };
             let done = if rows > 0 { "imported or updated" } else { "imported" };
             let mut message = format!("{failed} of {all} sources {not} {done}");
-            if is_quiet && summary.known > 0 {
-                message += &format!("; {} as reported before", summary.known);
+            if is_quiet && summary.known_failed > 0 {
+                message += &format!("; {} as reported before", summary.known_failed);
             }
             let hint = "repair what is named above and repeat: nothing is imported twice";
             Some(Failure::new(Exit::Partial, message).hint(hint))
