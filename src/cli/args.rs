@@ -89,6 +89,7 @@ pub(crate) enum Command {
     Relate(command::relate::Relate),
     Path(command::path::Path),
     Cat(command::cat::Cat),
+    Open(command::open::Open),
     Resolve(Box<command::resolve::Resolve>),
     Manifest(command::manifest::Manifest),
     Links(command::links::Links),

@@ -13,12 +13,13 @@ use super::failure::Failure;
 use super::human::parse_duration;
 
 /// The environment variables that are read, each in one place: here.
-pub(crate) const VARIABLES: [(&str, &str); 6] = [
+pub(crate) const VARIABLES: [(&str, &str); 7] = [
     ("UREPO_COLLECTION", "the collection, by path or name"),
     ("UREPO_JOBS", "how many files are worked on at a time"),
     ("UREPO_LOCK_WAIT", "how long to wait for a lock"),
     ("UREPO_MAX_WAIT", "how long to wait for a name"),
     ("UREPO_MACHINE_ID", "the identity of this machine, where `/etc/machine-id` does not last"),
+    ("UREPO_OPENER", "the program that `urepo open` and `urepo resolve --open` start"),
     ("UREPO_STATE", "the directory that knows which prefixes this machine issues"),
 ];
 
@@ -79,6 +80,8 @@ pub(crate) struct Config {
     pub(crate) machine_id: Option<Sourced<String>>,
     pub(crate) state: Sourced<StateDirectory>,
     pub(crate) distributors: Vec<Sourced<PathBuf>>,
+    /// The program that opens files.
+    pub(crate) opener: Option<OsString>,
     /// Patterns of what imports of directories leave out.
     pub(crate) exclude: Sourced<Vec<String>>,
     pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
@@ -202,6 +205,7 @@ impl Config {
             machine_id,
             state,
             distributors,
+            opener: variable("UREPO_OPENER").filter(|program| !program.is_empty()),
             exclude,
             collections,
         })

@@ -17,6 +17,7 @@ mod input;
 mod known;
 mod leave_out;
 mod nearest;
+mod opener;
 mod printer;
 mod progress;
 mod records;
@@ -119,6 +120,7 @@ fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
         Command::Meta(it) => ("meta", it.purpose(), Box::new(|context| it.run(context))),
         Command::Path(it) => ("path", Answer, Box::new(|context| it.run(context))),
         Command::Cat(it) => ("cat", Answer, Box::new(|context| it.run(context))),
+        Command::Open(it) => ("open", Answer, Box::new(|context| it.run(context))),
         Command::Resolve(it) => ("resolve", Answer, Box::new(|context| it.run(context))),
         Command::Manifest(it) => ("manifest", Answer, Box::new(|context| it.run(context))),
         Command::Links(it) => ("links", Work, Box::new(|context| it.run(context))),

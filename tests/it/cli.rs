@@ -13,6 +13,7 @@ mod interrupts;
 mod json;
 mod moving;
 mod odd_names;
+mod opening;
 mod outward_links;
 mod prefixes;
 mod progress;

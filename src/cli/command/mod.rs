@@ -24,6 +24,7 @@ pub(crate) mod meta;
 pub(crate) mod migrate;
 pub(crate) mod mint;
 pub(crate) mod new;
+pub(crate) mod open;
 pub(crate) mod path;
 pub(crate) mod promote;
 mod promotion;

@@ -59,7 +59,7 @@ pub(crate) struct Resolve {
     /// Print the bytes of the file, checked on the way, or the description
     #[arg(long, conflicts_with_all = ["open", "pairs", "all_pairs"])]
     cat: bool,
-    /// Open the file with `xdg-open`
+    /// Open the file as `urepo open` does
     #[arg(long, conflicts_with_all = ["pairs", "all_pairs"])]
     open: bool,
     /// End each path with a NUL byte
@@ -143,7 +143,7 @@ impl Resolve {
         if self.cat {
             tell::content(context, known, found)
         } else if self.open {
-            tell::open(context, text, found)
+            tell::open(context, known, text, found)
         } else if context.printer.json {
             tell::record(context, known, (text, url), found)
         } else {

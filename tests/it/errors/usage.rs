@@ -23,6 +23,7 @@ Commands:
   relate       Link editions, translations, metadata and parts
   path         Print where items are on the disk
   cat          Print a file of an item
+  open         Open items in the programs of the desktop
   resolve      Resolve persistent URLs without a server
   manifest     Print digests in the form that `sha256sum -c` checks
   links        Show the relative links from item to item, and which lead nowhere

@@ -2,7 +2,6 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use urepo::export::MetadataFormat;
 use urepo::identity::PersistentUrl;
@@ -13,6 +12,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
+use crate::cli::opener;
 use crate::cli::records::{self, PathAt};
 
 /// Prints the path, those of a list of files, or a rendered description.
@@ -52,28 +52,15 @@ pub(super) fn content(context: &Context, known: &Known, found: &Resolved) -> Don
 }
 
 /// Opens the file or directory in the program that the desktop has for it.
-pub(super) fn open(context: &Context, text: &str, found: &Resolved) -> Done {
+pub(super) fn open(context: &Context, known: &Known, text: &str, found: &Resolved) -> Done {
     if let Target::Rendered(format) = &found.target {
         let message = format!("metadata in `{}` is not a file", format.name());
         return Err(Failure::new(Exit::Failure, message)
             .hint(format!("`urepo resolve {}` prints it", crate::cli::shell::word(text))));
     }
-    let path = found.path();
-    if context.global.dry_run {
-        return context.printer.line(&format!("would open {}", path.display()));
-    }
-    let mut command = Command::new("xdg-open");
-    let ran = command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).status();
-    let failed = |cause: String| {
-        Failure::new(Exit::Failure, format!("cannot open `{}`", path.display()))
-            .caused_by(cause)
-            .hint("`urepo resolve` without `--open` prints the path")
-    };
-    match ran {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(failed(format!("`xdg-open` ended with {status}"))),
-        Err(error) => Err(failed(format!("cannot start `xdg-open`: {error}"))),
-    }
+    let item = known.collections[found.item.collection].item(&found.item.record.name)?;
+    let hint = "`urepo resolve` without `--open` prints the path";
+    opener::open(context, &found.path(), item.dir().path(), hint)
 }
 
 /// Prints the record.

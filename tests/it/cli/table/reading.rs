@@ -46,6 +46,14 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Answer,
     },
     Row {
+        command: "open",
+        before: &[],
+        well: "-c archive open -n A B",
+        bad: &[("-c archive open -n A NONE", 3), ("-c archive open NONE", 21)],
+        json: No,
+        purpose: Answer,
+    },
+    Row {
         command: "resolve",
         before: &[],
         well: "-c archive resolve A B",

@@ -1,0 +1,70 @@
+//! `urepo open`: items in the programs of the desktop.
+
+use urepo::collection::{Collection, StoredItem};
+use urepo::item::State;
+
+use crate::cli::Done;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::opener::open;
+use crate::cli::report::for_each;
+
+/// Open items in the programs of the desktop
+///
+/// Opens the file that the identifier opens, or FILE, a path in the payload; an item without such a file opens as
+/// the directory of its payload. The program is `xdg-open`, on macOS `open`, or the one that `UREPO_OPENER` names,
+/// which gets the path as its only argument. It gets the item itself: save changes under another name. A link that
+/// leads out of the item is not opened.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  urepo open 11.21.02.13
+  urepo open 11.21.02.13/data/table.csv
+  UREPO_OPENER=less urepo open 11.21.02.13")]
+pub(crate) struct Open {
+    /// The items, each with the path of a file after a slash if another one than its own is to open
+    #[arg(value_name = "ITEM[/FILE]", required = true)]
+    items: Vec<String>,
+}
+
+impl Open {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let collection = context.collection()?;
+        for_each(context, &self.items, |text| {
+            let (item, file) = item_and_file(context, &collection, text)?;
+            let (sidecar, _) = item.sidecar()?;
+            if sidecar.state == State::Deleted {
+                return Err(super::show::deleted(&item));
+            }
+            let mut path = item.payload_path();
+            if file.is_some() || sidecar.target.is_some() {
+                let find = |file: Option<&str>| {
+                    super::show::file_of(&item, &sidecar, file.map(std::ffi::OsStr::new))
+                };
+                // A path in the collection has `doc/` before the file.
+                let below = file.and_then(|file| file.strip_prefix("doc/"));
+                let found = find(file).or_else(|failure| match below {
+                    Some(below) => find(Some(below)),
+                    None => Err(failure),
+                });
+                path.push(found?.as_path());
+            }
+            open(context, &path, item.dir().path(), "`urepo path` prints the path")
+        })
+    }
+}
+
+/// The item that `text` names, and the file after it: the shortest beginning that is an item counts. Longer ones
+/// are that item as well, as every path in it is.
+fn item_and_file<'t>(
+    context: &Context,
+    collection: &Collection,
+    text: &'t str,
+) -> Result<(StoredItem, Option<&'t str>), Failure> {
+    for (at, _) in text.match_indices('/') {
+        let Ok(item) = context.item(collection, &text[..at]) else { continue };
+        let file = &text[at + 1..];
+        return Ok((item, Some(file).filter(|file| !file.is_empty())));
+    }
+    Ok((context.item(collection, text)?, None))
+}

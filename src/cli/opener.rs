@@ -1,0 +1,44 @@
+//! Opening files in the programs of the desktop.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use urepo::disk::resolved;
+
+use super::Done;
+use super::context::Context;
+use super::exit::Exit;
+use super::failure::Failure;
+
+/// The program of the desktop that opens whatever it gets.
+const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+
+/// Opens the file or directory at `path` in the item at `item`, unless links lead out of that. `otherwise` is the
+/// hint if it fails.
+pub(crate) fn open(context: &Context, path: &Path, item: &Path, otherwise: &str) -> Done {
+    let failed = |cause: String| {
+        Failure::new(Exit::Failure, format!("cannot open `{}`", path.display()))
+            .caused_by(cause)
+            .hint(otherwise)
+    };
+    let real = resolved(path)?;
+    if !real.starts_with(resolved(item)?) {
+        return Err(failed(format!("a link leads out of the item, to `{}`", real.display())));
+    }
+    if context.global.dry_run {
+        return context.printer.line(&format!("would open {}", path.display()));
+    }
+    let own = context.config.opener.as_deref();
+    let program = own.unwrap_or(OsStr::new(OPENER));
+    let mut command = Command::new(program);
+    command.arg(path);
+    if own.is_none() {
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+    }
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(format!("`{}` ended with {status}", program.display()))),
+        Err(error) => Err(failed(format!("cannot start `{}`: {error}", program.display()))),
+    }
+}

@@ -1,0 +1,72 @@
+//! `urepo open`: the file or the payload of an item, in a program that gets its path.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::support::{Ran, World};
+
+/// A world with a program that notes what it gets.
+fn world_with_opener() -> World {
+    let world = World::with_collection();
+    let opener = world.write("opener", "#!/bin/sh\nprintf '%s' \"$*\" > opened\n");
+    std::fs::set_permissions(opener, PermissionsExt::from_mode(0o755)).unwrap();
+    world.write("a b.txt", "alpha");
+    world.write("dir/sub/b.txt", "beta");
+    world.write("dir/c.txt", "gamma");
+    world
+}
+
+fn open(world: &World, item: &str) -> Ran {
+    let mut command = world.command(["-c", "archive", "open", item]);
+    command.env("UREPO_OPENER", world.path("opener"));
+    world.finish(command)
+}
+
+fn opened(world: &World) -> String {
+    let told = std::fs::read_to_string(world.path("opened")).unwrap();
+    std::fs::remove_file(world.path("opened")).unwrap();
+    told.rsplit_once("/2026/").map_or(told.clone(), |(_, end)| end.to_owned())
+}
+
+#[test]
+fn opens_the_target_a_file_or_the_payload() {
+    let world = world_with_opener();
+    let file = world.finish(world.command(["-c", "archive", "new", "a b.txt"])).line();
+    let dir = world.run("-c archive new dir").line();
+    let leaf = |name: &str| name.rsplit('/').next().unwrap().to_owned();
+    for (item, expected) in [
+        (file.clone(), format!("{}/doc/a b.txt", leaf(&file))),
+        (dir.clone(), format!("{}/doc", leaf(&dir))),
+        (format!("{dir}/"), format!("{}/doc", leaf(&dir))),
+        (format!("{dir}/sub/b.txt"), format!("{}/doc/sub/b.txt", leaf(&dir))),
+        (format!("archive/{dir}/doc/c.txt"), format!("{}/doc/c.txt", leaf(&dir))),
+        (format!("{}/c.txt", leaf(&dir)), format!("{}/doc/c.txt", leaf(&dir))),
+    ] {
+        let ran = open(&world, &item);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{item}: {}", ran.stderr);
+        assert_eq!(opened(&world), expected, "{item}");
+    }
+    for (item, code) in [(format!("{dir}/no.txt"), 21), ("2026/01.02.03.04/x".to_owned(), 21)] {
+        let ran = open(&world, &item);
+        assert_eq!(ran.code, code, "{item}: {}", ran.stderr);
+        assert!(!world.path("opened").exists());
+    }
+    world.run(&format!("-c archive delete -y --force last {dir}")).succeeded();
+    assert_eq!(open(&world, &dir).code, 22);
+}
+
+#[test]
+fn opens_no_link_that_leads_out() {
+    let world = world_with_opener();
+    symlink("/etc/passwd", world.path("dir/out")).unwrap();
+    symlink("c.txt", world.path("dir/in")).unwrap();
+    let name = world.run("-c archive new dir --links asis").line();
+    let ran = open(&world, &format!("{name}/out"));
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains("a link leads out of the item, to `/etc/passwd`"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!world.path("opened").exists());
+    assert_eq!(open(&world, &format!("{name}/in")).code, 0);
+}
