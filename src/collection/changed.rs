@@ -31,6 +31,15 @@ pub struct LoggedChange {
     pub after: Option<Value>,
 }
 
+/// Whether `logged` is what the log has for `value`: the value, or its size and digest.
+pub(crate) fn is_logged_as(value: &Value, logged: &Value) -> bool {
+    value == logged || summary_of(&value.to_string()) == *logged
+}
+
+fn summary_of(text: &str) -> Value {
+    json!({ "bytes": text.len(), "sha256": Digest::of(text.as_bytes()).to_string() })
+}
+
 /// `changes` in the form and within the size that the log has for them.
 pub(super) fn logged(changes: Vec<KeyChange>) -> Vec<LoggedChange> {
     let mut left = MAX_VALUES_BYTES;
@@ -41,7 +50,7 @@ pub(super) fn logged(changes: Vec<KeyChange>) -> Vec<LoggedChange> {
             left -= text.len();
             return Some(value);
         }
-        Some(json!({ "bytes": text.len(), "sha256": Digest::of(text.as_bytes()).to_string() }))
+        Some(summary_of(&text))
     };
     let logged = |KeyChange { mut key, before, after }| {
         let short = (0..=key.len().min(128)).rev().find(|at| key.is_char_boundary(*at));

@@ -46,6 +46,7 @@ use crate::wait::Waiter;
 pub(crate) use bucket::Buckets;
 pub(crate) use change::items_at_a_time;
 pub use changed::LoggedChange;
+pub(crate) use changed::is_logged_as;
 pub use error::{CollectionError, SettingsError};
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;

@@ -1,13 +1,14 @@
 //! What a sidecar that is accepted as it is says differently from what was known of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use toml::Value;
 
 use super::RepairError;
 use super::facts::DonorFacts;
-use crate::collection::Collection;
+use crate::collection::{Collection, is_logged_as};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::sidecar::{KeyChange, Metadata, Relations, Sidecar, json_of};
@@ -35,7 +36,7 @@ pub enum Compared {
 }
 
 /// What the event log says of an item.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Logged {
     /// The last values of keys.
     values: BTreeMap<String, Option<serde_json::Value>>,
@@ -43,19 +44,52 @@ struct Logged {
     digest: Option<String>,
 }
 
-impl Logged {
-    fn of(collection: &Collection, name: &RepositoryName) -> Result<Logged, PathError> {
-        let mut logged = Logged::default();
-        collection.visit_events(None, |event| {
-            if event.id.folded() == name.folded() {
-                let values = event.changes.into_iter().map(|change| (change.key, change.after));
-                logged.values.extend(values);
-                logged.digest = event.digest.or(logged.digest.take());
-            }
-            Ok::<_, PathError>(())
-        })?;
-        Ok(logged)
+/// What the event log says of the items of a run. The log is read when the first of them needs it, once for all.
+#[derive(Debug, Default)]
+pub struct LoggedItems {
+    names: BTreeSet<String>,
+    read: OnceLock<BTreeMap<String, Logged>>,
+}
+
+impl LoggedItems {
+    /// For a run over these items.
+    pub fn of<'n>(names: impl IntoIterator<Item = &'n RepositoryName>) -> LoggedItems {
+        let names = names.into_iter().map(RepositoryName::folded).collect();
+        LoggedItems { names, read: OnceLock::new() }
     }
+
+    fn get(&self, collection: &Collection, name: &RepositoryName) -> Result<Logged, PathError> {
+        let name = name.folded();
+        if !self.names.contains(&name) {
+            let mut only = read_log(collection, &BTreeSet::from([name]))?;
+            return Ok(only.pop_first().map(|(_, logged)| logged).unwrap_or_default());
+        }
+        let read = if let Some(read) = self.read.get() {
+            read
+        } else {
+            let read = read_log(collection, &self.names)?;
+            self.read.get_or_init(|| read)
+        };
+        Ok(read.get(&name).cloned().unwrap_or_default())
+    }
+}
+
+fn read_log(
+    collection: &Collection,
+    names: &BTreeSet<String>,
+) -> Result<BTreeMap<String, Logged>, PathError> {
+    let mut read = BTreeMap::<String, Logged>::new();
+    collection.visit_events(None, |event| {
+        let name = event.id.folded();
+        if names.contains(&name) {
+            let logged = read.entry(name).or_default();
+            let values = event.changes.into_iter().map(|change| (change.key, change.after));
+            logged.values.extend(values);
+            logged.digest = event.digest.or(logged.digest.take());
+        }
+        Ok::<_, PathError>(())
+    })?;
+    Ok(read)
 }
 
 /// Compares what `own` became, `sidecar`, with what `donors` say, or else with the log of `collection`.
@@ -63,8 +97,9 @@ pub(super) fn compare(
     collection: &Collection,
     (own, sidecar): (&Sidecar, &Sidecar),
     donors: &[DonorFacts],
+    logged: &LoggedItems,
 ) -> Result<Accepted, RepairError> {
-    let logged = Logged::of(collection, &sidecar.repository)?;
+    let logged = logged.get(collection, &sidecar.repository)?;
     let sealed = donors.iter().find_map(|donor| Some((donor, donor.record.as_ref()?)));
     let digest = format!("sha256:{}", sidecar.payload.digest);
     let is_payload_in_doubt = own.payload != sidecar.payload
@@ -95,7 +130,10 @@ fn compare_with_log(
     }
     let changes = logged.into_iter().filter_map(|(key, before)| {
         let after = present.iter().find(|it| it.key == key).and_then(|it| it.after.clone());
-        let is_same = after.as_ref().map(json_of) == before;
+        let is_same = match (&after, &before) {
+            (Some(after), Some(before)) => is_logged_as(&json_of(after), before),
+            (after, before) => after.is_none() && before.is_none(),
+        };
         let before = before.and_then(|value| Value::try_from(value).ok());
         (!is_same).then_some(KeyChange { key, before, after })
     });

@@ -44,7 +44,7 @@ use crate::agent::Caller;
 use crate::collection::Collection;
 use crate::item::State;
 
-pub use accepted::{Accepted, Compared};
+pub use accepted::{Accepted, Compared, LoggedItems};
 pub use error::RepairError;
 pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
 
@@ -56,6 +56,8 @@ pub struct Repairer<'a> {
     pub donors: &'a [Collection],
     /// How far it may go.
     pub options: Options,
+    /// What the event log says of the items.
+    pub logged: &'a LoggedItems,
     /// Who calls.
     pub caller: Caller<'a>,
 }

@@ -122,7 +122,7 @@ impl Repairer<'_> {
         let accepted = match facts.record.written() {
             Some(own) if is_accepted(&decision.sidecar, &decision.action, self.options) => {
                 let sidecars = (&own.sidecar, &decision.sidecar);
-                Some(accepted::compare(self.collection, sidecars, &records)?)
+                Some(accepted::compare(self.collection, sidecars, &records, self.logged)?)
             }
             _ => None,
         };

@@ -19,7 +19,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
-use urepo::repair::{Options, Outcome, PartialRepair, Plan, RepairError, Repairer};
+use urepo::repair::{LoggedItems, Options, Outcome, PartialRepair, Plan, RepairError, Repairer};
 use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
@@ -152,6 +152,7 @@ impl Pair {
             collection: &collection,
             donors: &donors,
             options,
+            logged: &LoggedItems::default(),
             caller: Caller {
                 agent: &agent(),
                 clock: &TestClock::at("2026-11-22T00:00:00Z"),

@@ -9,7 +9,8 @@ use urepo::collection::{Collection, CollectionError, Names, Writer};
 use urepo::identity::{Prefix, RepositoryName};
 use urepo::item::State;
 use urepo::repair::{
-    Options, Outcome, PartialRepair, RecordedRule, RepairError, Repairer, SidecarAction, Unsealed,
+    LoggedItems, Options, Outcome, PartialRepair, RecordedRule, RepairError, Repairer,
+    SidecarAction, Unsealed,
 };
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
@@ -90,10 +91,13 @@ impl Repair {
             collection: &collection,
             donors: &donors,
             options: self.options(),
+            logged: &LoggedItems::default(),
             caller: context.caller(&*progress),
         };
         let mut run = RepairRun::new(context, self.items.len() == 1);
-        let names = self.names(&repairer, context, &mut run)?;
+        let names: Vec<_> = self.names(&repairer, context, &mut run)?.into_iter().collect();
+        let logged = LoggedItems::of(&names);
+        let repairer = Repairer { logged: &logged, ..repairer };
         let mut writer = None;
         for name in names {
             let done = if context.global.dry_run {

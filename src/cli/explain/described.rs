@@ -18,7 +18,7 @@ impl Explain for DescribedError {
                 .hint("name the item by its identifier; `urepo meta export` writes it"),
             Self::Twice { .. } => Failure::of(Exit::Failure, self)
                 .hint("put all that changes in an item into one row"),
-            Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
+            Self::NoSource(_) | Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
                 .hint("name the item by its identifier, in a column `identifier`"),
             Self::Several { .. } | Self::NotRead { .. } => Failure::of(Exit::Conflict, self)
                 .hint("correct it in a table: `urepo meta export --format csv` has all terms"),

@@ -36,6 +36,9 @@ pub enum DescribedError {
         /// Where that row is.
         first: RowPlace,
     },
+    /// No item was made of the source.
+    #[error("no item here was imported from `{0}`")]
+    NoSource(String),
     /// Several items were made of one source.
     #[error("{count} items were made of `{path}`")]
     SeveralItems {

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{DescribedError, RowItem};
 use crate::collection::{Collection, CollectionError};
@@ -76,10 +76,7 @@ impl<'a> ItemFinder<'a> {
             (Some(_), others) => {
                 Err(DescribedError::SeveralItems { path: path.to_owned(), count: others + 1 })
             }
-            (None, _) => Err(absent(CollectionError::NoSuchItem {
-                name: Path::new(path).display().to_string(),
-                path: self.collection.path().to_path_buf(),
-            })),
+            (None, _) => Err(DescribedError::NoSource(path.to_owned())),
         }
     }
 }

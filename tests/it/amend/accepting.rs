@@ -103,3 +103,61 @@ fn without_any_other_word_the_present_values_are_shown() {
     archive.accept("--json").succeeded();
     assert_eq!(archive.sidecar().metadata.title(), Some("A"));
 }
+
+#[test]
+fn a_value_that_the_log_sums_up_is_not_shown_as_changed() {
+    let archive = Archive::new();
+    let long = "long ".repeat(2000);
+    archive
+        .amend(|description| {
+            description.metadata.set("x.text", &[long.trim()]).unwrap();
+            description.metadata.set("title", &["Letter"]).unwrap();
+            Ok(())
+        })
+        .unwrap();
+    archive.edit_by_hand("\"Letter\"", "\"Letters\"");
+    let shown = archive.accept("--dry-run");
+    assert!(shown.succeeded().contains(": title: \"Letter\" -> \"Letters\" ("), "{}", shown.stdout);
+    archive.edit_by_hand("long long", "short");
+    let shown = archive.accept("--dry-run");
+    assert!(shown.succeeded().contains("x.text: "), "{}", shown.stdout);
+}
+
+/// The log of a large collection is long.
+#[test]
+fn the_log_is_read_once_for_all_items() {
+    use std::sync::Arc;
+
+    use urepo::repair::{LoggedItems, Options, Repairer, Unsealed};
+
+    use crate::support::{System, Trace};
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    archive.edit_by_hand("\"Letter\"", "\"Letters\"");
+    let trace = Arc::new(Trace::on(System::Own));
+    let watcher = Watcher::new(Arc::clone(&trace) as _);
+    let collection = Collection::open(&archive.world.path("archive"), &watcher).unwrap();
+    let name = archive.name.parse().unwrap();
+    let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
+    let interrupt = Interrupt::default();
+    let caller = Caller {
+        agent: &agent,
+        clock: &clock,
+        wait: PATIENCE,
+        progress: &NoProgress,
+        interrupt: &interrupt,
+    };
+    let options = Options { unsealed: Unsealed::Seal, ..Options::default() };
+    let logged = LoggedItems::of([&name]);
+    let repairer =
+        Repairer { collection: &collection, donors: &[], options, logged: &logged, caller };
+    let reads = || {
+        trace.0.lock().unwrap().clear();
+        let plan = repairer.examine(&name).unwrap().unwrap();
+        assert_eq!(plan.accepted.unwrap().changes.len(), 1);
+        let traced = trace.0.lock().unwrap();
+        traced.iter().filter(|(_, path)| path.to_string_lossy().contains(".urepo/log/")).count()
+    };
+    assert!(reads() > 0);
+    assert_eq!(reads(), 0);
+}

@@ -111,3 +111,83 @@ hint: `urepo show example.org/archive/[..]` says when and why; `urepo restore ex
 
 "#]]);
 }
+
+#[test]
+fn documents() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name =
+        world.run("-c archive new a.txt --title Alpha --meta rights=R --meta license=L").line();
+    let refuses = |file: &str, text: &str| {
+        world.write(file, text.replace("NAME", &name));
+        let before = tree(&world.path("archive"));
+        let refused = refuses(&world, &format!("-c archive meta import {file}"), 1);
+        assert_eq!(tree(&world.path("archive")), before);
+        refused
+    };
+    refuses("t.csv", "identifier,titulus\nNAME,Beta\n").tells(str![[r#"
+error: `t.csv`: line 1: the column `titulus` means nothing
+hint: `--map titulus=x.KEY` reads it, `x.KEY` as a key of your own; `--map titulus=-` leaves it out
+
+"#]]);
+    refuses("t.csv", "title\nBeta\n").tells(str![[r#"
+error: `t.csv`: line 1: there is no column `identifier`
+
+"#]]);
+    refuses("t.csv", "identifier,title,language\nNAME,Beta,?\n").tells(str![[r#"
+error: `t.csv`: line 2, column `language` (C2): `?` is no language; expected a tag such as `en` or `pt-BR`
+error: 1 of 1 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#]]);
+    refuses("t.csv", "identifier,title\nexample.org/archive/2009/02.16.17.46,Beta\n").tells(str![
+        [r#"
+error: `t.csv`, line 2: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
+hint: `urepo list` shows the names there are
+error: 1 of 1 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#]
+    ]);
+    refuses("t.csv", "identifier,title\nNAME,Beta\nNAME,Gamma\n").tells(str![[r#"
+error: `t.csv`, line 3: `example.org/archive/[..]` has an earlier row, line 2
+hint: put all that changes in an item into one row
+error: 1 of 2 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#]]);
+    refuses("t.csv", "path,title\nmissing.txt,Beta\n").tells(str![[r#"
+error: `t.csv`, line 2: no item here was imported from `missing.txt`
+hint: name the item by its identifier, in a column `identifier`
+error: 1 of 1 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#]]);
+    refuses("t.xml", "<dc>\n<identifier>NAME</identifier><rights>X</rights></dc>").tells(str![[
+        r#"
+error: `t.xml`, line 1: `rights` holds several terms of the item, and it was changed
+hint: correct it in a table: `urepo meta export --format csv` has all terms
+error: 1 of 1 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#
+    ]]);
+    refuses("t.xml", "<!DOCTYPE dc><dc/>").tells(str![[r#"
+error: `t.xml`: line 1: a document type is not read
+
+"#]]);
+    refuses("t.bib", "@misc{k, title = {Beta}}").tells(str![[r#"
+error: `t.bib`, entry `k`: it names no item
+hint: name the item by its identifier; `urepo meta export` writes it
+error: 1 of 1 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#]]);
+    refuses("t.json", "[{\"identifier\": \"NAME\", \"title\": {\"a\": 1}}]").tells(str![[r#"
+error: `t.json`: line 1: the column `title.a` means nothing
+hint: did you mean `title` for `title.a`? `--map title.a=title` reads it; `--map title.a=-` leaves it out
+error: 1 of 1 rows cannot be used; nothing was changed
+hint: correct what is named above, or `--on-error continue` carries out the other rows
+
+"#]]);
+}

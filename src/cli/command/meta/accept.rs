@@ -7,7 +7,7 @@ use urepo::collection::{Collection, Writer};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::repair::{
-    Accepted, Compared, Options, Outcome, Plan, Repairer, SidecarAction, Unsealed,
+    Accepted, Compared, LoggedItems, Options, Outcome, Plan, Repairer, SidecarAction, Unsealed,
 };
 use urepo::sidecar::Seal;
 
@@ -55,15 +55,17 @@ impl Accept {
             finish_first(context, &collection, &[])?;
         }
         let progress = context.progress();
+        let mut report = Report::new(context, "accepted", self.selection.is_single());
+        let names = context.selected_names(&self.selection, &collection, &mut report)?;
+        let logged = LoggedItems::of(&names);
         let repairer = Repairer {
             collection: &collection,
             donors: &donors,
             options: Options { unsealed: Unsealed::Seal, ..Options::default() },
+            logged: &logged,
             caller: context.caller(&*progress),
         };
         let mut writer: Option<Writer> = None;
-        let mut report = Report::new(context, "accepted", self.selection.is_single());
-        let names = context.selected_names(&self.selection, &collection, &mut report)?;
         for name in names {
             let id = name.to_string();
             let done = collection.named_item(&name).map_err(Failure::from).and_then(|_| {
