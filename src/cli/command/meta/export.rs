@@ -115,7 +115,9 @@ impl Export {
         let output = self.output.as_deref().filter(|path| !is_stdin(path));
         if context.printer.json && output.is_none() {
             return Err(Failure::usage("the document and JSON records cannot both go to stdout")
-                .hint("add `--output FILE`, or `urepo meta get --json` for values as records"));
+                .hint(
+                    "add `--output FILE`, or `urepo meta get ITEM --json` for values as records",
+                ));
         }
         let is_list = !self.selection.is_single();
         let usual = if is_list { FormatName::Csv } else { FormatName::Toml };
