@@ -1,8 +1,5 @@
 //! The description of an item: Dublin Core terms, and keys of one's own below `x`.
 
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
 use toml::{Table, Value};
 
 use super::edtf::{self, DateError};
@@ -95,16 +92,6 @@ impl Metadata {
     /// The title, if there is one.
     pub fn title(&self) -> Option<&str> {
         self.0.get("title").and_then(Value::as_str)
-    }
-
-    /// Makes the last name of the path `source` the title, escaped as a path, unless there is a title. A name
-    /// that cannot be one is passed over.
-    pub fn set_default_title(&mut self, source: &Path) {
-        if let Some(name) = source.file_name()
-            && !self.0.contains_key("title")
-        {
-            let _ = self.add("title", &crate::item::escape(name.as_bytes()));
-        }
     }
 
     /// The description that a table gives: of a file, perhaps below `[metadata]`.

@@ -22,6 +22,7 @@ mod canonical;
 mod care;
 mod copied;
 mod datetime;
+mod default_title;
 mod difference;
 pub mod edtf;
 mod error;

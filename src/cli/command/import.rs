@@ -1,6 +1,5 @@
 //! `urepo import`: many sources become items, each once.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,8 +10,8 @@ use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::digest::Digest;
 use urepo::disk::HeldBy;
 use urepo::import::{
-    After, ArchiveDirectory, Bags, Dedupe, FailedFile, FoundCandidate, ImportError, Importer,
-    Ledger, Options, Summary, Update, plan, relate, update, waiting,
+    After, ArchiveDirectory, Bags, Dedupe, FailedFile, ImportError, Importer, Ledger, Options,
+    Summary, Update, plan, relate, update, waiting,
 };
 
 use super::mint::IssueArgs;
@@ -178,9 +177,6 @@ enum DedupeRule {
     None,
 }
 
-/// Limit on the languages that are warned of.
-const MOST_LANGUAGES: usize = 100;
-
 impl Import {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let sources = sources::Sources::new(self, context)?;
@@ -211,7 +207,7 @@ impl Import {
             interrupt: &context.interrupt,
         };
         let (mut summary, ledger) =
-            importer.run(warning(context, sources.candidates()?), &mut reporter);
+            importer.run(sources::warning(context, sources.candidates()?), &mut reporter);
         drop(progress);
         let acting = (&context.agent, &context.waiter());
         let goes_on = |it: &Summary| it.fatal.is_none() && !context.interrupt.requested();
@@ -272,7 +268,7 @@ impl Import {
         let ledger = Ledger::look(collection)?;
         let mut reporter = tell::Reporter::new(context, collection, None);
         let (options, interrupt) = (self.options(context)?, &context.interrupt);
-        let found = warning(context, sources.candidates()?);
+        let found = sources::warning(context, sources.candidates()?);
         let mut summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
         self.update(context, (&ledger, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;
@@ -387,21 +383,4 @@ impl Import {
 /// Whether anything was imported, or was to be.
 fn is_idle(summary: &Summary) -> bool {
     summary.imported == 0
-}
-
-/// The same candidates; warns once of each language that the standard does not list.
-fn warning<I: Iterator<Item = FoundCandidate>>(
-    context: &Context,
-    found: I,
-) -> impl Iterator<Item = FoundCandidate> + use<'_, I> {
-    let mut warned = BTreeSet::new();
-    found.inspect(move |found| {
-        let language = found.as_ref().ok().and_then(|it| it.metadata.unlisted_language());
-        if let Some(language) = language
-            && warned.len() < MOST_LANGUAGES
-            && warned.insert(language.to_owned())
-        {
-            context.warn_of_language(language);
-        }
-    })
 }

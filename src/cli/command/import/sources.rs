@@ -1,5 +1,6 @@
 //! What `urepo import` is asked to import, one candidate at a time.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -137,4 +138,24 @@ impl Table {
         let reading = ManifestReader { table, root, absolute, links: import.links.links() };
         Ok(Some(Table { path, reading }))
     }
+}
+
+/// Limit on the languages that are warned of.
+const MOST_LANGUAGES: usize = 100;
+
+/// The same candidates; warns once of each language that the standard does not list.
+pub(super) fn warning<I: Iterator<Item = FoundCandidate>>(
+    context: &Context,
+    found: I,
+) -> impl Iterator<Item = FoundCandidate> + use<'_, I> {
+    let mut warned = BTreeSet::new();
+    found.inspect(move |found| {
+        let language = found.as_ref().ok().and_then(|it| it.metadata.unlisted_language());
+        if let Some(language) = language
+            && warned.len() < MOST_LANGUAGES
+            && warned.insert(language.to_owned())
+        {
+            context.warn_of_language(language);
+        }
+    })
 }
