@@ -37,13 +37,8 @@ impl Context {
                 return ControlFlow::Break(());
             }
             let read = collection.named_item(&name).map_err(Failure::from);
-            let done = read.and_then(|item| match selection.flags.state {
-                Some(state) if item.sidecar()?.0.state != state => Ok(None),
-                _ => act(&item).map(Some),
-            });
-            match done {
-                Ok(Some(())) => report.succeeded(Ok(())),
-                Ok(None) => ControlFlow::Continue(()),
+            match read.and_then(|item| act(&item)) {
+                Ok(()) => report.succeeded(Ok(())),
                 Err(failure) => report.failed(name.as_str(), failure),
             }
         });
@@ -63,20 +58,18 @@ impl Context {
         report: &mut Report<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
         let failures = Failures::default();
-        let state = selection.flags.state;
         let passes_tombstones = matches!(selection.tombstones(), Tombstones::Pass);
         let (mut names, mut unread) = (Vec::new(), Vec::new());
         selection.of(self, collection, &failures)?.into_feed()(&mut |name| {
             if self.interrupt.requested() {
                 return ControlFlow::Break(());
             }
-            if state.is_none() && !passes_tombstones {
+            if !passes_tombstones {
                 names.push(name);
                 return ControlFlow::Continue(());
             }
             match collection.named_item(&name).and_then(|item| item.sidecar()) {
-                Ok((sidecar, _)) if state.is_some_and(|state| state != sidecar.state) => {}
-                Ok((sidecar, _)) if state.is_none() && sidecar.state == State::Deleted => {}
+                Ok((sidecar, _)) if sidecar.state == State::Deleted => {}
                 Ok(_) => names.push(name),
                 Err(error) => unread.push((name, error)),
             }

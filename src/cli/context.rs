@@ -346,6 +346,12 @@ impl CtrlC {
     }
 }
 
+/// Lets Ctrl-C do nothing to urepo for the rest of the process, where another program has the terminal.
+pub(crate) fn ignore_ctrl_c() -> Result<(), Failure> {
+    CtrlC::catch(Arc::default()).map_err(|error| deaf(&error))?.ignore();
+    Ok(())
+}
+
 fn agent(command: &str, machine_id: Option<String>) -> Agent {
     let user_id = rustix::process::geteuid().as_raw();
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -13,11 +13,12 @@ use urepo::disk::PathError;
 use urepo::identity::{Identifier, Prefix, RepositoryName};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::transfer::{NameFeed, NameFilter, Tombstones};
+use urepo::transfer::{NameFeed, Tombstones};
 
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::printer::Printer;
 use super::when::When;
 
 /// A line longer than this is no identifier.
@@ -67,11 +68,12 @@ pub(crate) struct Selected<'a> {
     selection: &'a Selection,
     /// Where all items are listed.
     collection: Option<&'a Collection>,
-    listing: NameFilter,
+    listing: Names,
     find: Find<'a>,
     list: Option<(Box<dyn BufRead + Send>, u8)>,
     failures: &'a Failures,
     interrupt: &'a Interrupt,
+    printer: &'a Printer,
 }
 
 /// Texts that mean no item, and a list that could not be read to its end.
@@ -84,17 +86,6 @@ pub(crate) struct UnresolvedItem {
     pub(crate) text: Option<String>,
     /// Why.
     pub(crate) failure: Failure,
-}
-
-impl SelectionFlags {
-    /// Whether items are selected by more than their prefix.
-    pub(crate) fn selects_part(&self) -> bool {
-        self.items_from.is_some()
-            || self.items_from0.is_some()
-            || self.since.is_some()
-            || self.until.is_some()
-            || self.state.is_some()
-    }
 }
 
 impl Selection {
@@ -113,15 +104,15 @@ impl Selection {
     }
 
     /// The listing that is meant, if it is not single items: its size can be told beforehand.
-    pub(crate) fn listing(&self, context: &Context) -> Option<NameFilter> {
+    pub(crate) fn listing(&self, context: &Context) -> Option<Names> {
         (!self.names_items() && self.flags.state.is_none()).then(|| self.filter(context))
     }
 
     /// The items that are meant where none are named.
-    pub(crate) fn filter(&self, context: &Context) -> NameFilter {
+    pub(crate) fn filter(&self, context: &Context) -> Names {
         let now = context.clock.now();
-        NameFilter {
-            names: Names { prefix: self.flags.prefix.clone() },
+        Names {
+            prefix: self.flags.prefix.clone(),
             since: self.flags.since.map(|it| it.first(now)),
             until: self.flags.until.map(|it| it.end(now)),
         }
@@ -189,6 +180,7 @@ impl Selection {
             list: self.list().map(open).transpose()?,
             failures,
             interrupt: &context.interrupt,
+            printer: &context.printer,
         })
     }
 }
@@ -209,8 +201,27 @@ impl<'a> Selected<'a> {
 }
 
 impl Selected<'_> {
-    /// Hands the names to `take`, until that has enough.
+    /// Hands the names to `take`, until that has enough; of a collection, those of items in the state that is
+    /// wanted.
     fn feed(
+        self,
+        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
+    ) -> Result<(), PathError> {
+        let (Some(state), Some(collection)) = (self.selection.flags.state, self.collection) else {
+            return self.feed_any_state(take);
+        };
+        self.feed_any_state(&mut |name| {
+            let read = collection.named_item(&name).and_then(|item| item.sidecar());
+            // The turn of an item that is absent or cannot be read says so.
+            if read.is_ok_and(|(sidecar, _)| sidecar.state != state) {
+                ControlFlow::Continue(())
+            } else {
+                take(name)
+            }
+        })
+    }
+
+    fn feed_any_state(
         mut self,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> Result<(), PathError> {
@@ -233,19 +244,28 @@ impl Selected<'_> {
             }
         }
         let Some((mut list, end)) = list else { return Ok(()) };
+        let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
+        let mut has_items = false;
         loop {
-            let flow = match next(&mut *list, end) {
-                Ok(Line::End) => return Ok(()),
+            let line = next(&mut *list, end);
+            has_items |= matches!(&line, Ok(Line::Text(text)) if !text.is_empty());
+            let flow = match line {
+                Ok(Line::End) => {
+                    if !has_items {
+                        self.printer.note("the list of items is empty");
+                    }
+                    return Ok(());
+                }
                 Ok(Line::Text(text)) if text.is_empty() => ControlFlow::Continue(()),
                 Ok(Line::Text(text)) => self.one(&text, &mut take),
                 Ok(Line::Unreadable(failure)) => {
+                    has_items = true;
                     note(self.failures, None, failure);
                     ControlFlow::Continue(())
                 }
                 // The end of the run says so.
                 Err(_) if self.interrupt.requested() => return Ok(()),
                 Err(error) => {
-                    let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
                     let message = format!("cannot read the list of items `{}`", path.display());
                     let failure = Failure::new(Exit::Failure, message);
                     note(self.failures, None, failure.caused_by(error.to_string()));
@@ -355,18 +375,24 @@ mod tests {
         ["all", "items-from", "items-from0", "prefix", "since", "state", "until"];
 
     /// Commands that are about items and lack selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 11] = [
+    const EXCEPTIONS: [(&str, &str); 14] = [
         ("adopt", "its --state is that of items that do not say it"),
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
         ("link", "a link from one item to another"),
         ("log", "its dates are those of events"),
         ("meta edit", "one description in an editor"),
+        ("open", "items on the screen, a few at a time"),
         ("purge", "what is in the trash, by its age"),
+        ("refresh", "only Copies are refreshed; the others have no --state"),
         ("relate", "one item and what it is related to"),
         ("repair", "its --state is that of an item whose sidecar is lost"),
         ("restore", "what is in the trash"),
         ("status", "whole collections"),
+        (
+            "verify",
+            "no state of an item that is damaged or gone can be trusted; it has the other flags",
+        ),
     ];
 
     /// The commands that take items, each with the selection flags that it has.
@@ -377,7 +403,8 @@ mod tests {
             let names =
                 part.get_positionals().flat_map(|it| it.get_value_names().unwrap_or_default());
             let takes_items = names.into_iter().any(|name| name.contains("ITEM"));
-            let longs = part.get_arguments().filter_map(clap::Arg::get_long);
+            let shown = part.get_arguments().filter(|it| !it.is_hide_set());
+            let longs = shown.filter_map(clap::Arg::get_long);
             let mut flags: Vec<_> =
                 longs.filter(|it| FLAGS.contains(it)).map(str::to_owned).collect();
             flags.sort();

@@ -33,6 +33,9 @@ impl When {
             _ => {}
         }
         let unit = text.trim_start_matches(|it: char| it.is_ascii_digit());
+        if unit == "m" && unit != text {
+            return Err(format!("`{text}` may be minutes or months; write `{text}in`, or a date"));
+        }
         if !unit.is_empty() && unit.bytes().all(|it| it.is_ascii_lowercase()) {
             return parse_duration(text).map(When::Ago).map_err(|_| EXPECTED.to_owned());
         }
@@ -154,7 +157,7 @@ mod tests {
             assert_eq!(found, [first, end], "{text}");
         }
         let wrong = "|26|202|2026-13|2026-00|2026-02-30|2026-1|2026-11-22-01|22/11/2026|22.11.2026|2026-11-22T|\
-                     2026-11-22T25:00|2026T12:00|-7d|7|7 days|soon|today!|2026-11-22T12:00+|99999999999999999999d|ãd";
+                     2026-11-22T25:00|2026T12:00|-7d|7|7 days|soon|today!|2026-11-22T12:00+|6m|99999999999999999999d|ãd";
         for text in wrong.split('|') {
             assert!(When::parse(text).is_err(), "{text}");
         }

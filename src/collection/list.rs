@@ -12,13 +12,44 @@ use std::path::{Path, PathBuf};
 use super::Collection;
 use super::window::Window;
 use crate::disk::{Dir, Kind, PathError};
-use crate::identity::{Prefix, RepositoryName};
+use crate::identity::{Instant, Prefix, RepositoryName};
 
 /// Which names are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Only those of this prefix.
     pub prefix: Option<Prefix>,
+    /// Only those of this date and later ones.
+    pub since: Option<Instant>,
+    /// Only those of an earlier date.
+    pub until: Option<Instant>,
+}
+
+impl Names {
+    /// Those of `prefix`, of any date.
+    pub fn of(prefix: Option<Prefix>) -> Names {
+        Names { prefix, ..Names::default() }
+    }
+
+    /// Whether only names of some dates are wanted.
+    pub fn has_dates(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    /// Whether `name` is wanted.
+    pub fn contains(&self, name: &RepositoryName) -> bool {
+        let prefix = self.prefix.as_ref();
+        self.contains_date(name)
+            && prefix.is_none_or(|wanted| name.prefix().folded() == wanted.folded())
+    }
+
+    fn contains_date(&self, name: &RepositoryName) -> bool {
+        !self.has_dates() || {
+            let date = name.instant();
+            self.since.is_none_or(|since| date >= since)
+                && self.until.is_none_or(|until| date < until)
+        }
+    }
 }
 
 /// What is found where only items belong.
@@ -59,7 +90,7 @@ impl Collection {
         .map(|_| ())
     }
 
-    /// Calls `visit` for every item and for everything else found among them, in the same order.
+    /// Calls `visit` for every item that is wanted and for everything else found among them, in the same order.
     pub fn visit_all<E>(
         &self,
         wanted: &Names,
@@ -73,8 +104,12 @@ impl Collection {
 pub(crate) fn visit_tree<E>(
     root: &Dir,
     wanted: &Names,
-    visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
+    mut visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
 ) -> Result<ControlFlow<()>, E> {
+    let visit = |listed| match listed {
+        Listed::Item(name) if !wanted.contains_date(&name) => Ok(ControlFlow::Continue(())),
+        listed => visit(listed),
+    };
     match (Walk { root, visit }).all(wanted) {
         Ok(()) => Ok(ControlFlow::Continue(())),
         Err(Stop::Enough) => Ok(ControlFlow::Break(())),

@@ -61,7 +61,7 @@ impl Collection {
         let mut found = Vec::new();
         self.visit_trash(|trashed| {
             if let Ok(trashed) = trashed
-                && names.prefix.as_ref().is_none_or(|prefix| trashed.name.prefix() == *prefix)
+                && names.contains(&trashed.name)
                 && self.is_set_aside_by_killed(&trashed)?
             {
                 found.push(trashed.name);

@@ -73,7 +73,7 @@ use std::path::PathBuf;
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 use crate::holdings::Peers;
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::RepositoryName;
 use crate::item::State;
 
 pub use crate::flow::OnError;
@@ -178,7 +178,8 @@ pub enum ProgressTotals {
     /// The totals grow with each item that is begun.
     #[default]
     Unknown,
-    /// The totals were announced beforehand ([`NameFilter::measure`]), so skipped items count as progress.
+    /// The totals were announced beforehand ([`Names::measure`](crate::collection::Names::measure)), so skipped
+    /// items count as progress.
     Announced,
 }
 
@@ -223,15 +224,4 @@ pub struct Summary {
     pub bytes: u64,
     /// The error that ended the run early, or that occurred after the last item.
     pub fatal: Option<TransferError>,
-}
-
-/// Which items are wanted of a listing.
-#[derive(Clone, Debug, Default)]
-pub struct NameFilter {
-    /// Only those of this prefix.
-    pub names: crate::collection::Names,
-    /// Only those named since then.
-    pub since: Option<Instant>,
-    /// Only those named before then.
-    pub until: Option<Instant>,
 }

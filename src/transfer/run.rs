@@ -4,11 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::shared::{Prepared, Shared, size};
-use super::{
-    NameFilter, OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred,
-    Verb,
-};
-use crate::collection::{Buckets, Collection, Lookup, Writer};
+use super::{OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb};
+use crate::collection::{Buckets, Collection, Lookup, Names, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
 use crate::flow::{Flow, GROUP_ITEMS};
 use crate::identity::RepositoryName;
@@ -23,25 +20,12 @@ pub type NameFeed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow
     + Send
     + 'a;
 
-impl NameFilter {
-    /// Whether an item is wanted by its date.
-    pub fn contains(&self, name: &RepositoryName) -> bool {
-        let named = name.instant();
-        self.since.is_none_or(|since| named >= since)
-            && self.until.is_none_or(|until| named < until)
-    }
-
+impl Names {
     /// All items of `collection` that are wanted, as a feed.
     pub fn feed<'a>(&'a self, collection: &'a Collection) -> Box<NameFeed<'a>> {
-        Box::new(|take| {
-            collection.visit_names(&self.names, |name| {
-                Ok(if self.contains(&name) { take(name) } else { ControlFlow::Continue(()) })
-            })
-        })
+        Box::new(|take| collection.visit_names(self, |name| Ok(take(name))))
     }
-}
 
-impl NameFilter {
     /// Tells `progress` of all items of `collection` that are wanted, for as long as `go_on` says so. Returns
     /// their number if it came to the end.
     ///

@@ -56,7 +56,8 @@ struct Keeping<'a, 'r> {
 /// The same for the items of these `names`, less those that were verified recently or in this round,
 /// and as long as there is time; notes when each was verified.
 ///
-/// Only a run that reads every byte notes dates, and only in a collection that can be written to.
+/// Only a run that reads every byte notes dates, and only in a collection that can be written to. Where `names`
+/// has dates, no items are skipped and none are noted: the notes of a year are rewritten as a whole.
 pub fn verify_in_rounds(
     collection: &Collection,
     names: &Names,
@@ -71,7 +72,7 @@ pub fn verify_in_rounds(
     context.latest = rounds.clock.now().checked_add(wait);
     let scope = Scope::All(names);
     let recording = Some(rounds.clock);
-    if options.depth == Depth::Quick {
+    if options.depth == Depth::Quick || names.has_dates() {
         let keeping = Keeping { recording, ..Keeping::default() };
         return run(collection, scope, options.jobs, &context, keeping, report);
     }

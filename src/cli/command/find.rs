@@ -54,10 +54,10 @@ pub(crate) struct Find {
     #[arg(long = "term", value_name = "TERM=TEXT", value_parser = parse_term)]
     terms: Vec<(String, String)>,
     /// It has a file of this name, or path; * and ? stand for any characters
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_text)]
     file: Vec<String>,
     /// The source it was made from, a path, contains TEXT; may be repeated
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     source: Vec<String>,
     /// It has this very file
     #[arg(long, value_name = "FILE")]
@@ -66,7 +66,7 @@ pub(crate) struct Find {
     #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
     sha256: Option<Digest>,
     /// It has this IBIp, or this alias among the identifiers of its description
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     identifier: Option<String>,
     /// It has a relation to this item; of a kind only, such as `next_edition`, `translation` or `part_of`
     #[arg(long, value_name = "[KIND=]ITEM", value_parser = parse_related)]
@@ -90,9 +90,14 @@ pub(crate) struct Find {
     table: TableArgs,
 }
 
+/// A text to look for. The empty one, as an unset variable of a shell gives it, would be in every item.
+fn parse_text(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("the text is empty".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 fn parse_term(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((term, text)) if !text.is_empty() => Ok((term.to_owned(), text.to_owned())),
+        Some((term, text)) if !text.trim().is_empty() => Ok((term.to_owned(), text.to_owned())),
         _ => Err("expected TERM=TEXT, such as publisher=INPE".to_owned()),
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Directory, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::{self, Failures, Selection};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
 use crate::cli::{Done, human};
 
@@ -110,22 +110,28 @@ impl Listing<'_> {
     fn list_named(&mut self, failures: &Failures) -> Done {
         let feed = self.list.selection.of(self.context, self.collection, failures)?.into_feed();
         let mut stopped = None;
-        let fed = feed(&mut |name| match self.next(name) {
-            Ok(flow) => flow,
-            Err(failure) => {
+        let fed = feed(&mut |name| {
+            let item = match self.collection.named_item(&name) {
+                Ok(item) => item,
+                Err(error) => {
+                    select::note(failures, Some(name.as_str()), error.into());
+                    return ControlFlow::Continue(());
+                }
+            };
+            self.next(item.name().clone()).unwrap_or_else(|failure| {
                 stopped = Some(failure);
                 ControlFlow::Break(())
-            }
+            })
         });
         stopped.map_or(Ok(()), Err)?;
         Ok(fed?)
     }
 
     fn list_all(&mut self) -> Done {
-        let filter = self.list.selection.filter(self.context);
-        let visited = self.collection.visit_all(&filter.names, |listed| match listed {
-            Listed::Item(name) if filter.contains(&name) => self.next(name),
-            Listed::Item(_) | Listed::Stray(_) => Ok(ControlFlow::Continue(())),
+        let names = self.list.selection.filter(self.context);
+        let visited = self.collection.visit_all(&names, |listed| match listed {
+            Listed::Item(name) => self.next(name),
+            Listed::Stray(_) => Ok(ControlFlow::Continue(())),
             Listed::Unreadable(error) => {
                 let flow = self.tell_page()?;
                 self.tell_unlisted(error)?;
@@ -245,7 +251,7 @@ impl Listing<'_> {
             1 => failed.push("1 directory cannot be listed".to_owned()),
             count => failed.push(format!("{count} directories cannot be listed")),
         }
-        let wanted = self.list.selection.filter(self.context).names;
+        let wanted = self.list.selection.filter(self.context);
         let displaced = if self.list.selection.names_items() {
             0
         } else {

@@ -23,7 +23,7 @@ use crate::cli::shell;
 /// files that differ are copied; the others are taken over from the Copy as it is. A Copy is replaced
 /// in one step. A Copy whose Original is in none of the collections stays as it is.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
+#[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
 Examples:
   urepo -c mirror refresh --from archive
   urepo -c mirror refresh --from archive --dry-run")]

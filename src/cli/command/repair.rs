@@ -204,7 +204,7 @@ impl Repair {
         context: &Context,
         run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
-        let names = Names { prefix: self.prefix.clone() };
+        let names = Names::of(self.prefix.clone());
         let depth = if self.quick { Depth::Quick } else { Depth::Full };
         let options = verify::Options { depth, jobs: context.config.jobs.value };
         let mut damaged = Vec::new();

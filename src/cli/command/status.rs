@@ -53,7 +53,7 @@ impl Status {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let known = context.known(&self.with)?;
         let mut tally = Tally::new(&known);
-        let names = Names { prefix: self.prefix.clone() };
+        let names = Names::of(self.prefix.clone());
         let survey = Survey {
             collections: &known.collections,
             names: &names,

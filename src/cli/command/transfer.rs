@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Names};
 use urepo::holdings::Peers;
 use urepo::item::State;
 use urepo::transfer::{
-    NameFeed, NameFilter, OnError, Options, PeerLookup, ProgressTotals, Rules, RunMode, Summary,
-    Tombstones, Transfer, Verb, finish_pending, has_pending,
+    NameFeed, OnError, Options, PeerLookup, ProgressTotals, Rules, RunMode, Summary, Tombstones,
+    Transfer, Verb, finish_pending, has_pending,
 };
 
 use crate::cli::Done;
@@ -53,7 +53,7 @@ pub(super) struct TransferRun<'a> {
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
     /// What the feed will name, where its size can be told beforehand.
-    pub(super) listing: Option<NameFilter>,
+    pub(super) listing: Option<Names>,
     /// Whether one item was asked for, which then ends with its own failure.
     pub(super) is_single: bool,
 }

@@ -15,7 +15,6 @@ use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::{Announced, Progress};
-use urepo::transfer::NameFilter;
 use urepo::verify::{
     self, Code, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary, compare,
     verify, verify_in_rounds,
@@ -37,6 +36,9 @@ use tell::Teller;
 /// Prints one line a finding: its code, how much it matters, where it is and what is wrong. Damage
 /// makes the exit code 20. The codes never change their meaning; urepo(1) lists them.
 ///
+/// --prefix, --since and --until narrow that to a part of the collection: items that vanished from it are found,
+/// too. Runs with dates take no note of when items were verified.
+///
 /// Several collections are verified one after the other and then compared, by their sidecars: there
 /// is one Original of each item, and its Copies are like it. The Copies that have no Original in the
 /// collections given are reported.
@@ -46,7 +48,7 @@ use tell::Teller;
 /// damaged item has no date and is verified each time. The dates may be removed; where they cannot be
 /// written, or while another run writes them, items are verified all the same.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
+#[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
 Examples:
   urepo verify
   urepo verify --quick
@@ -67,34 +69,35 @@ pub(crate) struct Verify {
     #[command(flatten)]
     flags: SelectionFlags,
     /// Skip what was verified more recently than so long ago, such as 30d
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "quick")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until"])]
     older_than: Option<Duration>,
     /// Begin no more items after so long, such as 5h; the next run goes on, until the round is
     /// complete
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with = "quick")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until"])]
     time_limit: Option<Duration>,
 }
 
 impl Verify {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        match targets::of(context, &self.targets)? {
-            Target::Items(texts) => {
-                let selection = Selection::new(texts.to_vec(), self.flags.clone())?;
-                self.run_on_items(context, context.collection()?, &selection)
-            }
-            Target::Roots(mut roots) if self.flags.selects_part() => {
-                let selection = Selection::new(Vec::new(), self.flags.clone())?;
-                match roots.pop() {
-                    Some(root) if roots.is_empty() => self.run_on_items(context, root, &selection),
-                    _ => Err(Failure::usage("items of several collections cannot be selected")
-                        .hint(
-                            "name one collection, or none of the selection flags but `--prefix`",
-                        )),
-                }
-            }
-            Target::Roots(roots) => {
-                self.run_on(context, &roots, None, Report::reading(context, "verified", false))
-            }
+        if self.flags.state.is_some() {
+            return Err(Failure::usage("`--state` cannot be used with `verify`")
+                .caused_by("an item that is damaged or gone has no state that could be trusted")
+                .hint("leave it out, and select items by `--prefix`, `--since` or `--until`"));
+        }
+        let (items, mut roots) = match targets::of(context, &self.targets)? {
+            Target::Items(texts) => (texts.to_vec(), vec![context.collection()?]),
+            Target::Roots(roots) => (Vec::new(), roots),
+        };
+        let selection = Selection::new(items, self.flags.clone())?;
+        if !selection.names_items() {
+            let report = Report::reading(context, "verified", false);
+            return self.run_on(context, &roots, (&selection, None), report);
+        }
+        match roots.pop() {
+            Some(root) if roots.is_empty() => self.run_on_items(context, root, &selection),
+            _ => Err(Failure::usage("a list of items is about one collection").hint(
+                "name one collection, or select items by `--prefix`, `--since` or `--until`",
+            )),
         }
     }
 
@@ -102,27 +105,15 @@ impl Verify {
         self.refuse_with_items()?;
         let mut report = Report::reading(context, "verified", selection.is_single());
         let failures = Failures::default();
-        let selected = if selection.names_items() {
-            // What should be here and is not is damage, which the verification reports.
-            selection.named(context, &failures, |text| Ok(name_of_item(&root, text)?))?
-        } else {
-            selection.of(context, &root, &failures)?
-        };
+        // What should be here and is not is damage, which the verification reports.
+        let find = |text: &str| Ok(name_of_item(&root, text)?);
         let mut names = Vec::new();
-        selected.into_feed()(&mut |name| {
-            let is_in_state = |state| {
-                let sidecar = root.named_item(&name).and_then(|item| item.sidecar());
-                // An unreadable one may be in any state.
-                sidecar.map_or(true, |(sidecar, _)| sidecar.state == state)
-            };
+        selection.named(context, &failures, find)?.into_feed()(&mut |name| {
             // A whole identifier was not looked up yet.
-            let found = name_of_item(&root, name.as_str());
-            if let (true, Err(error)) = (selection.names_items(), found) {
+            if let Err(error) = name_of_item(&root, name.as_str()) {
                 return report.failed(name.as_str(), error.into());
             }
-            if self.flags.state.is_none_or(is_in_state) {
-                names.push(name);
-            }
+            names.push(name);
             if context.interrupt.requested() {
                 ControlFlow::Break(())
             } else {
@@ -130,7 +121,7 @@ impl Verify {
             }
         })?;
         let _ = report.unresolved(&failures);
-        self.run_on(context, &[root], Some(names), report)
+        self.run_on(context, &[root], (selection, Some(names)), report)
     }
 
     /// What is about whole collections has no meaning for single items.
@@ -150,7 +141,7 @@ impl Verify {
         &self,
         context: &Context,
         roots: &[Collection],
-        items: Option<Vec<RepositoryName>>,
+        (selection, items): (&Selection, Option<Vec<RepositoryName>>),
         report: Report<'_>,
     ) -> Done {
         if context.global.dry_run {
@@ -163,7 +154,7 @@ impl Verify {
             verify: self,
             context,
             roots,
-            names: Names { prefix: self.flags.prefix.clone() },
+            names: selection.filter(context),
             seen: RefCell::default(),
             relations: RefCell::default(),
         };
@@ -210,12 +201,11 @@ impl VerifyRun<'_> {
     /// Verifies each root while all of them are measured, so that it is known how much is left.
     fn all_measured(&self, progress: &dyn Progress, ending: &mut Ending<'_>) -> Done {
         let is_over = AtomicBool::new(false);
-        let filter = NameFilter { names: self.names.clone(), ..NameFilter::default() };
-        let roots = self.roots;
+        let (names, roots) = (&self.names, self.roots);
         std::thread::scope(|threads| {
             threads.spawn(|| {
                 let go_on = || !is_over.load(Ordering::Relaxed);
-                let measure = |root| filter.measure(root, progress, go_on);
+                let measure = |root| names.measure(root, progress, go_on);
                 if let Some(items) = roots.iter().map(measure).sum() {
                     progress.announce(items);
                 }

@@ -76,16 +76,15 @@ impl Whereis {
 
     /// Every item of any of the collections.
     fn visit_all(&self, context: &Context, search: &mut Search<'_>) -> Done {
-        let filter = self.selection.filter(context);
+        let names = self.selection.filter(context);
         let survey = Survey {
             collections: &search.known.collections,
-            names: &filter.names,
+            names: &names,
             jobs: context.config.jobs.value,
             interrupt: &context.interrupt,
         };
         let _ = survey.run(|found| match found {
-            holdings::Report::Item(found) if filter.contains(&found.name) => search.visit(&found),
-            holdings::Report::Item(_) => ControlFlow::Continue(()),
+            holdings::Report::Item(found) => search.visit(&found),
             holdings::Report::Unlisted { error, .. } => search.report.failed("", error.into()),
         })?;
         Ok(())
@@ -109,21 +108,25 @@ impl Search<'_> {
         let is_wanted = |it: &&Holding| {
             wanted.is_none() || it.record.as_ref().ok().map(|it| it.state) == wanted
         };
+        let mut flow = ControlFlow::Continue(());
         for holding in found.all.iter().filter(is_wanted) {
             let row = records::to_json(&record(self.known, found, holding));
             match self.table.row(&row) {
-                Ok(ControlFlow::Continue(())) => self.holdings += 1,
-                Ok(ControlFlow::Break(())) => {
+                Ok(next) => {
                     self.holdings += 1;
-                    return ControlFlow::Break(());
+                    flow = next;
                 }
                 Err(failure) => {
                     self.report.fatal(failure);
                     return ControlFlow::Break(());
                 }
             }
+            if flow.is_break() {
+                break;
+            }
         }
-        match judge(self.known, found) {
+        // The limit is one of rows: what is wrong with the last item is reported all the same.
+        let judged = match judge(self.known, found) {
             Ok(()) => self.report.succeeded(Ok(())),
             Err(failure) => {
                 self.has_conflict |= failure.exit == Exit::Conflict;
@@ -131,7 +134,9 @@ impl Search<'_> {
                 self.report.written(flushed)?;
                 self.report.failed(found.name.as_str(), failure)
             }
-        }
+        };
+        judged?;
+        flow
     }
 
     fn finish(self) -> Done {

@@ -240,11 +240,8 @@ impl ComparedYear<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        let is_wanted = |name: &RepositoryName| {
-            wanted.prefix.as_ref().is_none_or(|wanted| name.prefix().folded() == wanted.folded())
-        };
         for (name, state, certainty) in look.missing() {
-            if is_wanted(&name)
+            if wanted.contains(&name)
                 && !aside.contains(&name)
                 && visit(Discrepancy::Missing(name, state, certainty)).is_break()
             {
@@ -252,7 +249,7 @@ impl ComparedYear<'_> {
             }
         }
         if self.states == States::Compared {
-            for (name, was) in look.present() {
+            for (name, was) in look.present().filter(|(name, _)| wanted.contains(name)) {
                 let found = match self.collection.found(&name) {
                     // Another user's: its state is not known, that of the others is.
                     Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
@@ -270,7 +267,8 @@ impl ComparedYear<'_> {
             for begin in (0..found.len()).step_by(AT_A_TIME) {
                 let some = begin..found.len().min(begin + AT_A_TIME);
                 let mut names = Vec::with_capacity(some.len());
-                for (name, _) in some.filter_map(|at| found.item(at)) {
+                let items = some.filter_map(|at| found.item(at));
+                for (name, _) in items.filter(|(name, _)| wanted.contains(name)) {
                     match self.collection.seems_returned(&name)? {
                         None => names.push(name),
                         Some(line) => {

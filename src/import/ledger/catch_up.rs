@@ -40,7 +40,7 @@ impl Ledger<'_> {
         let known = self.newest.get(folded).copied();
         let collection = self.collection;
         let (mut last, mut found) = (None, Vec::new());
-        let wanted = Names { prefix: Some(prefix) };
+        let wanted = Names::of(Some(prefix));
         collection.visit_names(&wanted, |name| {
             if known.is_none_or(|known| name.instant() > known) {
                 found.extend(imported(collection, &name)?);

@@ -4,7 +4,7 @@
 use urepo::collection::{Certainty, Collection, CollectionError};
 use urepo::holdings::{OriginalError, Peers, UnseenRule};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{NameFilter, Refusal, Replaces, Rules, Step, TransferError, Verb};
+use urepo::transfer::{Refusal, Replaces, Rules, Step, TransferError, Verb};
 
 use super::support::{Pair, State, copy_rules, edit, rewrite, step};
 use crate::support::{append, inventory_file, inventory_line};
@@ -227,7 +227,7 @@ fn a_deleted_original_comes_back_from_a_copy_only_if_no_other_may_exist() {
     };
     let revive = |pair: &Pair, peers: Peers<'_>| {
         let to = pair.to();
-        let all = NameFilter::default();
+        let all = urepo::collection::Names::default();
         let mut outcomes = Vec::new();
         let mut each = |outcome| outcomes.push(outcome);
         let (from, rules) = (pair.from(), copy_rules(false, true));

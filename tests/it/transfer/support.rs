@@ -15,8 +15,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    NameFeed, NameFilter, OnError, Options, Outcome, ProgressTotals, Rules, RunMode, Step, Summary,
-    Tombstones, Transfer, TransferError, Verb,
+    NameFeed, OnError, Options, Outcome, ProgressTotals, Rules, RunMode, Step, Summary, Tombstones,
+    Transfer, TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -220,7 +220,7 @@ impl Pair {
         rules: Rules,
         mut each: impl FnMut(Outcome),
     ) -> Summary {
-        let listing = NameFilter::default();
+        let listing = urepo::collection::Names::default();
         match self.transfer(from, to, verb, rules, listing.feed(from), &mut each) {
             Ok(summary) => summary,
             Err(error) => Summary { fatal: Some(error), ..Summary::default() },

@@ -70,7 +70,7 @@ fn a_prefix_that_was_asked_for_is_all_that_is_looked_at() {
     world.item("sid.inpe.br/mtc-m19/2009/02.16.17.46");
     flip(&world.path("sid.inpe.br/mtc-m19/2009/02.16.17.46/doc/report.pdf"), 0);
     let name: RepositoryName = NAME.parse().unwrap();
-    let names = Names { prefix: Some(name.prefix()) };
+    let names = Names::of(Some(name.prefix()));
     let collection = world.open(&Watcher::default());
     let options = Options { depth: Depth::Full, jobs: 2 };
     let told = run(&collection, Scope::All(&names), options);

@@ -1,37 +1,49 @@
 //! A page on a terminal: formatted by `man`, or as plain text in a pager.
 
-use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::cli::Done;
+use crate::cli::context::ignore_ctrl_c;
 use crate::cli::printer::Printer;
+
+/// The exit code of a shell that does not find a program.
+const NOT_FOUND: i32 = 127;
+
+/// The exit code of a `man` that does not know `-l`: it has printed nothing.
+const USAGE: i32 = 1;
 
 /// Shows the page `roff`.
 pub(super) fn show(roff: &str, printer: &Printer) -> Done {
-    if piped_into(Command::new("man").args(["-l", "-"]), roff) {
+    // It is meant for the program that shows the page.
+    ignore_ctrl_c()?;
+    if takes(Command::new("man").args(["-l", "-"]), roff, &[NOT_FOUND, USAGE]) {
         return Ok(());
     }
     let text = plain(roff);
-    // A pager is a command for the shell, as `man` and `git` take it.
-    let pager =
-        std::env::var_os("PAGER").filter(|it| !it.is_empty()).unwrap_or(OsString::from("less"));
-    if piped_into(Command::new("sh").arg("-c").arg(pager), &text) {
-        return Ok(());
+    let named = ["MANPAGER", "PAGER"].map(|name| std::env::var(name).ok());
+    let pagers = named.into_iter().flatten().filter(|it| !it.trim().is_empty());
+    for pager in pagers.chain(["less".to_owned()]) {
+        // The shell outlives a Ctrl-C that its pager catches.
+        let script = format!("trap : INT; {pager}");
+        if takes(Command::new("sh").args(["-c", &script]), &text, &[NOT_FOUND]) {
+            return Ok(());
+        }
     }
     printer.lines(&text)
 }
 
-/// Whether `command` read `text` and ended well. Its complaint that it is not here is nobody's.
-fn piped_into(command: &mut Command, text: &str) -> bool {
+/// Whether `command` took `text`: not if it could not be started, or ended with one of the codes `refusals`. What
+/// began to show the page was perhaps left before its end.
+fn takes(command: &mut Command, text: &str, refusals: &[i32]) -> bool {
     let Ok(mut child) = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn() else {
         return false;
     };
     if let Some(mut input) = child.stdin.take() {
-        // A pager may be left before the end of the page.
         let _ = input.write_all(text.as_bytes());
     }
-    child.wait().is_ok_and(|status| status.success())
+    let code = child.wait().ok().and_then(|status| status.code());
+    !code.is_some_and(|code| refusals.contains(&code))
 }
 
 /// The text of a page, without fonts: what stands below a tag or a heading is indented.

@@ -209,8 +209,7 @@ impl Export {
             }
             return Ok(None);
         }
-        let is_wanted = self.selection.flags.state.is_none_or(|state| state == sidecar.state);
-        Ok(is_wanted.then_some(sidecar))
+        Ok(Some(sidecar))
     }
 }
 

@@ -81,9 +81,11 @@ fn from_lists() {
     let ran =
         run_with_input(&world, "-c archive migrate --items-from - --to mirror", list.as_bytes());
     tells(&ran, 0, "", "migrated 4 items, 4 files, 24 B\n");
-    // A list of nothing is no mistake: there was nothing to do.
+    // An empty list selects nothing, whatever the command.
     let ran = run_with_input(&world, "-c archive copy --items-from - --to mirror", b"\n\n");
-    tells(&ran, 0, "", "nothing to copy\n");
+    tells(&ran, 0, "", "the list of items is empty\nnothing to copy\n");
+    let ran = run_with_input(&world, "-c mirror delete --force last --items-from0 -", b"");
+    tells(&ran, 0, "", "the list of items is empty\n");
     let ran = world.run("-c archive copy --items-from missing --to mirror");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     is_clean(&world);
