@@ -1,7 +1,7 @@
 //! Writing the sidecars of staged items.
 
 use super::group::{LabeledItem, Staged};
-use super::{DepositError, PayloadPath};
+use super::{DepositError, LeftOut, PayloadPath};
 use crate::disk::Dir;
 use crate::identity::{Instant, SECOND};
 use crate::index::Record;
@@ -78,6 +78,15 @@ impl SidecarWriter<'_> {
 /// The key of `[origin]` with the paths that were left out of the source, relative to `doc/`.
 pub(crate) const LEFT_OUT: &str = "left_out";
 
+/// The key of `[origin]` that counts what was left out, if it is more than [`LEFT_OUT`] lists.
+const LEFT_OUT_TOTAL: &str = "left_out_total";
+
+/// The most paths that [`LEFT_OUT`] lists.
+const MOST_LEFT_OUT: usize = 1_000;
+
+/// The most bytes of those paths: the room of the entries does not depend on what is left out.
+const MOST_LEFT_OUT_BYTES: usize = 64 * 1024;
+
 /// Fewer sidecars than this are not worth another thread.
 const LEAST_SHARE: usize = 32;
 
@@ -108,8 +117,18 @@ fn origin(staged: &Staged) -> toml::Table {
         origin.insert("source".to_owned(), toml::Value::String(text));
     }
     if !staged.left_out.is_empty() {
-        let paths = staged.left_out.iter().map(|it| it.path.to_text().into_owned().into());
-        origin.insert(LEFT_OUT.to_owned(), toml::Value::Array(paths.collect()));
+        let mut bytes = 0;
+        let is_listed = |it: &&LeftOut| {
+            bytes += it.path.as_bytes().len();
+            bytes <= MOST_LEFT_OUT_BYTES
+        };
+        let listed = staged.left_out.iter().take(MOST_LEFT_OUT).take_while(is_listed);
+        let listed: Vec<_> = listed.map(|it| it.path.to_text().into_owned().into()).collect();
+        if listed.len() < staged.left_out.len() {
+            let total = i64::try_from(staged.left_out.len()).unwrap_or(i64::MAX);
+            origin.insert(LEFT_OUT_TOTAL.to_owned(), total.into());
+        }
+        origin.insert(LEFT_OUT.to_owned(), toml::Value::Array(listed));
     }
     origin.extend(staged.given.origin.clone());
     origin

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustix::io::Errno;
 
-use super::{Dir, FileStat, Kind, PathError, StoredFile};
+use super::{Dir, FileStat, IoContext, Kind, PathError, StoredFile};
 
 /// The file of a source that contains patterns for its directory and all below it.
 pub const PATTERN_FILE: &str = ".urepoignore";
@@ -139,26 +140,20 @@ impl Exclusion {
         Exclusion { base: self.base.join(relative), ..self.clone() }
     }
 
-    /// The same for what is in `dir`, which is at `relative` below the source: its own patterns are added.
-    pub(crate) fn entered(&self, dir: &Dir, relative: &Path) -> Result<Exclusion, PathError> {
-        self.entered_by(
-            relative,
-            || dir.stat(Path::new(PATTERN_FILE)),
-            || dir.open_file(PATTERN_FILE),
-        )
-    }
-
-    /// The same with ways to look at the file of patterns and to open it.
-    pub(super) fn entered_by(
+    /// The same for what is in the directory at `relative` below `root`: its own patterns are added. `follows`
+    /// says whether links are followed.
+    pub(crate) fn entered(
         &self,
+        root: &Dir,
         relative: &Path,
-        stat: impl FnOnce() -> Result<Option<FileStat>, PathError>,
-        open: impl FnOnce() -> Result<StoredFile, PathError>,
+        follows: bool,
     ) -> Result<Exclusion, PathError> {
         if !self.reads_files {
             return Ok(self.clone());
         }
-        let stamp = match stat() {
+        let file = relative.join(PATTERN_FILE);
+        let stamp = if follows { followed(&root.path_of(&file)) } else { root.stat(&file) };
+        let stamp = match stamp {
             // Nothing in such a directory can be read: the walk reports what is there.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => None,
             stamp => stamp?,
@@ -166,7 +161,11 @@ impl Exclusion {
         if stamp.is_none_or(|stamp| stamp.kind != Kind::File) {
             return Ok(self.clone());
         }
-        let file = &mut open()?;
+        let file = &mut if follows {
+            StoredFile::open(&root.path_of(&file), root.watcher())?
+        } else {
+            root.open_file(&file)?
+        };
         let patterns = compile(&Pattern::read(file)?);
         let patterns = patterns.map_err(|error| unusable(file.path(), error.to_string()))?;
         let (directory, above) = (self.base.join(relative), self.nearest.clone());
@@ -198,6 +197,14 @@ impl Exclusion {
             Match::Ignore(rule) => Some(rule),
             Match::None | Match::Whitelist(_) => None,
         }
+    }
+}
+
+/// What is at `path`, links followed; `None` if they lead to nothing.
+fn followed(path: &Path) -> Result<Option<FileStat>, PathError> {
+    match rustix::fs::stat(path) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+        stat => Ok(Some(FileStat::of(&stat.on("inspect", path)?))),
     }
 }
 

@@ -6,8 +6,7 @@ use rustix::io::Errno;
 
 use super::space::listed;
 use super::{
-    Dir, Exclusion, ExclusionRule, FileStat, IoContext, Kind, PATTERN_FILE, PathError, StoredFile,
-    Watcher,
+    Dir, Exclusion, ExclusionRule, FileStat, IoContext, Kind, PathError, StoredFile, Watcher,
 };
 use crate::identity::{Instant, SECOND};
 
@@ -147,8 +146,7 @@ impl SourceWalk {
     /// Adds to the `exclusions` those of the directory at `relative`.
     fn enter(&self, relative: &Path, exclusions: &mut Vec<Exclusion>) -> Result<(), PathError> {
         let Some(above) = exclusions.last() else { return Ok(()) };
-        let file = relative.join(PATTERN_FILE);
-        let entered = above.entered_by(relative, || self.stat(&file), || self.open_file(&file))?;
+        let entered = above.entered(&self.root, relative, self.links == Links::Follow)?;
         exclusions.push(entered);
         Ok(())
     }

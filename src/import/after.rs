@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::After;
 use super::candidate::SourcePlace;
+use super::compare::Likeness;
 use super::look::Scanner;
 use crate::deposit::removal::{SourceKept, SourceRemover};
-use crate::disk::{Dir, Exclusion, PathError, Watcher, resolved};
+use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 use crate::item::Shape;
 
@@ -68,14 +69,25 @@ pub(super) fn reject(
     rejected.take(place, &from, &own)
 }
 
+/// What systems put beside the files of people, and files of patterns: these move with a directory though they are
+/// not in its item. Whatever else is left out of a source keeps it where it is, above all a file that is not
+/// complete yet, such as `film.part`.
+fn moves_along(path: &Path, kind: Kind) -> bool {
+    const NAMES: [&str; 6] =
+        [PATTERN_FILE, ".DS_Store", "Thumbs.db", "thumbs.db", "Desktop.ini", "desktop.ini"];
+    let name = path.file_name().unwrap_or_default();
+    kind == Kind::File
+        && (NAMES.iter().any(|it| *it == name) || name.as_encoded_bytes().starts_with(b"._"))
+}
+
 /// Does with the source of the item `name` what was asked for, and says what it could not.
 ///
-/// `source` is what it is as a whole, where the files of the item came from, and what was left out of them.
+/// `source` is what it is as a whole, and where the files of the item came from.
 pub(super) fn release(
     after: &After,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    source: (&SourcePlace, &SourcePlace, &Exclusion),
+    source: (&SourcePlace, &SourcePlace),
     looker: &Scanner,
 ) -> Vec<String> {
     let released = match after {
@@ -90,15 +102,15 @@ fn move_to(
     done: &ArchiveDirectory,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload, exclusion): (&SourcePlace, &SourcePlace, &Exclusion),
+    (place, payload): (&SourcePlace, &SourcePlace),
     looker: &Scanner,
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    // Of a bag nothing is left out.
-    let nothing = Exclusion::default();
-    let exclusion = if place.path() == payload.path() { exclusion } else { &nothing };
-    if looker.look(payload, exclusion)?.shape != Shape::of(&entries) {
-        return Err(SourceKept::Changed(payload.path()));
+    match looker.compare(payload, &entries, &moves_along)? {
+        Likeness::Shape(shape) if shape == Shape::of(&entries) => {}
+        Likeness::Shape(_) => return Err(SourceKept::Changed(payload.path())),
+        Likeness::Changed(path) => return Err(SourceKept::Changed(path)),
+        Likeness::NotInItem(path) => return Err(SourceKept::NotInItem(path)),
     }
     let (from, own) = looker.parent(place)?;
     done.take(place, &from, &own)?;
@@ -108,7 +120,7 @@ fn move_to(
 fn remove(
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
-    (place, payload, _): (&SourcePlace, &SourcePlace, &Exclusion),
+    (place, payload): (&SourcePlace, &SourcePlace),
     looker: &Scanner,
 ) -> Result<(), SourceKept> {
     if place.path() != payload.path() {

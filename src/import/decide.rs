@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use super::bag::{self, Bag};
 use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
+use super::compare::Likeness;
 use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, Kind as LineKind};
-use super::look::{ImportedView, Scanner, SourceScan};
+use super::look::{Scanner, SourceScan};
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
@@ -18,7 +19,7 @@ use crate::deposit::check_ibip;
 use crate::deposit::removal::is_aside;
 use crate::deposit::{self, Checks, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request};
 use crate::digest::{Algorithm, Checksum};
-use crate::disk::{Exclusion, ExclusionRule, Kind, PathError};
+use crate::disk::{Exclusion, ExclusionRule, Kind, Links, PathError};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, Shape, escape};
 use crate::sidecar::{Metadata, brought};
@@ -341,16 +342,28 @@ impl<'a> Planner<'a> {
         place: &SourcePlace,
         exclusion: &Exclusion,
     ) -> Result<bool, ImportError> {
+        let looker = &self.rules.looker;
         let item = self.lookup.item(&entry.name)?;
         // What is wrong with a sidecar is for `verify` to tell.
-        let sidecar = item.and_then(|item| Some(item.sidecar().ok()?.0));
-        let left_out = sidecar.as_ref().and_then(|it| it.origin.get(LEFT_OUT)?.as_array());
+        let Some((sidecar, _)) = item.and_then(|item| item.sidecar().ok()) else {
+            let keeps_links = Scanner { links: Links::Keep, ..looker.clone() };
+            return Ok(keeps_links.look(place, exclusion)?.shape == entry.shape);
+        };
+        let listed = sidecar.origin.get(LEFT_OUT).and_then(|it| it.as_array());
         let path_of = |text: &toml::Value| PayloadPath::from_text(text.as_str()?).ok();
-        let left_out = left_out.into_iter().flatten().filter_map(path_of).map(PathBuf::from);
-        let files = sidecar.as_ref().map(|it| it.files.as_slice());
-        let shapes = [entry.shape].into_iter().chain(files.map(Shape::of)).collect();
-        let view = ImportedView { shapes, files, left_out: left_out.collect() };
-        Ok(self.rules.looker.is_unchanged(place, exclusion, &view)?)
+        let listed = listed.into_iter().flatten().filter_map(path_of).map(PathBuf::from);
+        let mut left_out: HashSet<_> = listed.collect();
+        for found in looker.walk(place)?.entries(exclusion) {
+            let found = found?;
+            if found.left_out.is_some() {
+                left_out.insert(found.relative);
+            }
+        }
+        let passes = |path: &Path, _| path.ancestors().any(|it| left_out.contains(it));
+        Ok(match looker.compare(place, &sidecar.files, &passes)? {
+            Likeness::Shape(shape) => [entry.shape, Shape::of(&sidecar.files)].contains(&shape),
+            Likeness::Changed(_) | Likeness::NotInItem(_) => false,
+        })
     }
 
     /// Where the files of what is at `place` are: of a bag in its payload.

@@ -9,7 +9,7 @@ use crate::disk::{
     Dir, Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher,
 };
 use crate::identity::Instant;
-use crate::item::{Entry, PayloadPath, Shape};
+use crate::item::{PayloadPath, Shape};
 
 /// What is seen of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,15 @@ impl Scanner {
         Ok((dir, name))
     }
 
-    /// What is reached beneath a directory stays beneath it.
-    fn links_beneath(&self) -> Links {
-        if self.links == Links::Follow { Links::Keep } else { self.links }
+    /// The walk of the directory at `place`.
+    pub(super) fn walk(&self, place: &SourcePlace) -> Result<SourceWalk, PathError> {
+        let dir = self.dir(place)?;
+        // What is reached beneath a directory stays beneath it.
+        let links = match (place, self.links) {
+            (SourcePlace::Beneath(_), Links::Follow) => Links::Keep,
+            (_, links) => links,
+        };
+        Ok(SourceWalk::at(dir, links))
     }
 
     fn stat(&self, place: &SourcePlace) -> Result<FileStat, PathError> {
@@ -104,15 +110,7 @@ impl Scanner {
         let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed.max(stamp.modified));
         match stamp.kind {
             Kind::Directory => {
-                let walk = match place {
-                    SourcePlace::Beneath(_) => {
-                        SourceWalk::at(self.dir(place)?, self.links_beneath())
-                    }
-                    SourcePlace::Path(path) => {
-                        SourceWalk::open(path, self.links, self.watcher.clone())?
-                    }
-                };
-                for seen in entries(&walk, exclusion, &|_| true)? {
+                for seen in entries(&self.walk(place)?, exclusion)? {
                     seen.add_to(&mut shape);
                     if let ScannedContent::File { bytes: size, modified, changed: of_file } =
                         seen.what
@@ -135,78 +133,21 @@ impl Scanner {
         }
         Ok(SourceScan { kind: stamp.kind, files, bytes, shape: shape.finish(), changed })
     }
-
-    /// Whether the directory at `place` holds what `item` was made of, by whatever rules of links and patterns:
-    /// it is looked at as the item shows that it was seen then.
-    pub(super) fn is_unchanged(
-        &self,
-        place: &SourcePlace,
-        exclusion: &Exclusion,
-        item: &ImportedView<'_>,
-    ) -> Result<bool, PathError> {
-        let walk = SourceWalk::at(self.dir(place)?, self.links_beneath());
-        let mut left_out = item.left_out.clone();
-        for entry in walk.entries(exclusion) {
-            let entry = entry?;
-            if entry.left_out.is_some() {
-                left_out.insert(entry.relative);
-            }
-        }
-        let is_taken = |path: &Path| {
-            let is_there = |files: &[Entry]| {
-                files
-                    .binary_search_by(|entry| {
-                        entry.path.as_path().as_os_str().cmp(path.as_os_str())
-                    })
-                    .is_ok()
-            };
-            item.files.is_some_and(is_there) || !path.ancestors().any(|it| left_out.contains(it))
-        };
-        let shape_of = |seen: Vec<ScannedEntry>| {
-            let mut shape = Shape::default();
-            for seen in seen {
-                seen.add_to(&mut shape);
-            }
-            shape.finish()
-        };
-        let walk = SourceWalk::at(self.dir(place)?, Links::Keep);
-        let seen = entries(&walk, &Exclusion::default(), &is_taken)?;
-        let has_links = seen.iter().any(|seen| matches!(seen.what, ScannedContent::Link(_)));
-        if item.shapes.contains(&shape_of(seen)) {
-            return Ok(true);
-        }
-        if !has_links {
-            return Ok(false);
-        }
-        let walk = SourceWalk::open(&place.path(), Links::Follow, self.watcher.clone())?;
-        let seen = entries(&walk, &Exclusion::default(), &is_taken)?;
-        Ok(item.shapes.contains(&shape_of(seen)))
-    }
 }
 
-/// An item as the source of an earlier import was seen.
-pub(super) struct ImportedView<'a> {
-    /// What was seen of it without reading: then, and what its sidecar gives.
-    pub shapes: Vec<Digest>,
-    /// Its entries, sorted by path, if its sidecar is here.
-    pub files: Option<&'a [Entry]>,
-    /// What was left out of its source.
-    pub left_out: HashSet<PathBuf>,
+pub(super) struct ScannedEntry {
+    pub path: PayloadPath,
+    pub what: ScannedContent,
 }
 
-struct ScannedEntry {
-    path: PayloadPath,
-    what: ScannedContent,
-}
-
-enum ScannedContent {
+pub(super) enum ScannedContent {
     File { bytes: u64, modified: Instant, changed: Instant },
     Link(Vec<u8>),
     Empty,
 }
 
 impl ScannedEntry {
-    fn add_to(&self, shape: &mut Shape) {
+    pub(super) fn add_to(&self, shape: &mut Shape) {
         match &self.what {
             ScannedContent::File { bytes, modified, .. } => {
                 shape.add_file(&self.path, *bytes, *modified);
@@ -217,17 +158,13 @@ impl ScannedEntry {
     }
 }
 
-/// What an item made of the directory would have entries of, sorted by path: those that `is_taken` takes.
-fn entries(
-    walk: &SourceWalk,
-    exclusion: &Exclusion,
-    is_taken: &dyn Fn(&Path) -> bool,
-) -> Result<Vec<ScannedEntry>, PathError> {
+/// The entries that an item made of the directory would have, sorted by path.
+fn entries(walk: &SourceWalk, exclusion: &Exclusion) -> Result<Vec<ScannedEntry>, PathError> {
     use std::os::unix::ffi::OsStringExt;
     let (mut found, mut directories, mut filled) = (Vec::new(), Vec::new(), HashSet::new());
     for entry in walk.entries(exclusion) {
         let entry = entry?;
-        if entry.left_out.is_some() || !is_taken(&entry.relative) {
+        if entry.left_out.is_some() {
             continue;
         }
         let path = PayloadPath::new(&entry.relative)

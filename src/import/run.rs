@@ -18,7 +18,6 @@ use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::removal::SourceRemover;
 use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
-use crate::disk::Exclusion;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use feed::RequestFeed;
@@ -48,8 +47,6 @@ struct Begun {
     place: SourcePlace,
     /// Where the files of the item come from: of a bag its payload.
     payload: SourcePlace,
-    /// What is left out of them.
-    exclusion: Exclusion,
     row: Option<RowText>,
 }
 

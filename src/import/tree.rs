@@ -84,9 +84,18 @@ impl Tree {
             entries.push((relative.join(&entry.name), entry.kind));
         }
         entries.sort_unstable_by(|a, b| b.0.cmp(&a.0));
-        let exclusion = exclusion.entered(&dir, relative)?;
+        let exclusion = exclusion.entered(&self.root, relative, self.links == Links::Follow)?;
         self.open.push(Level { entries, exclusion });
         Ok(())
+    }
+
+    /// The kind of an entry as patterns see it: that of what it leads to where links are followed.
+    fn seen(&self, relative: &Path, kind: Kind) -> Kind {
+        if kind != Kind::Link || self.links != Links::Follow {
+            return kind;
+        }
+        // A broken link stays one.
+        stat_of(&self.root.path_of(relative), Links::Follow).map_or(kind, |stamp| stamp.kind)
     }
 
     /// Whether a directory at this level holds items and is none.
@@ -112,8 +121,9 @@ impl Iterator for Tree {
                 continue;
             };
             let exclusion = level.exclusion.clone();
+            let seen = self.seen(&relative, kind);
             let is_aside = is_aside(Path::new(relative.file_name().unwrap_or_default()));
-            let left_out = match exclusion.rule(&relative, kind) {
+            let left_out = match exclusion.rule(&relative, seen) {
                 _ if is_aside => None,
                 None if kind == Kind::Link && self.links == Links::Skip => {
                     Some(ExclusionRule::Link)

@@ -141,7 +141,8 @@ struct ManifestArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Drop folder")]
 struct DropArgs {
-    /// Move each source into DIR, on the same file system, after its item was read back from the disk
+    /// Move each source into DIR, on the same file system, after its item was read back from the disk; a directory
+    /// stays while something in it is not in the item
     #[arg(long, value_name = "DIR", conflicts_with = "remove_source")]
     done_dir: Option<PathBuf>,
     /// Move each source that cannot become an item into DIR, on the same file system

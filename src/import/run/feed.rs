@@ -4,7 +4,6 @@ use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
 use crate::deposit::Request;
 use crate::deposit::removal::SourceKept;
-use crate::disk::Exclusion;
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
@@ -84,9 +83,9 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
             },
             Ok((_, Some(Decision::Left(line)))) => {
                 let name = line.name.clone();
-                let source = (&candidate.place.clone(), &candidate.exclusion.clone());
+                let place = candidate.place.clone();
                 let told = event(candidate, Became::Left(line));
-                return Begin::Event(Box::new(self.released(told, &name, source)));
+                return Begin::Event(Box::new(self.released(told, &name, &place)));
             }
             Ok((_, Some(Decision::Unsettled))) => Became::Unsettled,
             Ok((_, Some(Decision::LeftOut(rule)))) => Became::LeftOut(rule),
@@ -95,17 +94,17 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
                 if let Err(error) = lock(&self.shared.ledger).add(std::slice::from_ref(&entry)) {
                     return self.end(candidate, error);
                 }
-                let source = (&candidate.place.clone(), &candidate.exclusion.clone());
+                let place = candidate.place.clone();
                 let told = event(candidate, Became::OtherRules(entry.name.clone()));
-                return Begin::Event(Box::new(self.released(told, &entry.name, source)));
+                return Begin::Event(Box::new(self.released(told, &entry.name, &place)));
             }
             Ok((_, Some(Decision::There(name, entry)))) => {
                 if let Err(error) = lock(&self.shared.ledger).add(entry.as_slice()) {
                     return self.end(candidate, error);
                 }
-                let source = (&candidate.place.clone(), &candidate.exclusion.clone());
+                let place = candidate.place.clone();
                 let told = event(candidate, Became::There(name.clone()));
-                return Begin::Event(Box::new(self.released(told, &name, source)));
+                return Begin::Event(Box::new(self.released(told, &name, &place)));
             }
             Err(error) => Became::Failed(error),
         };
@@ -113,15 +112,10 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     }
 
     /// Does with the source of the item `name` what was asked for, and notes what could not be done.
-    fn released(
-        &self,
-        mut told: Event,
-        name: &RepositoryName,
-        (place, exclusion): (&SourcePlace, &Exclusion),
-    ) -> Event {
+    fn released(&self, mut told: Event, name: &RepositoryName, place: &SourcePlace) -> Event {
         if !matches!(self.shared.after, After::Keep) {
             told.left = match self.judge.payload(place) {
-                Ok(payload) => self.shared.release(name, place, (&payload, exclusion)),
+                Ok(payload) => self.shared.release(name, place, &payload),
                 // An earlier run has taken it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => vec![SourceKept::from(error).in_words()],
@@ -150,12 +144,12 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: PlannedItem) -> Request {
         let kind = if candidate.label.is_some() { Kind::Kept } else { Kind::Item };
         let PlannedItem { request, payload, .. } = wanted;
-        let Candidate { place, exclusion, row, .. } = candidate;
+        let Candidate { place, row, .. } = candidate;
         let mut under_way = lock(&self.shared.under_way);
         let number = under_way.next;
         under_way.next += 1;
         under_way.keys.insert(key.clone());
-        under_way.begun.insert(number, Begun { key, kind, place, payload, exclusion, row });
+        under_way.begun.insert(number, Begun { key, kind, place, payload, row });
         request
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::{DepositError, Deposited, Outcome};
-use crate::disk::Exclusion;
 use crate::identity::RepositoryName;
 use crate::import::after::release;
 use crate::import::ledger::{Entry, Kind};
@@ -90,8 +89,7 @@ impl RunState<'_, '_, '_> {
         let Some(begun) = begun else {
             return Event::new(source, None, None, became);
         };
-        let released =
-            name.map(|name| self.release(&name, &begun.place, (&begun.payload, &begun.exclusion)));
+        let released = name.map(|name| self.release(&name, &begun.place, &begun.payload));
         let left = released.unwrap_or_default();
         let path = begun.place.path();
         let source = path.display().to_string();
@@ -103,9 +101,8 @@ impl RunState<'_, '_, '_> {
         &self,
         name: &RepositoryName,
         place: &SourcePlace,
-        (payload, exclusion): (&SourcePlace, &Exclusion),
+        payload: &SourcePlace,
     ) -> Vec<String> {
-        let source = (place, payload, exclusion);
-        release(&self.after, &self.remover, name, source, &self.looker)
+        release(&self.after, &self.remover, name, (place, payload), &self.looker)
     }
 }

@@ -132,3 +132,47 @@ fn patterns_are_read_from_files_only() {
     let deposited = place.request(vec![request_without(&source, &[])], options()).unwrap();
     assert_eq!(tree(&place.payload(&deposited)), tree(&source));
 }
+
+/// However much is left out, it takes no room from the entries: the sidecar lists a part and says how many there are.
+#[test]
+fn the_list_of_what_was_left_out_is_cut() {
+    let place = Place::new();
+    let source = place.source("dir");
+    std::fs::create_dir(&source).unwrap();
+    for number in 0..1_005 {
+        std::fs::write(source.join(format!("{number}.log")), "").unwrap();
+    }
+    std::fs::write(source.join("a.txt"), "a").unwrap();
+    let origin = |patterns: &[&str]| {
+        let deposited = place.request(vec![request_without(&source, patterns)], options()).unwrap();
+        assert_eq!(deposited.left_out.len(), 1_005);
+        let item = place.collection.item(&deposited.label.name).unwrap();
+        let origin = item.sidecar().unwrap().0.origin;
+        (origin["left_out"].as_array().unwrap().len(), origin["left_out_total"].as_integer())
+    };
+    assert_eq!(origin(&["*.log"]), (1_000, Some(1_005)));
+    for number in 0..1_005 {
+        let long = format!("{number}{}", "x".repeat(240));
+        std::fs::rename(source.join(format!("{number}.log")), source.join(long)).unwrap();
+    }
+    let (listed, total) = origin(&["*xx"]);
+    assert!((200..300).contains(&listed), "{listed}");
+    assert_eq!(total, Some(1_005));
+}
+
+/// A link to a file of patterns is one where links are followed, and a link where they are not.
+#[test]
+fn a_file_of_patterns_may_be_a_link_that_is_followed() {
+    let place = Place::new();
+    let source = make_source(&place);
+    std::fs::rename(source.join(".urepoignore"), source.join("../patterns")).unwrap();
+    symlink("../patterns", source.join(".urepoignore")).unwrap();
+    let with = |links| {
+        let options = Options { links, ..options() };
+        place.request(vec![request_without(&source, &[])], options).unwrap()
+    };
+    let followed = left_out(&with(Links::Follow));
+    assert!(followed.contains(&".urepoignore by .urepoignore".to_owned()), "{followed:?}");
+    assert!(followed.contains(&"a.log by *.log".to_owned()), "{followed:?}");
+    assert_eq!(left_out(&with(Links::AsIs)), ["sub/.urepoignore by .urepoignore"]);
+}

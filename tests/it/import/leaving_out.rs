@@ -6,7 +6,7 @@ use urepo::disk::Pattern;
 use urepo::import::ArchiveDirectory;
 
 use super::*;
-use crate::support::{make_collection, scratch};
+use crate::support::{between_users, make_collection, scratch};
 
 /// How a run looks at its sources.
 #[derive(Clone, Copy, Debug)]
@@ -162,9 +162,9 @@ fn what_is_named_or_a_bag_is_taken_whole() {
     assert!(done.join("bag/data/.DS_Store").exists());
 }
 
-/// A moved directory takes along what was left out of it; nothing is removed that is not in the item.
+/// A directory stays where it is while something in it is not in the item, except what systems put there.
 #[test]
-fn sources_are_moved_whole_and_not_removed() {
+fn sources_that_hold_more_than_their_item_stay() {
     let scratch = scratch();
     let (sources, done) = (scratch.path().join("sources"), scratch.path().join("done"));
     make_sources(&sources);
@@ -175,11 +175,103 @@ fn sources_are_moved_whole_and_not_removed() {
     let (_, summary) = rules.run(&collection, &sources, After::Remove);
     assert_eq!((summary.imported, summary.left), (1, 1));
     assert_eq!(crate::support::tree(&sources), before);
-    let after = After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
-    let (told, summary) = rules.run(&collection, &sources, after);
+    let after = || After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
+    let (told, summary) = rules.run(&collection, &sources, after());
+    assert_eq!((told[1].as_str(), summary.left), ("album there", 1));
+    assert_eq!(crate::support::tree(&sources), before);
+    std::fs::remove_file(sources.join("album/sub/x.part")).unwrap();
+    let (told, summary) = rules.run(&collection, &sources, after());
     assert_eq!((told[1].as_str(), summary.left), ("album there", 0));
     assert!(done.join("album/.DS_Store").exists());
     assert!(sources.join("film.part").exists());
+}
+
+/// A source is compared with its item as the item shows that it was seen, not by the rules of this run.
+#[test]
+fn sources_imported_by_other_rules_are_moved() {
+    for (first, second) in [(Links::Follow, Links::AsIs), (Links::AsIs, Links::Follow)] {
+        let scratch = scratch();
+        let (sources, done) = (scratch.path().join("sources"), scratch.path().join("done"));
+        let outside = scratch.path().join("outside");
+        write(&sources, "dir/1.txt", "one");
+        write(&outside, "sub/2.txt", "two");
+        symlink("1.txt", sources.join("dir/file")).unwrap();
+        symlink(&outside, sources.join("dir/outside")).unwrap();
+        std::fs::create_dir(&done).unwrap();
+        let collection = make_collection(&scratch.path().join("archive"));
+        Rules { links: first, ..PLAIN }.run(&collection, &sources, After::Keep);
+        let after = After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
+        let rules = Rules { links: second, ..PLAIN };
+        let (told, summary) = rules.run(&collection, &sources, after);
+        assert_eq!((told, summary.left), (vec!["dir there by other rules".to_owned()], 0));
+        assert!(done.join("dir/1.txt").exists() && outside.join("sub/2.txt").exists());
+    }
+}
+
+/// A source is looked at again as its item shows that it was: a link that was not followed is not followed now,
+/// and where one was, what cannot be read is a change.
+#[test]
+fn a_rerun_follows_no_link_that_was_not_followed() {
+    let suite = || {
+        for first in [Links::AsIs, Links::Follow] {
+            let scratch = scratch();
+            let (sources, outside) =
+                (scratch.path().join("sources"), scratch.path().join("outside"));
+            write(&sources, "dir/1.txt", "one");
+            write(&outside, "closed/2.txt", "two");
+            symlink(&outside, sources.join("dir/outside")).unwrap();
+            let collection = make_collection(&scratch.path().join("archive"));
+            let run = |links| Rules { links, ..PLAIN }.run(&collection, &sources, After::Keep).0;
+            assert_eq!(run(first), ["dir imported"]);
+            write(&sources, "dir/1.txt", "changed");
+            let closed = outside.join("closed");
+            let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+            std::fs::set_permissions(&closed, mode(0)).unwrap();
+            let told = run(Links::AsIs);
+            std::fs::set_permissions(&closed, mode(0o755)).unwrap();
+            assert_eq!(told, ["dir imported"], "{first:?}");
+        }
+    };
+    if rustix::process::geteuid().is_root() { between_users(suite) } else { suite() }
+}
+
+/// Patterns see what a link leads to, beside items and in them, where links are followed.
+#[test]
+fn patterns_of_directories_match_links_that_are_followed() {
+    let scratch = scratch();
+    let (sources, outside) = (scratch.path().join("sources"), scratch.path().join("outside"));
+    write(&outside, "build/x", "x");
+    write(&outside, "patterns", "build/\n");
+    write(&sources, "dir/1.txt", "one");
+    symlink("../outside/patterns", sources.join(".urepoignore")).unwrap();
+    symlink("../outside/build", sources.join("build")).unwrap();
+    symlink("../../outside/build", sources.join("dir/build")).unwrap();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let rules = Rules { links: Links::Follow, patterns: &[], reads_files: true };
+    let (told, _) = rules.run(&collection, &sources, After::Keep);
+    let expected =
+        [".urepoignore left out: .urepoignore", "build left out: build/", "dir imported"];
+    assert_eq!(told, expected);
+    let items = origins(&collection);
+    assert_eq!(items[0].1.origin["left_out"].to_string(), r#"["build"]"#);
+}
+
+/// Beyond what a sidecar lists, the patterns of the run say what was left out.
+#[test]
+fn a_source_without_many_files_is_imported_once() {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    write(&sources, "dir/1.txt", "one");
+    symlink("1.txt", sources.join("dir/link")).unwrap();
+    for number in 0..1_100 {
+        write(&sources, &format!("dir/{number}.part"), "");
+    }
+    let collection = make_collection(&scratch.path().join("archive"));
+    let rules = Rules { patterns: JUNK, ..PLAIN };
+    rules.run(&collection, &sources, After::Keep);
+    let rules = Rules { links: Links::Skip, ..rules };
+    let (told, _) = rules.run(&collection, &sources, After::Keep);
+    assert_eq!(told, ["dir there by other rules"]);
 }
 
 /// The second run of an import of which some sources were refused for their links.

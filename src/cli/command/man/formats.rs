@@ -232,8 +232,9 @@ const ITEM: Format = Format {
                 (
                     "left_out",
                     "",
-                    "what of the source is not part of the item: paths as they would be below `doc/`",
+                    "what of the source is not part of the item: paths as they would be below `doc/`, at most 1,000 and 64 KiB of them",
                 ),
+                ("left_out_total", "", "how many there are, if `left_out` does not list all"),
                 (
                     "digests.md5, digests.sha1, digests.sha512",
                     "",
