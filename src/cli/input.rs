@@ -1,10 +1,11 @@
 //! What a person named to be read: a file, a pipe, or `-` for standard input.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use urepo::disk::{PathError, Stream};
+use urepo::disk::{FileStat, Kind, Links, PathError, Stream, stat_of};
 use urepo::wait::Interrupted;
 
 use super::context::Context;
@@ -34,7 +35,48 @@ pub(crate) fn was_interrupted(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.downcast_ref::<Interrupted>().is_some())
 }
 
+/// A document that is read more than once: a regular file for as long as it does not change, anything else from memory.
+pub(crate) struct Document<'a> {
+    context: &'a Context,
+    path: PathBuf,
+    held: Held,
+}
+
+enum Held {
+    File(FileStat),
+    Bytes(Arc<[u8]>),
+}
+
+/// A document that is not a regular file is no larger.
+const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
+
+impl Document<'_> {
+    /// The document from its beginning, line by line.
+    pub(crate) fn lines(&self) -> Result<Box<dyn BufRead + Send>, Failure> {
+        let before = match &self.held {
+            Held::Bytes(bytes) => return Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
+            Held::File(before) => before,
+        };
+        if stat_of(&self.path, Links::Follow)? != *before {
+            let message = format!("`{}` was changed while it was read", self.path.display());
+            return Err(Failure::new(Exit::Failure, message));
+        }
+        self.context.lines_of(&self.path)
+    }
+}
+
 impl Context {
+    /// The document `path`, or standard input. What is not a regular file is read here.
+    pub(crate) fn document(&self, path: &Path) -> Result<Document<'_>, Failure> {
+        let stat = if is_stdin(path) { None } else { Some(stat_of(path, Links::Follow)?) };
+        let held = match stat {
+            Some(stat) if stat.kind == Kind::File => Held::File(stat),
+            Some(_) => Held::Bytes(self.read_file(path, MAX_DOCUMENT_BYTES)?.into()),
+            None => Held::Bytes(self.read_stdin(MAX_DOCUMENT_BYTES)?.into()),
+        };
+        Ok(Document { context: self, path: path.to_path_buf(), held })
+    }
+
     /// Standard input. Ctrl-C ends the wait for its next bytes.
     pub(crate) fn stdin(&self) -> Result<Stream, Failure> {
         let copied = std::io::stdin().as_fd().try_clone_to_owned();
@@ -47,11 +89,6 @@ impl Context {
         if is_stdin(path) {
             return Ok(Box::new(BufReader::new(self.stdin()?)));
         }
-        self.lines_of_file(path)
-    }
-
-    /// The file or pipe `path`, line by line.
-    pub(crate) fn lines_of_file(&self, path: &Path) -> Result<Box<dyn BufRead + Send>, Failure> {
         Ok(Box::new(BufReader::new(Stream::open(path, &self.interrupt)?)))
     }
 

@@ -1,12 +1,13 @@
 //! Corrections: the descriptions of many items become what the rows of a document say.
 //!
 //! A row has [`NewValues`]: keys and kinds of relation, each with all its values. What it says nothing of stays.
-//! [`Corrector::compare`] finds what differs from the item, which is a [`Correction`]; [`Corrector::check`] asks every
-//! Original that it changes, and changes nothing. [`Corrector::describe`] and [`Corrector::relate`] carry out
-//! corrections through [`amend`](crate::amend), in groups that share their syncs. Relations change at both ends, as
-//! [`relation`](crate::relation) says.
+//! [`Corrector::compare`] finds what differs from the item, which is a [`Correction`]. [`Corrector::check`] and, where
+//! relations change, [`RelatedCorrections::check`] ask every Original that changes, and change nothing.
+//! [`Corrector::describe`] and [`Corrector::relate`] carry out corrections through [`amend`](crate::amend), in groups
+//! that share their syncs. Relations change at both ends, as [`relation`](crate::relation) says.
 
 mod error;
+mod related;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -17,6 +18,7 @@ use crate::relation::{RelationAction, RelationPlan, RelationRequest, plan};
 use crate::sidecar::{Relation, RelationKind, Sidecar};
 
 pub use error::CorrectionError;
+pub use related::{CheckedCorrection, CheckedRelations, RelatedCorrections, in_order};
 
 /// What a row says of an item.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +33,7 @@ impl NewValues {
     /// Adds an item to those of a kind of relation.
     pub fn relate(&mut self, kind: RelationKind, to: Identifier) {
         match self.relations.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, items)) if items.contains(&to) => {}
             Some((_, items)) => items.push(to),
             None => self.relations.push((kind, vec![to])),
         }
@@ -81,16 +84,12 @@ impl Corrector<'_> {
         for (key, texts) in &wanted.values {
             let refused = |cause| AmendError::Edit { name: name.clone(), cause };
             let held = values(&description, std::slice::from_ref(key)).map_err(refused)?;
-            let held = held.into_iter().flat_map(|(_, values)| values);
-            // A manifest does not say blanks around a value, or how its lines end.
-            let plain = |text: &str| text.trim().replace("\r\n", "\n");
-            if held.map(|text| plain(&text)).eq(texts.iter().map(|text| plain(text))) {
-                continue;
-            }
-            edits.push(match texts.as_slice() {
-                [] => Edit::Remove(key.clone()),
-                texts => Edit::Set(key.clone(), texts.to_vec()),
+            let held: Vec<_> = held.into_iter().flat_map(|(_, values)| values).collect();
+            let edit = edit(key, &held, texts).filter(|edit| {
+                let mut changed = description.clone();
+                edit.change(&mut changed).is_err() || changed != description
             });
+            edits.extend(edit);
         }
         let (mut unlink, mut link) = (Vec::new(), Vec::new());
         for (kind, wanted) in &wanted.relations {
@@ -117,11 +116,7 @@ impl Corrector<'_> {
             return Ok((gone, new));
         }
         let names = |list: &[Identifier]| {
-            let name = |it: &Identifier| -> Result<_, CorrectionError> {
-                let item = self.amender.collection.items_of(it)?.into_iter().next();
-                Ok(item.map_or_else(|| it.to_string(), |item| item.name().folded()))
-            };
-            list.iter().map(name).collect::<Result<Vec<_>, _>>()
+            list.iter().map(|it| self.folded_name(it)).collect::<Result<Vec<_>, _>>()
         };
         let (held, wanted) = (names(&gone)?, names(&new)?);
         let mut at = held.iter();
@@ -131,13 +126,21 @@ impl Corrector<'_> {
         Ok((gone, new))
     }
 
-    /// What `correction` changes, in each item: the item itself comes last. Nothing is changed.
-    pub fn check(&self, correction: &Correction) -> Result<Vec<Plan>, CorrectionError> {
+    /// The name of the item that `identifier` means, folded; of one that is not here, its text.
+    fn folded_name(&self, identifier: &Identifier) -> Result<String, CorrectionError> {
+        if let Identifier::Repository(name) = identifier {
+            return Ok(name.folded());
+        }
+        let item = self.amender.collection.items_of(identifier)?.into_iter().next();
+        Ok(item.map_or_else(|| identifier.to_string(), |item| item.name().folded()))
+    }
+
+    /// What a correction without relations changes. Nothing is changed.
+    pub fn check(&self, correction: &Correction) -> Result<Plan, CorrectionError> {
         let Amender { collection, caller, .. } = self.amender;
         let amender = Amender { collection, writer: None, caller };
-        let plans = self.relation_plans(correction)?;
-        let amendments = amendments(correction, &plans).into_iter();
-        Ok(amendments.map(|it| amender.amend(it)).collect::<Result<_, _>>()?)
+        let edits: Vec<_> = correction.edits.iter().collect();
+        Ok(amender.amend(amendment(correction.name.clone(), &edits, &[]))?)
     }
 
     /// Carries out corrections that change no relations.
@@ -201,15 +204,62 @@ fn amendments<'c>(correction: &'c Correction, plans: &'c [RelationPlan]) -> Vec<
     let ends = plans.iter().flat_map(|plan| &plan.ends).map(|end| end.name.clone());
     let mut names: Vec<_> = ends.filter(|name| seen.insert(name.folded())).collect();
     names.push(correction.name.clone());
+    let plans: Vec<_> = plans.iter().collect();
     let amendment = |name: RepositoryName| {
-        let parts = plans.iter().flat_map(|plan| plan.amendments(0));
-        let parts: Vec<_> = parts.filter(|part| part.name == name).collect();
         let edits = if name == correction.name { &correction.edits[..] } else { &[] };
-        let change = Box::new(move |description: &mut Description| {
-            edits.iter().try_for_each(|edit| edit.apply(description))?;
-            parts.iter().try_for_each(|part| (part.change)(description))
-        });
-        Amendment { name, change }
+        amendment(name, &edits.iter().collect::<Vec<_>>(), &plans)
     };
     names.into_iter().map(amendment).collect()
+}
+
+/// The change of one item: `edits`, and its part in `plans`. Relations are removed before others are made.
+fn amendment<'c>(
+    name: RepositoryName,
+    edits: &[&'c Edit],
+    plans: &[&'c RelationPlan],
+) -> Amendment<'c> {
+    let parts = [RelationAction::Unlink, RelationAction::Link].map(|action| {
+        let plans = plans.iter().filter(move |plan| plan.action() == action);
+        plans
+            .flat_map(|plan| plan.amendments(0))
+            .filter(|part| part.name == name)
+            .collect::<Vec<_>>()
+    });
+    let edits = edits.to_vec();
+    let change = Box::new(move |description: &mut Description| {
+        edits.iter().try_for_each(|edit| edit.apply(description))?;
+        parts.iter().flatten().try_for_each(|part| (part.change)(description))
+    });
+    Amendment { name, change }
+}
+
+/// The change of a key that has the values `held`, unless those are `texts`.
+///
+/// A manifest does not say how lines end, and a value of it has no blanks around it. Held values may have both, or be
+/// blank. So texts are compared as they stand before they are compared as they would be stored. A value is checked
+/// where it differs: what others wrote into a sidecar stays.
+fn edit(key: &str, held: &[String], texts: &[String]) -> Option<Edit> {
+    let lines = |text: &str| text.replace("\r\n", "\n");
+    let stored = |text: &str| lines(text.trim());
+    let is_same =
+        |held: &str, text: &str| held == text || lines(held) == lines(text) || held == stored(text);
+    fn filled(texts: &[String]) -> impl Iterator<Item = &String> {
+        texts.iter().filter(|text| !text.trim().is_empty())
+    }
+    if filled(held).count() == filled(texts).count()
+        && filled(held).zip(filled(texts)).all(|(held, text)| is_same(held, text))
+    {
+        return None;
+    }
+    // A value that stays keeps its blanks.
+    let value = |text: &String| {
+        let kept = held.iter().find(|held| is_same(held, text));
+        kept.cloned().unwrap_or_else(|| stored(text))
+    };
+    let values: Vec<_> = filled(texts).map(value).collect();
+    Some(if values.is_empty() {
+        Edit::Remove(key.to_owned())
+    } else {
+        Edit::Set(key.to_owned(), values)
+    })
 }

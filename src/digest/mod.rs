@@ -22,6 +22,11 @@ impl Digest {
         hasher.finish()
     }
 
+    /// Half of it, as a number that no two texts share.
+    pub(crate) fn half(&self) -> u128 {
+        self.0[..16].iter().fold(0, |number, byte| number << 8 | u128::from(*byte))
+    }
+
     /// The first of its bytes: evenly spread over whatever is digested.
     pub fn first_byte(&self) -> u8 {
         self.0[0]

@@ -63,6 +63,17 @@ pub enum ImportError {
     /// An item does not take its end of a relation.
     #[error(transparent)]
     Amend(#[from] Box<AmendError>),
+    /// A row contradicts that of the other end of a relation.
+    #[error(transparent)]
+    Correction(Box<CorrectionError>),
+    /// Several items were made of the source of a row.
+    #[error("{count} items were made of `{}`", path.display())]
+    SeveralItems {
+        /// The source.
+        path: PathBuf,
+        /// The number of items.
+        count: usize,
+    },
     /// The item that a relation belongs to is not an Original here.
     #[error("the relations of `{name}` were not set: it is {state} here")]
     NotOriginal {
@@ -127,6 +138,9 @@ impl From<CorrectionError> for ImportError {
             CorrectionError::Amend(error) => Box::new(error).into(),
             CorrectionError::Relate(error) => Box::new(error).into(),
             CorrectionError::Collection(error) => error.into(),
+            error @ CorrectionError::Contradicted { .. } => {
+                ImportError::Correction(Box::new(error))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A column replaces all values of its term, as in `described`. An empty cell leaves them.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
@@ -10,7 +11,10 @@ use super::relate::target;
 use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};
-use crate::correction::{Correction, CorrectionError, Corrector, NewValues};
+use crate::correction::{
+    CheckedRelations, Correction, CorrectionError, Corrector, NewValues, RelatedCorrections,
+    in_order,
+};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
@@ -59,8 +63,9 @@ pub fn update(
         Update::Count | Update::Plan => None,
     };
     let corrector = Corrector { amender: Amender { collection, writer: writer.as_ref(), caller } };
-    let mut run = UpdateRun { ledger, corrector, update, done: Updated::default(), tell };
-    let (mut keys, mut group) = (Keys::default(), Vec::new());
+    let related = RelatedCorrections::default();
+    let mut run = UpdateRun { ledger, corrector, update, related, done: Updated::default(), tell };
+    let (mut keys, mut group, mut relating) = (Keys::default(), Vec::new(), Vec::new());
     for candidate in rows.flatten() {
         if interrupt.requested() {
             break;
@@ -68,8 +73,11 @@ pub fn update(
         let Some((candidate, correction)) = run.differing(candidate, &mut keys)? else { continue };
         match update {
             Update::Count => run.done.differing += 1,
+            _ if correction.has_relations() => {
+                relating.push((candidate, correction.name.clone()));
+                run.related.push(correction);
+            }
             Update::Plan => run.plan(candidate, &correction)?,
-            Update::Act if correction.has_relations() => run.relate(candidate, &correction)?,
             Update::Act => {
                 group.push((candidate, correction));
                 if group.len() == ROWS {
@@ -79,6 +87,9 @@ pub fn update(
         }
     }
     run.describe(group)?;
+    if !interrupt.requested() {
+        run.relate(relating)?;
+    }
     let done = run.done;
     if let Some(writer) = writer {
         writer.finish()?;
@@ -90,6 +101,8 @@ struct UpdateRun<'a, 'l, 't> {
     ledger: &'a Ledger<'l>,
     corrector: Corrector<'a>,
     update: Update,
+    /// The rows that change relations. They are checked together, after the last row.
+    related: RelatedCorrections,
     done: Updated,
     tell: &'t mut dyn Tell,
 }
@@ -107,9 +120,18 @@ impl UpdateRun<'_, '_, '_> {
         let Some(Imported { entry, standing }) = self.ledger.of_source(&key, &is_it)? else {
             return Ok(None);
         };
+        let count = match &candidate.label {
+            None => self.ledger.items_of_source(&key)?.len(),
+            Some(_) => 1,
+        };
         let reason = match standing {
             ItemPresence::Here => match self.compare(&candidate, &entry.name) {
                 Ok((_, correction)) if correction.is_empty() => return Ok(None),
+                // The source was changed and imported again: which item the row means is not clear.
+                Ok(_) if count > 1 => {
+                    let path = candidate.place.path();
+                    NotUpdated::Failed(ImportError::SeveralItems { path, count })
+                }
                 Ok((State::Original, correction)) => return Ok(Some((candidate, correction))),
                 Ok((state, _)) => NotUpdated::State(state),
                 Err(error) => NotUpdated::Failed(error),
@@ -126,12 +148,13 @@ impl UpdateRun<'_, '_, '_> {
     }
 
     fn compare(
-        &self,
+        &mut self,
         candidate: &Candidate,
         name: &RepositoryName,
     ) -> Result<(State, Correction), ImportError> {
         let (sidecar, _) = self.ledger.collection().named_item(name)?.sidecar()?;
         let wanted = self.new_values(candidate)?;
+        self.related.note(&self.corrector, name, &wanted)?;
         Ok((sidecar.state, self.corrector.compare(&sidecar, &wanted)?))
     }
 
@@ -161,25 +184,45 @@ impl UpdateRun<'_, '_, '_> {
     }
 
     fn plan(&mut self, candidate: Candidate, correction: &Correction) -> Result<(), ImportError> {
-        let checked = self.corrector.check(correction);
-        let plan = checked.map(|mut plans| plans.pop());
+        let plan = self.corrector.check(correction).map(Some);
         self.told(candidate, &correction.name, plan)
     }
 
-    fn relate(&mut self, candidate: Candidate, correction: &Correction) -> Result<(), ImportError> {
-        let mut outcome: Result<Option<Plan>, CorrectionError> = Ok(None);
-        let done = self.corrector.relate(correction, &mut |name, result| {
-            match result {
-                Ok(plan) if *name == correction.name => outcome = Ok(Some(plan)),
-                Ok(_) => {}
-                Err(error) => outcome = Err(error.into()),
-            }
-            ControlFlow::Continue(())
-        });
-        if let Err(error) = done {
-            outcome = Err(error);
+    /// Checks and carries out the rows that change relations.
+    fn relate(&mut self, rows: Vec<(Candidate, RepositoryName)>) -> Result<(), ImportError> {
+        let checked = self.related.check(&self.corrector);
+        let mut steps = Vec::new();
+        let mut outcomes: Vec<Result<Option<Plan>, CorrectionError>> = Vec::new();
+        for found in checked {
+            let found = found.map(|CheckedRelations { mut plans, steps: own }| {
+                steps.push(own);
+                plans.pop()
+            });
+            outcomes.push(found);
         }
-        self.told(candidate, &correction.name, outcome)
+        if self.update == Update::Act {
+            let of_row: HashMap<_, _> =
+                rows.iter().enumerate().map(|(row, (_, name))| (name.folded(), row)).collect();
+            for correction in in_order(&steps) {
+                let mut outcome = Ok(());
+                let done = self.corrector.relate(correction, &mut |_, result| {
+                    if let Err(error) = result {
+                        outcome = Err(CorrectionError::from(error));
+                    }
+                    ControlFlow::Continue(())
+                });
+                let failed = done.map_or_else(Some, |_| outcome.err());
+                if let Some(error) = failed
+                    && let Some(row) = of_row.get(&correction.name.folded())
+                {
+                    outcomes[*row] = Err(error);
+                }
+            }
+        }
+        for ((candidate, name), outcome) in rows.into_iter().zip(outcomes) {
+            self.told(candidate, &name, outcome)?;
+        }
+        Ok(())
     }
 
     fn describe(&mut self, group: Vec<(Candidate, Correction)>) -> Result<(), ImportError> {

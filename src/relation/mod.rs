@@ -129,6 +129,19 @@ impl RelationPlan {
         collections
     }
 
+    /// Whether its relations are made or removed.
+    pub(crate) fn action(&self) -> RelationAction {
+        self.action
+    }
+
+    /// Each relation that an Original gets or loses: the item, and the kind there.
+    pub(crate) fn links(
+        &self,
+    ) -> impl Iterator<Item = (RelationAction, &RepositoryName, &RelationKind)> {
+        let links = self.ends.iter().flat_map(|end| end.links.iter().map(move |it| (end, it)));
+        links.map(|(end, link)| (self.action, &end.name, &link.kind))
+    }
+
     /// The changes in one of the collections.
     pub fn amendments(&self, collection: usize) -> impl Iterator<Item = Amendment<'_>> {
         let ends = self.ends.iter().filter(move |end| end.collection == collection);

@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use super::edtf::{self, DateError};
+use super::tag::language;
 use crate::identity::Language;
 
 /// The terms of Dublin Core that stand directly in `[metadata]`.
@@ -251,13 +252,7 @@ impl Metadata {
         };
         let is_meant = |value: &Value| wanted.contains(&text_of(value)) || text_of(value) == text;
         let place = self.place(key)?;
-        let found = match &place {
-            KeyPlace::Term(term) => self.0.get_mut(term.as_str()),
-            KeyPlace::Own(own) => {
-                self.0.get_mut("x").and_then(Value::as_table_mut).and_then(|it| it.get_mut(own))
-            }
-        };
-        let is_gone = match found {
+        let is_gone = match self.found(&place) {
             None => false,
             Some(Value::Array(values)) => {
                 let before = values.len();
@@ -269,13 +264,36 @@ impl Metadata {
         if is_gone { self.remove(key) } else { Ok(()) }
     }
 
-    /// Gives a term, or a key of one's own, these values in place of those that it has.
+    /// Gives a term, or a key of one's own, these values in place of those that it has. A value whose text stays
+    /// keeps its type.
     pub fn set<T: AsRef<str>>(&mut self, key: &str, texts: &[T]) -> Result<(), MetadataError> {
         let mut changed = self.clone();
+        let place = self.place(key)?;
+        let mut held = match changed.found(&place) {
+            Some(Value::Array(values)) => values.clone(),
+            found => found.cloned().into_iter().collect(),
+        };
         changed.remove(key)?;
         texts.iter().try_for_each(|text| changed.add(key, text.as_ref()))?;
+        let mut keep = |value: &mut Value| {
+            if let Some(at) = held.iter().position(|held| text_of(held) == text_of(value)) {
+                *value = held.swap_remove(at);
+            }
+        };
+        match changed.found(&place) {
+            Some(Value::Array(values)) => values.iter_mut().for_each(keep),
+            Some(value) => keep(value),
+            None => {}
+        }
         *self = changed;
         Ok(())
+    }
+
+    fn found(&mut self, place: &KeyPlace) -> Option<&mut Value> {
+        match place {
+            KeyPlace::Term(term) => self.0.get_mut(term.as_str()),
+            KeyPlace::Own(own) => self.0.get_mut("x")?.as_table_mut()?.get_mut(own),
+        }
     }
 
     /// Where the values of `key` are: a key that is there is accepted, whatever it is.
@@ -373,26 +391,6 @@ fn append(table: &mut Table, key: &str, text: &str, always_list: bool) {
         Some(Value::Array(values)) => values.push(text),
         Some(single) => *single = Value::Array(vec![single.clone(), text]),
     }
-}
-
-/// A language tag as the standard writes it: `pt-BR` for `PT_br`. A longer tag stays as it is.
-fn language(text: &str) -> Result<String, MetadataError> {
-    match Language::normalised(text) {
-        Ok(language) => Ok(language.as_str().to_owned()),
-        Err(_) if is_language(text) => Ok(text.to_owned()),
-        Err(_) => Err(MetadataError::Language(text.to_owned())),
-    }
-}
-
-/// Whether `text` has the form of a language tag: `en`, `pt-BR`, `zh-Hant-TW`.
-fn is_language(text: &str) -> bool {
-    let mut parts = text.split('-');
-    let first = parts.next().unwrap_or_default();
-    (2..=3).contains(&first.len())
-        && first.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && parts.all(|part| {
-            (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod raw;
 mod read;
 mod relations;
 mod rewrite;
+mod tag;
 mod text;
 mod write;
 

@@ -33,6 +33,8 @@ impl Explain for CorrectionError {
             Self::Amend(error) => error.explain(),
             Self::Relate(error) => error.explain(),
             Self::Collection(error) => error.explain(),
+            Self::Contradicted { .. } => Failure::of(Exit::Conflict, self)
+                .hint("change both rows, or leave the column of one of them empty"),
         }
     }
 }

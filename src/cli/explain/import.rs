@@ -33,6 +33,9 @@ impl Explain for ImportError {
                 .hint("leave `identifier` empty, and it gets a name of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
                 .hint("mend that row and repeat: what is there stays, and is related"),
+            Self::Correction(error) => error.explain(),
+            Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
+                .hint("`urepo meta import` takes the identifier of an item"),
             Self::Relate(error) => error.explain(),
             Self::Amend(error) => error.explain(),
             Self::NotOriginal { name, state: State::Deleted } => Failure::of(Exit::Conflict, self)
@@ -93,7 +96,8 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         | RowFault::Term(_)
         | RowFault::Condition(_)
         | RowFault::Identifier(_)
-        | RowFault::Digest(_) => failure,
+        | RowFault::Digest(_)
+        | RowFault::Fraction(_) => failure,
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn rows(bytes: &[u8]) -> Result<Vec<DescribedRow>, DescribedError> {
     }
     let row = |entry: BibliographyEntry| DescribedRow {
         place: RowPlace::Entry(entry.key().to_owned()),
-        item: RowItem::Identifiers(entry.identifiers()),
+        item: RowItem::Identifier(entry.identifiers().into_iter().next()),
         content: Content::Entry(entry),
     };
     Ok(entries.into_iter().map(row).collect())

@@ -23,11 +23,11 @@ const ROOT: &str = "dc";
 /// The rows of a document.
 pub(super) fn rows(bytes: &[u8]) -> Result<Vec<DescribedRow>, DescribedError> {
     let rows = read(bytes)?.into_iter().map(|(line, values)| {
-        let texts = values.get("identifier").into_iter().flatten();
-        let identifiers = texts.filter_map(|text| Identifier::read(text).ok()).collect();
+        let mut texts = values.get("identifier").into_iter().flatten();
+        let identifier = texts.find_map(|text| Identifier::read(text).ok());
         DescribedRow {
             place: RowPlace::Line(line as u64),
-            item: RowItem::Identifiers(identifiers),
+            item: RowItem::Identifier(identifier),
             content: Content::Elements(values),
         }
     });

@@ -19,7 +19,7 @@ use super::ImportError;
 use super::manifest::{RowFields, TableOptions, TableReader};
 use crate::adopt::bibliography::BibliographyEntry;
 use crate::correction::NewValues;
-use crate::identity::Identifier;
+use crate::identity::{Identifier, RepositoryName};
 use crate::sidecar::{RelationKind, Sidecar};
 
 pub use fault::{DescribedError, RowPlace};
@@ -56,8 +56,8 @@ enum RowItem {
     Text(String),
     /// The path of the source that it was made of.
     Path(String),
-    /// Identifiers, the first of which that is here is its own.
-    Identifiers(Vec<Identifier>),
+    /// The first identifier in the row: others may be those of other items.
+    Identifier(Option<Identifier>),
 }
 
 /// What a row says.
@@ -118,10 +118,7 @@ fn table(
             let Some(item) = item(&row.fields) else {
                 return Err((Some(place), DescribedError::NoItem));
             };
-            match content(row.fields) {
-                Ok(content) => Ok(DescribedRow { place, item, content }),
-                Err(error) => Err((Some(place), error)),
-            }
+            Ok(DescribedRow { place, item, content: content(row.fields) })
         }
         Err((text, error)) => Err((text.map(|text| RowPlace::Line(text.line)), error.into())),
     })))
@@ -136,18 +133,11 @@ fn item(fields: &RowFields) -> Option<RowItem> {
 }
 
 /// What the columns of a row say.
-fn content(fields: RowFields) -> Result<Content, DescribedError> {
-    let RowFields { metadata, conditions, relations, references, said, .. } = fields;
-    let mut new = NewValues::default();
-    for key in metadata.keys() {
-        let values = metadata.values(&key)?;
-        new.values.push((key, values));
-    }
-    for key in said.conditions {
-        new.values.push((key.to_owned(), conditions.values(key)));
-    }
-    for relation in relations.iter() {
-        new.relate(relation.kind, relation.to);
+fn content(fields: RowFields) -> Content {
+    let RowFields { texts, related, references, said, .. } = fields;
+    let mut new = NewValues { values: texts, relations: Vec::new() };
+    for (kind, to) in related {
+        new.relate(kind, to);
     }
     let references: Vec<_> = references.into_iter().map(|(kind, path, _)| (kind, path)).collect();
     let mut emptied = NewValues::default();
@@ -164,10 +154,21 @@ fn content(fields: RowFields) -> Result<Content, DescribedError> {
             emptied.relations.push((kind, Vec::new()));
         }
     }
-    Ok(Content::Columns { new, emptied, references })
+    Content::Columns { new, emptied, references }
 }
 
 impl DescribedRow {
+    /// All relations that it has, besides those in `new`: a bibliography changes only what differs in it.
+    fn all_relations(&self, name: &RepositoryName, new: &NewValues) -> NewValues {
+        let mut all = NewValues { values: Vec::new(), relations: new.relations.clone() };
+        if let Content::Entry(entry) = &self.content {
+            for relation in entry.values(name).relations.iter() {
+                all.relate(relation.kind, relation.to);
+            }
+        }
+        all
+    }
+
     /// What it says of its item, whose sidecar is given.
     fn new_values(
         &self,

@@ -35,17 +35,8 @@ impl<'a> ItemFinder<'a> {
         match item {
             RowItem::Text(text) => self.meant_by(text),
             RowItem::Path(path) => self.of_source(path),
-            RowItem::Identifiers(identifiers) => {
-                let mut missing = None;
-                for identifier in identifiers {
-                    match self.collection.find(identifier.as_str()) {
-                        Ok(item) => return Ok(item.name().clone()),
-                        Err(error) if error.is_absence() => drop(missing.get_or_insert(error)),
-                        Err(error) => return Err(absent(error)),
-                    }
-                }
-                Err(missing.map_or(DescribedError::NoItem, absent))
-            }
+            RowItem::Identifier(Some(identifier)) => self.meant_by(identifier.as_str()),
+            RowItem::Identifier(None) => Err(DescribedError::NoItem),
         }
     }
 

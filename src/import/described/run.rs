@@ -7,7 +7,10 @@ use std::ops::ControlFlow;
 use super::resolve::ItemFinder;
 use super::{DescribedError, DescribedRow, RowPlace};
 use crate::amend::{AmendError, Plan, plan};
-use crate::correction::{Correction, CorrectionError, Corrector};
+use crate::correction::{
+    CheckedRelations, Correction, CorrectionError, Corrector, NewValues, RelatedCorrections,
+    in_order,
+};
 use crate::digest::Digest;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -54,8 +57,8 @@ pub struct CheckedRows {
     pub rows: u64,
     /// The rows that change nothing because of an error, by their numbers from 0.
     refused: BTreeSet<u64>,
-    /// The rows that change relations, compared before anything changed.
-    related: Vec<Correction>,
+    /// The corrections of relations, in steps.
+    related: Vec<Vec<Correction>>,
 }
 
 impl CheckedRows {
@@ -66,9 +69,10 @@ impl CheckedRows {
 }
 
 impl DescriptionImport<'_, '_> {
-    /// Checks all rows. `report` hears of the errors, and of the plans; nothing is changed.
+    /// Checks all rows. `report` receives the errors and the plans; nothing is changed.
     ///
-    /// Besides some bytes a row, corrections of relations are held in memory.
+    /// Besides some bytes for each row, corrections of relations are held in memory: they are checked together, after
+    /// the last row.
     pub fn check(
         &self,
         rows: impl Iterator<Item = ReadRow>,
@@ -76,10 +80,11 @@ impl DescriptionImport<'_, '_> {
         report: &mut RowReport<'_>,
     ) -> CheckedRows {
         let mut checked = CheckedRows::default();
-        let mut seen = HashMap::new();
+        let (mut seen, mut related, mut places) =
+            (HashMap::new(), RelatedCorrections::default(), Vec::new());
         for (number, row) in (0_u64..).zip(rows) {
             if interrupt.requested() {
-                break;
+                return checked;
             }
             checked.rows += 1;
             let mut known = None;
@@ -90,39 +95,45 @@ impl DescriptionImport<'_, '_> {
             let found = row.map_err(|(_, error)| error).and_then(|row| {
                 let name = self.finder.name_of(&row.item)?;
                 known = Some(name.clone());
-                // Half a digest, which no two names share.
-                let half = Digest::of(name.folded().as_bytes()).to_string()[..32].to_owned();
-                let key = u128::from_str_radix(&half, 16).unwrap_or_default();
+                let key = Digest::of(name.folded().as_bytes()).half();
                 if let Some(first) = seen.insert(key, row.place.clone()) {
                     return Err(DescribedError::Twice { name, first });
                 }
-                let (_, correction) = self.correction(&row, &name)?;
-                let plans = if correction.is_empty() {
-                    Vec::new()
-                } else {
-                    self.corrector.check(&correction)?
-                };
-                Ok((correction, plans))
+                let (_, correction, all) = self.correction(&row, &name)?;
+                related.note(&self.corrector, &name, &all)?;
+                let is_alone = !correction.is_empty() && !correction.has_relations();
+                let plan = if is_alone { Some(self.corrector.check(&correction)?) } else { None };
+                Ok((correction, plan.filter(|plan| !plan.changes.is_empty())))
             });
             let flow = match found {
-                Ok((correction, plans)) => {
-                    let is_changed = plans.iter().any(|plan| !plan.changes.is_empty());
-                    let flow = if is_changed {
-                        let changed = plans.into_iter().filter(|plan| !plan.changes.is_empty());
-                        changed
-                            .map(|plan| RowOutcome::Item(Box::new(plan)))
-                            .try_for_each(&mut *report)
-                    } else {
-                        report(RowOutcome::Unchanged(correction.name.clone()))
-                    };
-                    if correction.has_relations() {
-                        checked.related.push(correction);
-                    }
-                    flow
+                Ok((correction, _)) if correction.has_relations() => {
+                    related.push(correction.clone());
+                    places.push((number, place, correction.name));
+                    ControlFlow::Continue(())
                 }
+                Ok((_, Some(plan))) => report(RowOutcome::Item(Box::new(plan))),
+                Ok((correction, None)) => report(RowOutcome::Unchanged(correction.name)),
                 Err(error) => {
                     checked.refused.insert(number);
                     report(RowOutcome::Refused { place, name: known, error })
+                }
+            };
+            if flow.is_break() {
+                return checked;
+            }
+        }
+        for ((number, place, name), found) in places.into_iter().zip(related.check(&self.corrector))
+        {
+            let flow = match found {
+                Ok(CheckedRelations { plans, steps }) => {
+                    checked.related.push(steps);
+                    let mut plans = plans.into_iter().filter(|plan| !plan.changes.is_empty());
+                    plans.try_for_each(|plan| report(RowOutcome::Item(Box::new(plan))))
+                }
+                Err(error) => {
+                    checked.refused.insert(number);
+                    let error = error.into();
+                    report(RowOutcome::Refused { place, name: Some(name), error })
                 }
             };
             if flow.is_break() {
@@ -139,7 +150,8 @@ impl DescriptionImport<'_, '_> {
         checked: &CheckedRows,
         report: &mut RowReport<'_>,
     ) -> ControlFlow<()> {
-        let related: BTreeSet<_> = checked.related.iter().map(|it| it.name.folded()).collect();
+        let related = checked.related.iter().flatten();
+        let related: BTreeSet<_> = related.map(|it| it.name.folded()).collect();
         let report = RefCell::new(report);
         let told = |outcome| (report.borrow_mut())(outcome);
         let corrections = (0_u64..).zip(rows).filter_map(|(number, row)| {
@@ -156,16 +168,15 @@ impl DescriptionImport<'_, '_> {
                 Err((place, error)) => (place, Err(error)),
             };
             match found {
-                Ok((_, correction)) if related.contains(&correction.name.folded()) => None,
+                Ok((_, correction, _)) if related.contains(&correction.name.folded()) => None,
                 // One that nothing changes may be a Copy, or edited by hand.
-                Ok((false, correction)) if correction.is_empty() => {
+                Ok((false, correction, _)) if correction.is_empty() => {
                     Some(Err(RowOutcome::Unchanged(correction.name)))
                 }
-                Ok((_, correction)) => Some(Ok(correction)),
+                Ok((_, correction, _)) => Some(Ok(correction)),
                 Err(error) => Some(Err(RowOutcome::Refused { place, name: None, error })),
             }
         });
-        let mut flow = ControlFlow::Continue(());
         // A closed reader of reports ends the run with the next group.
         let corrections = corrections.filter_map(|it| match it {
             Ok(correction) => Some(correction),
@@ -184,35 +195,31 @@ impl DescriptionImport<'_, '_> {
                 }
             })
         };
-        if self.corrector.describe(corrections, &mut outcome).is_break() {
-            return ControlFlow::Break(());
-        }
-        for correction in &checked.related {
-            flow = match self.corrector.relate(correction, &mut outcome) {
-                Ok(flow) => flow,
+        self.corrector.describe(corrections, &mut outcome)?;
+        for correction in in_order(&checked.related) {
+            match self.corrector.relate(correction, &mut outcome) {
+                Ok(flow) => flow?,
                 Err(error) => {
                     let (name, error) = (Some(correction.name.clone()), error.into());
-                    told(RowOutcome::Refused { place: None, name, error })
+                    told(RowOutcome::Refused { place: None, name, error })?;
                 }
-            };
-            if flow.is_break() {
-                break;
             }
         }
-        flow
+        ControlFlow::Continue(())
     }
 
-    /// What differs between a row and its item, and whether the item could be changed at all.
+    /// What differs between a row and its item, whether the item could be changed at all, and all relations of the row.
     fn correction(
         &self,
         row: &DescribedRow,
         name: &RepositoryName,
-    ) -> Result<(bool, Correction), DescribedError> {
+    ) -> Result<(bool, Correction, NewValues), DescribedError> {
         let item = self.finder.collection().named_item(name).map_err(CorrectionError::from)?;
         let (sidecar, seal) = item.sidecar().map_err(CorrectionError::from)?;
         let wanted = row.new_values(&sidecar, self.finder, self.clears)?;
         let correction = self.corrector.compare(&sidecar, &wanted)?;
-        Ok((self.is_changeable(&sidecar, seal), correction))
+        let all = row.all_relations(name, &wanted);
+        Ok((self.is_changeable(&sidecar, seal), correction, all))
     }
 
     fn is_changeable(&self, sidecar: &Sidecar, seal: Seal) -> bool {

@@ -158,6 +158,9 @@ pub enum RowFault {
     /// A value is of a wrong kind.
     #[error("the value of `{0}` is no text")]
     Kind(String),
+    /// A number whose digits would be lost.
+    #[error("the value of `{0}` is a number with a fraction; it keeps its digits in quotes")]
+    Fraction(String),
     /// A term cannot be taken.
     #[error(transparent)]
     Term(#[from] MetadataError),

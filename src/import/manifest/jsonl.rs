@@ -1,12 +1,19 @@
 //! Records of JSON objects, one a line.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::io::BufRead;
 
-use serde_json::Value;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use super::lines::ManifestLines;
 use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord};
 use crate::import::candidate::RowText;
+
+/// No object is nested deeper.
+const MAX_DEPTH: usize = 128;
 
 /// Reads records.
 pub(super) struct Jsonl(ManifestLines);
@@ -47,40 +54,82 @@ impl Iterator for Jsonl {
 
 fn cells(bytes: &[u8]) -> Result<Vec<RecordCell>, RowFault> {
     let text = std::str::from_utf8(bytes).map_err(|_| RowFault::not_utf8(bytes))?;
-    let value = serde_json::from_str(text).map_err(|error| RowFault::Syntax(error.to_string()))?;
-    let Value::Object(object) = value else {
+    let value: &RawValue = parsed(text)?;
+    if !value.get().starts_with('{') {
         return Err(RowFault::Syntax("expected an object, `{\"path\": …}`".to_owned()));
-    };
+    }
     let mut cells = Vec::new();
-    flatten("", &Value::Object(object), &mut cells)?;
+    flatten("", value, 0, &mut cells)?;
     Ok(cells)
 }
 
 /// Adds the texts of `value`; what is in an object gets a name with a dot.
-fn flatten(name: &str, value: &Value, cells: &mut Vec<RecordCell>) -> Result<(), RowFault> {
-    let texts = match value {
-        Value::Null => Vec::new(),
-        Value::Object(object) => {
-            for (key, value) in object {
+fn flatten(
+    name: &str,
+    value: &RawValue,
+    depth: usize,
+    cells: &mut Vec<RecordCell>,
+) -> Result<(), RowFault> {
+    let text = value.get();
+    let texts = match text.as_bytes().first() {
+        Some(b'{') if depth == MAX_DEPTH => return Err(RowFault::Kind(name.to_owned())),
+        Some(b'{') => {
+            for (key, value) in parsed::<Members<'_>>(text)?.0 {
                 let dot = if name.is_empty() { "" } else { "." };
-                flatten(&format!("{name}{dot}{key}"), value, cells)?;
+                flatten(&format!("{name}{dot}{key}"), value, depth + 1, cells)?;
             }
             return Ok(());
         }
-        Value::Array(list) => {
-            list.iter().map(|value| scalar(name, value)).collect::<Result<_, _>>()?
+        Some(b'[') => {
+            let list: Vec<&RawValue> = parsed(text)?;
+            list.into_iter().map(|value| scalar(name, value)).collect::<Result<_, _>>()?
         }
-        value => vec![scalar(name, value)?],
+        _ if text == "null" => Vec::new(),
+        _ => vec![scalar(name, value)?],
     };
     cells.push(RecordCell::named(name, cells.len(), texts));
     Ok(())
 }
 
-fn scalar(name: &str, value: &Value) -> Result<String, RowFault> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Bool(truth) => Ok(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => Err(RowFault::Kind(name.to_owned())),
+/// The text of a value. A number keeps its digits.
+fn scalar(name: &str, value: &RawValue) -> Result<String, RowFault> {
+    match value.get().as_bytes() {
+        [b'"', ..] => parsed(value.get()),
+        [b'{' | b'[', ..] | b"null" => Err(RowFault::Kind(name.to_owned())),
+        _ => Ok(value.get().to_owned()),
+    }
+}
+
+fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, RowFault> {
+    serde_json::from_str(text).map_err(|error| RowFault::Syntax(error.to_string()))
+}
+
+/// The members of an object, no two of which have one name.
+struct Members<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'t> Deserialize<'t> for Members<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Members<'t>, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'t> Visitor<'t> for MembersVisitor {
+    type Value = Members<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Members<'t>, A::Error> {
+        let (mut members, mut names) = (Vec::new(), HashSet::new());
+        while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
+            if !names.insert(name.clone()) {
+                return Err(A::Error::custom(format!("`{name}` is given twice")));
+            }
+            members.push((name, value));
+        }
+        Ok(Members(members))
     }
 }

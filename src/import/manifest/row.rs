@@ -30,6 +30,10 @@ pub(crate) struct RowFields {
     pub describes: bool,
     /// A text that means that item: its identifier, else its IBIp.
     pub item: Option<String>,
+    /// The texts of terms, keys of one's own and conditions for that item, as they stand in the row.
+    pub texts: Vec<(String, Vec<String>)>,
+    /// The relations for that item.
+    pub related: Vec<(RelationKind, Identifier)>,
     /// The columns of the row, besides those that the other fields tell.
     pub said: SaidColumns,
     /// The same as an IBIp.
@@ -71,14 +75,15 @@ impl RowFields {
         if is_sheet && *column != Column::Path && texts.iter().any(|text| is_formula(text)) {
             return Err(RowFault::Formula(place.name.to_string()));
         }
+        if is_sheet && *column != Column::Path {
+            texts = texts.into_iter().map(unguarded).collect();
+        }
         if self.describes {
             texts.retain(|text| !text.trim().is_empty());
-            if is_sheet {
-                texts = texts.into_iter().map(unguarded).collect();
-            }
         }
-        // A path may begin or end with a blank; nothing else does.
-        if *column != Column::Path {
+        // A path may begin or end with a blank, and so may a held value that the text is compared with.
+        let is_raw = self.describes && matches!(column, Column::Term(_) | Column::Condition(_));
+        if *column != Column::Path && !is_raw {
             texts = texts.iter().map(|text| text.trim()).collect();
         }
         if matches!(column, Column::Condition(_)) {
@@ -96,6 +101,14 @@ impl RowFields {
         match column {
             Column::Ignored => Ok(()),
             Column::Unnamed => Err(RowFault::Unnamed(texts.concat())),
+            Column::Term(key) if self.describes => {
+                self.take_texts(key, &texts);
+                Ok(())
+            }
+            Column::Condition(key) if self.describes => {
+                self.take_texts(key, &texts);
+                Ok(())
+            }
             Column::Term(term) => {
                 texts.iter().try_for_each(|text| self.describe(term, text, order))
             }
@@ -109,6 +122,15 @@ impl RowFields {
             Column::Path | Column::Identifier | Column::Ibip | Column::Sha256 => {
                 texts.iter().try_for_each(|text| self.take_single(column, text, place))
             }
+        }
+    }
+
+    /// Several columns of one key are one list.
+    fn take_texts(&mut self, key: &str, texts: &[&str]) {
+        let texts = texts.iter().map(|text| (*text).to_owned());
+        match self.texts.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => known.extend(texts),
+            None => self.texts.push((key.to_owned(), texts.collect())),
         }
     }
 
@@ -169,7 +191,12 @@ impl RowFields {
             self.references.push((kind.clone(), path.to_owned(), place.clone()));
             return Ok(());
         }
-        self.relations.add(kind, &Identifier::read(text)?, None)?;
+        let to = Identifier::read(text)?;
+        if self.describes {
+            self.related.push((kind.clone(), to));
+        } else {
+            self.relations.add(kind, &to, None)?;
+        }
         Ok(())
     }
 }

@@ -91,9 +91,9 @@ fn flatten(above: &str, table: &Table, cells: &mut Vec<RecordCell>) -> Result<()
 fn scalar(name: &str, value: &Value) -> Result<String, RowFault> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => {
-            Ok(value.to_string())
-        }
+        Value::Integer(_) | Value::Boolean(_) | Value::Datetime(_) => Ok(value.to_string()),
+        // A reader of TOML does not say which digits stand there.
+        Value::Float(_) => Err(RowFault::Fraction(name.to_owned())),
         Value::Array(_) | Value::Table(_) => Err(RowFault::Kind(name.to_owned())),
     }
 }

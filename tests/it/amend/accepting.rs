@@ -161,3 +161,16 @@ fn the_log_is_read_once_for_all_items() {
     assert!(reads() > 0);
     assert_eq!(reads(), 0);
 }
+
+/// Items that nobody named are sealed after a question.
+#[test]
+fn all_edited_sidecars_are_accepted_after_a_question() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    archive.edit_by_hand("\"Letter\"", "\"Letters\"");
+    let edited = archive.text();
+    let ran = archive.world.run("-c archive meta accept --all");
+    assert_eq!((ran.code, archive.text()), (2, edited), "{}", ran.stderr);
+    archive.world.run("-c archive meta accept --all -y").succeeded();
+    assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
+}

@@ -200,8 +200,17 @@ fn relations_change_at_both_ends() {
     let library = Library::new();
     let [a, b, c] = [0, 1, 2].map(|at| &library.names[at]);
     library.run("meta export --all --output d.csv");
-    // In the row of A.
+    // In the row of A alone: that of B says that it follows A.
     library.correct("d.csv", &format!(",{b},"), &format!(",{c},"));
+    let before = library.texts();
+    for _ in 0..2 {
+        let ran = library.import("d.csv", "");
+        assert_eq!(ran.code, 1);
+        let expected = format!("it contradicts the row of `{b}` in `relation.previous_edition`");
+        assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+        assert_eq!(library.texts(), before);
+    }
+    library.correct("d.csv", &format!(",{a}\n"), ",\n");
     let planned = library.import("d.csv", "--dry-run").stdout;
     assert_eq!(planned.lines().count(), 3, "{planned}");
     let ran = library.import("d.csv", "");
@@ -210,10 +219,93 @@ fn relations_change_at_both_ends() {
     assert_eq!(related(0), format!("next_edition = \"{c}\"\n"));
     assert_eq!(related(1), "");
     assert_eq!(related(2), format!("previous_edition = \"{a}\"\n"));
-    // The row of B still says that it follows A.
-    let ran = library.import("d.csv", "");
-    assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains(&format!("its `next_edition` is `{c}` already")), "{}", ran.stderr);
+    assert_eq!(library.import("d.csv", "").stderr, "nothing to change\n");
+}
+
+/// Two rows exchange their next editions, and what one removes makes room for the other.
+#[test]
+fn relations_of_several_rows_are_checked_together() {
+    let library = Library::new();
+    let [a, b, c] = [0, 1, 2].map(|at| &library.names[at]);
+    let before = library.texts();
+    let table = |rows: &[(&str, &str, &str)]| {
+        let row = |(name, title, next): &(&str, &str, &str)| format!("{name},{title},{next}\n");
+        let rows: String = rows.iter().map(row).collect();
+        library.world.write("t.csv", format!("identifier,title,relation.next_edition\n{rows}"));
+    };
+    // B and C cannot both precede A, and no edition precedes itself.
+    for rows in [
+        [(b.as_str(), "New", a.as_str()), (c, "New", a), (a, "New", "")],
+        [(b, "New", c), (c, "New", a), (a, "New", "")],
+    ] {
+        table(&rows);
+        let ran = library.import("t.csv", "");
+        assert_eq!((ran.code, library.texts()), (1, before.clone()), "{}", ran.stderr);
+        assert!(ran.stderr.contains("nothing was changed"), "{}", ran.stderr);
+    }
+    // A leaves B to C, in whatever order.
+    table(&[(c, "Three", b), (a, "=One", "")]);
+    library.correct("t.csv", ",=One,", ",One,");
+    library.import("t.csv", "--clear-empty").succeeded();
+    let related = |at: usize| library.sidecar(at).relations.table().to_string();
+    assert_eq!(related(0), "");
+    assert_eq!(related(1), format!("previous_edition = \"{c}\"\n"));
+    assert_eq!(related(2), format!("next_edition = \"{b}\"\n"));
+    assert_eq!(library.import("t.csv", "--clear-empty").stderr, "nothing to change\n");
+}
+
+/// An item that has left is not mistaken for another one that its description names.
+#[test]
+fn the_first_identifier_decides() {
+    let library = Library::new();
+    let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);
+    library.set(0, &format!("dc.title=Gone identifier={b}").replace("dc.", ""));
+    for (file, format) in [("d.xml", "oai_dc"), ("d.bib", "bibtex")] {
+        let export = format!("-c archive meta export {a} --format {format}");
+        library.world.write(file, library.world.run(&export).stdout);
+    }
+    let text = fs::read_to_string(library.world.path("d.bib")).unwrap();
+    let text = text.replacen("\n}", &format!(",\n  identifier = {{{b}}}\n}}"), 1);
+    library.world.write("d.bib", text);
+    library.run(&format!("delete --yes --force last {a}"));
+    let before = library.text(1);
+    for file in ["d.xml", "d.bib"] {
+        library.correct(file, "Gone", "Elsewhere");
+        let ran = library.import(file, "");
+        assert_eq!((ran.code, library.text(1)), (1, before.clone()), "{file}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn values_that_stay_keep_their_types_and_blanks() {
+    let library = Library::new();
+    let (root, name) = (library.world.path("archive"), &library.names[0]);
+    change_item(&root, name, |sidecar| {
+        let table = "title = [\"A\", \"B\"]\ncreator = [\" A \", \"\"]\nlanguage = \"PT_br\"\n\
+            publisher = \"a\\u0001b\"\n[x]\nshelf = [3, 4]\n";
+        let text = library.text(0);
+        let start = text.find("[metadata]").unwrap();
+        let end = text[start + 1..].find("\n[").map_or(text.len(), |at| start + 1 + at);
+        let text = format!(
+            "{}[metadata]\n{}{}",
+            &text[..start],
+            table.replace("[x]", "[metadata.x]"),
+            &text[end..]
+        );
+        sidecar.metadata = Sidecar::read(text.as_bytes()).unwrap().0.metadata;
+    });
+    for file in FILES {
+        library.run(&format!("meta export --all --output {file}"));
+        let ran = library.import(file, "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{file}");
+    }
+    let table = format!("identifier,x.shelf,x.shelf,creator\n{name},3,5,A\n");
+    library.world.write("t.csv", table);
+    library.import("t.csv", "").succeeded();
+    let held = library.sidecar(0).metadata;
+    let expected: toml::Table = "shelf = [3, \"5\"]".parse().unwrap();
+    assert_eq!(held.table()["x"].as_table(), Some(&expected));
+    assert_eq!(held.values("creator").unwrap(), ["A"], "without blanks");
 }
 
 #[test]
@@ -226,6 +318,31 @@ fn a_document_comes_by_standard_input() {
     );
     assert!(library.world.shell(&script).status().unwrap().success());
     assert_eq!(library.values(1, "title"), ["Zwei"]);
+    // A pipe with a name is read once.
+    let script = format!(
+        "mkfifo p && ({urepo} -c archive meta export --all --format jsonl | sed s/Zwei/Dois/ > p &) && \
+         {urepo} -c archive meta import --format jsonl p"
+    );
+    assert!(library.world.shell(&script).status().unwrap().success());
+    assert_eq!(library.values(1, "title"), ["Dois"]);
+}
+
+#[test]
+fn numbers_keep_their_digits() {
+    let library = Library::new();
+    let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);
+    let digits = "1234567890123456789012";
+    let row = format!("{{\"identifier\": \"{a}\", \"x\": {{\"box\": [1.10, {digits}]}}}}");
+    library.world.write("t.json", format!("[\n{row}\n]"));
+    library.import("t.json", "").succeeded();
+    assert_eq!(library.values(0, "x.box"), ["1.10", digits]);
+    library.world.write(
+        "t.jsonl",
+        format!("{{\"identifier\": \"{b}\", \"title\": \"A\", \"title\": \"B\"}}\n"),
+    );
+    assert!(library.import("t.jsonl", "").stderr.contains("`title` is given twice"));
+    library.world.write("t.toml", format!("[[item]]\nidentifier = '{b}'\nx.box = 1.10\n"));
+    assert!(library.import("t.toml", "").stderr.contains("keeps its digits in quotes"));
 }
 
 #[test]

@@ -96,6 +96,54 @@ fn relations_of_rows_are_replaced() {
     assert_eq!(related(2), format!("previous_edition = \"{}\"\n", imported.names[0]));
 }
 
+/// What a row says of one end contradicts that of the other: nothing of both changes, whenever it is imported.
+#[test]
+fn rows_that_contradict_each_other_are_not_carried_out() {
+    let imported = Imported::new();
+    let [a, b, c] = [0, 1, 2].map(|at| imported.names[at].clone());
+    let text = "path,title,relation.next_edition,relation.previous_edition\n\
+        a,A,row:c,\nb,B,,row:a\nc,C,,\n";
+    imported.world.write("in/m.csv", text);
+    let before = imported.texts();
+    for _ in 0..2 {
+        let ran = imported.import("--update");
+        assert_eq!((ran.code, imported.texts()), (3, before.clone()), "{}", ran.stderr);
+        let expected = format!("it contradicts the row of `{b}` in `relation.previous_edition`");
+        assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+    }
+    imported.world.write("in/m.csv", text.replace("row:a", ""));
+    assert_eq!(imported.import("--update").code, 0);
+    let related = |at: usize| imported.sidecar(at).relations.table().to_string();
+    assert_eq!(related(0), format!("next_edition = \"{c}\"\n"));
+    assert_eq!(related(2), format!("previous_edition = \"{a}\"\n"));
+}
+
+#[test]
+fn a_source_of_several_items_is_not_updated() {
+    let imported = Imported::new();
+    imported.world.write("in/c", "another c");
+    assert_eq!(imported.import("").code, 0);
+    imported.rows(["A", "B", "New"], "b");
+    let before = imported.texts();
+    let ran = imported.import("--update");
+    assert_eq!((ran.code, imported.texts()), (3, before), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 items were made of"), "{}", ran.stderr);
+}
+
+/// A sheet that a spreadsheet has kept from computing means the text, and a pipe is read twice.
+#[test]
+fn guarded_cells_lose_their_apostrophe() {
+    let imported = Imported::new();
+    imported.world.write("in/m.csv", "path,title,x.n\na,A,'-5\n");
+    let urepo = env!("CARGO_BIN_EXE_urepo");
+    let script = format!(
+        "mkfifo p && (cat in/m.csv > p &) && \
+         {urepo} -c archive import --manifest p --format csv --root in --update"
+    );
+    assert!(imported.world.shell(&script).status().unwrap().success());
+    assert_eq!(imported.sidecar(0).metadata.values("x.n").unwrap(), ["-5"]);
+}
+
 #[test]
 fn only_originals_are_updated() {
     let imported = Imported::new();

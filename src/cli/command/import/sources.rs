@@ -13,7 +13,7 @@ use super::Import;
 use crate::cli::context::Context;
 use crate::cli::explain::NOT_MOUNTED;
 use crate::cli::failure::Failure;
-use crate::cli::input::{is_stdin, name_of};
+use crate::cli::input::{Document, is_stdin, name_of};
 
 /// Candidates as they are found.
 pub(super) type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
@@ -28,11 +28,12 @@ pub(super) struct Sources<'a> {
     of_items: Exclusion,
     of_item: Exclusion,
     list: Option<PathBuf>,
-    manifest: Option<Table>,
+    manifest: Option<Table<'a>>,
 }
 
-struct Table {
+struct Table<'a> {
     path: PathBuf,
+    document: Document<'a>,
     reading: ManifestReader,
 }
 
@@ -86,9 +87,9 @@ impl<'a> Sources<'a> {
 
     /// The rows of the manifest, if there is one.
     pub(super) fn rows(&self) -> Option<Result<Candidates, Failure>> {
-        let Table { path, reading } = self.manifest.as_ref()?;
-        let rows = self.context.lines_of_file(path).and_then(|reader| {
-            let name = path.display().to_string();
+        let Table { path, document, reading } = self.manifest.as_ref()?;
+        let rows = document.lines().and_then(|reader| {
+            let name = name_of(path);
             Ok(Manifest::new(reader, name, reading.clone())?)
         });
         Some(rows.map(|rows| Box::new(self.named(rows)) as Candidates))
@@ -105,8 +106,8 @@ impl<'a> Sources<'a> {
 
     /// What stands before the rows of the manifest.
     pub(super) fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(Table { path, reading }) = &self.manifest else { return Ok(None) };
-        header(self.context.lines_of_file(path)?, &reading.table)
+        let Some(Table { path, document, reading }) = &self.manifest else { return Ok(None) };
+        header(document.lines()?, &reading.table)
             .map_err(|error| urepo::disk::PathError::new("read", path, error).into())
     }
 }
@@ -118,8 +119,8 @@ pub(super) fn unmounted(error: PathError) -> Failure {
     if is_missing { failure.hint(NOT_MOUNTED) } else { failure }
 }
 
-impl Table {
-    fn new(import: &Import, context: &Context) -> Result<Option<Table>, Failure> {
+impl<'a> Table<'a> {
+    fn new(import: &Import, context: &'a Context) -> Result<Option<Table<'a>>, Failure> {
         let args = &import.manifest;
         let Some(path) = args.manifest.clone() else {
             if args.table.are_given() {
@@ -136,7 +137,8 @@ impl Table {
         let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
         let absolute = args.root.is_some();
         let reading = ManifestReader { table, root, absolute, links: import.links.links() };
-        Ok(Some(Table { path, reading }))
+        let document = context.document(&path)?;
+        Ok(Some(Table { path, document, reading }))
     }
 }
 

@@ -12,14 +12,15 @@ use urepo::repair::{
 use urepo::sidecar::Seal;
 
 use super::tell::{AmendTeller, line};
-use crate::cli::Done;
 use crate::cli::command::transfer::finish_first;
+use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
+use crate::cli::{Done, human};
 
 /// Accept sidecars that were edited by hand
 ///
@@ -32,7 +33,8 @@ use crate::cli::select::Selection;
 #[command(after_long_help = "\
 Examples:
   urepo meta accept 11.21.02.13 --dry-run
-  urepo meta accept 11.21.02.13")]
+  urepo meta accept 11.21.02.13
+  urepo meta accept --all -y")]
 pub(super) struct Accept {
     #[command(flatten)]
     selection: Selection,
@@ -40,6 +42,9 @@ pub(super) struct Accept {
     /// the settings unless given
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
+    /// Do not ask, where the items are not named one by one
+    #[arg(short, long)]
+    yes: bool,
 }
 
 impl Accept {
@@ -57,6 +62,15 @@ impl Accept {
         let progress = context.progress();
         let mut report = Report::new(context, "accepted", self.selection.is_single());
         let names = context.selected_names(&self.selection, &collection, &mut report)?;
+        if !self.selection.names_items() && !is_dry {
+            let is_edited = |name: &&RepositoryName| {
+                let read = collection.named_item(name).and_then(|item| item.sidecar());
+                read.is_ok_and(|(it, seal)| it.state == State::Original && seal != Seal::Intact)
+            };
+            let edited = names.iter().filter(is_edited).count() as u64;
+            let (edited, path) = (human::count(edited, "edited sidecar"), collection.path());
+            confirm(context, self.yes, &format!("accept {edited} in `{}`?", path.display()))?;
+        }
         let logged = LoggedItems::of(&names);
         let repairer = Repairer {
             collection: &collection,

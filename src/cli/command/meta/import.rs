@@ -1,7 +1,6 @@
 //! `urepo meta import`: the descriptions of many items are corrected by a document.
 
 use std::collections::HashSet;
-use std::io::{BufReader, Cursor};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -21,11 +20,8 @@ use crate::cli::command::transfer::OnErrorRule;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::input::{is_stdin, name_of};
+use crate::cli::input::{Document, is_stdin, name_of};
 use crate::cli::select::Failures;
-
-/// A document that comes by standard input is held in memory.
-const MAX_STDIN_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Correct the descriptions of many items by a table, a bibliography or Dublin Core
 ///
@@ -35,9 +31,9 @@ const MAX_STDIN_BYTES: u64 = 64 * 1024 * 1024;
 /// its values. A column that is not there, and an empty cell, leave the term as it is; with --clear-empty an empty cell
 /// removes it. Rows that are as their items change nothing.
 ///
-/// A relation changes at both ends where this collection holds both Originals. All rows are checked before anything
-/// is changed: an error in one row leaves all items as they are, unless --on-error says otherwise. Several rows of
-/// one item are refused, and so are changes of Copies.
+/// A relation changes at both ends where this collection holds both Originals. A row is refused if the row of the
+/// other end says otherwise. All rows are checked before anything is changed: an error in one row leaves all items
+/// as they are, unless --on-error says otherwise. Several rows of one item are refused, and so are changes of Copies.
 ///
 /// BibTeX and Dublin Core say less than a description does: what differs from the export of the item is changed, and
 /// the rest stays.
@@ -69,23 +65,15 @@ pub(super) struct Import {
 
 /// The document, which is read twice.
 struct Source<'a> {
-    context: &'a Context,
+    document: Document<'a>,
     path: &'a Path,
     kind: DocumentKind,
-    /// What standard input gave.
-    bytes: Option<Vec<u8>>,
 }
 
 impl Source<'_> {
     fn rows(&self) -> Result<DescribedRows, Failure> {
         let name = name_of(self.path);
-        let read = match &self.bytes {
-            Some(bytes) => {
-                rows(Box::new(BufReader::new(Cursor::new(bytes.clone()))), &name, &self.kind)
-            }
-            None => rows(self.context.lines_of_file(self.path)?, &name, &self.kind),
-        };
-        read.map_err(|error| {
+        rows(self.document.lines()?, &name, &self.kind).map_err(|error| {
             let mut failure = Failure::from(error);
             failure.message = format!("`{name}`: {}", failure.message);
             failure
@@ -96,14 +84,9 @@ impl Source<'_> {
 impl Import {
     pub(super) fn run(&self, context: &Context) -> Done {
         let source = Source {
-            context,
-            path: &self.file,
             kind: self.kind()?,
-            bytes: if is_stdin(&self.file) {
-                Some(context.read_stdin(MAX_STDIN_BYTES)?)
-            } else {
-                None
-            },
+            document: context.document(&self.file)?,
+            path: &self.file,
         };
         let collection = context.collection()?;
         let found = source.rows()?;
