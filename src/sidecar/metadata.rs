@@ -182,7 +182,7 @@ impl Metadata {
         };
         let normalised;
         let text = if *term == "language" {
-            normalised = language(text)?;
+            normalised = language(text).ok_or_else(|| MetadataError::Language(text.to_owned()))?;
             normalised.as_str()
         } else {
             text

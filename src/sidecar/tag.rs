@@ -1,14 +1,12 @@
 //! Tags of languages in a description.
 
-use super::MetadataError;
 use crate::identity::Language;
 
-/// A language tag as the standard writes it: `pt-BR` for `PT_br`. A longer tag stays as it is.
-pub(super) fn language(text: &str) -> Result<String, MetadataError> {
+/// A language tag as the standard writes it: `pt-BR` for `PT_br`. A longer tag stays as it is; `None` for other texts.
+pub(super) fn language(text: &str) -> Option<String> {
     match Language::normalised(text) {
-        Ok(language) => Ok(language.as_str().to_owned()),
-        Err(_) if is_language(text) => Ok(text.to_owned()),
-        Err(_) => Err(MetadataError::Language(text.to_owned())),
+        Ok(language) => Some(language.as_str().to_owned()),
+        Err(_) => is_language(text).then(|| text.to_owned()),
     }
 }
 
