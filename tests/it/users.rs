@@ -293,7 +293,8 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 11] = [
+const OF_ONE_USER: [(&str, &str); 12] = [
+    ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
     ("file_systems.rs", "nothing fails"),
     ("holdings.rs", "only reads"),

@@ -24,7 +24,7 @@ fn a_hint_is_one_thing_to_type() {
         let told: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
         let hint = told["error"]["hint"].as_str().unwrap();
         let hint = hint.replace("[WORLD]", world.path("").to_str().unwrap().trim_end_matches('/'));
-        let command = hint.strip_prefix("deposit into it with `urepo ").unwrap();
+        let (_, command) = hint.split_once("deposit into it with `urepo").unwrap();
         let command = command.strip_suffix(" new PATH`").unwrap();
         let mut bash = world.shell("exec bash -c \"$TYPED\" \"$0\"");
         bash.env("TYPED", format!("\"$0\" {command} new a.txt"));
