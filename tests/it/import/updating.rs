@@ -59,7 +59,7 @@ fn corrected_rows_are_counted_and_on_request_carried_out() {
     assert_eq!(imported.import("").stderr, "imported nothing; 3 there already\n");
     imported.rows(["A", "New", ""], "b");
     let before = imported.texts();
-    let differing = "1 row of items imported before differ from their descriptions";
+    let differing = "the descriptions of items imported before differ from 1 row";
     for more in ["", "--dry-run"] {
         let ran = imported.import(more);
         assert!(ran.code == 0 && ran.stderr.contains("--update"), "{}", ran.stderr);

@@ -300,7 +300,7 @@ impl<'a> Reporter<'a> {
         if differing > 0 {
             let rows = human::count(differing, "row");
             printer.note(&format!(
-                "{rows} of items imported before differ from their descriptions; `--update` corrects those"
+                "the descriptions of items imported before differ from {rows}; `--update` corrects them"
             ));
         }
         self.left_out.tell(self.context);
