@@ -1,9 +1,9 @@
 //! Documents that describe items which are there already: tables, bibliographies and Dublin Core.
 //!
-//! [`rows`] reads a document as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds the items
-//! ([`resolve`]), compares them with the rows, checks all rows before anything changes, and carries out what
-//! differs ([`run`]). A table says whole columns. [`bibliography`] and [`dublin_core`] say less than a description
-//! does: [`foreign`] finds what was changed in them.
+//! `rows` reads a document as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds the items
+//! (`resolve`), compares them with the rows, checks all rows before anything changes, and carries out what
+//! differs (`run`). A table says whole columns. `bibliography` and `dublin_core` say less than a description
+//! does: `foreign` finds what was changed in them.
 
 mod bibliography;
 mod dublin_core;

@@ -1,6 +1,6 @@
 //! Dates of descriptions: ISO 8601 and the Extended Date/Time Format (EDTF), levels 0 and 1.
 //!
-//! [`check`] accepts a date as it is stored. Of any other text, [`guess`] says which dates it probably means: those
+//! [`check`] accepts a date as it is stored. Of any other text, `guess` says which dates it probably means: those
 //! of spreadsheets and letters, such as `31/12/2020`, `45231` and `31 de dezembro de 2020`.
 
 mod guess;
