@@ -135,7 +135,8 @@ error: `t.csv`: line 1: there is no column `identifier`
 
 "#]]);
     refuses("t.csv", "identifier,title,language\nNAME,Beta,?\n").tells(str![[r#"
-error: `t.csv`: line 2, column `language` (C2): `?` is no language; expected a tag such as `en` or `pt-BR`
+error: `t.csv`, line 2: `[..]` stays as it is
+caused by: `?` is no language; expected a tag such as `en` or `pt-BR`
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct what is named above, or `--on-error continue` carries out the other rows
 
