@@ -199,9 +199,9 @@ fn text() -> impl Strategy<Value = String> {
     ];
     let pieces = prop::collection::vec(prop::sample::select(pieces.to_vec()), 1..8);
     let text = pieces.prop_map(|pieces| pieces.concat());
-    text.prop_filter("a formula, or nothing", |text| {
+    text.prop_filter("a formula, one that is guarded, or nothing", |text| {
         let text = text.trim();
-        !text.is_empty() && !text.starts_with('=')
+        !text.is_empty() && !text.trim_start_matches('\'').trim_start().starts_with('=')
     })
 }
 
