@@ -1,28 +1,21 @@
 //! Which items a command is about: named one by one, in a list, or all that fit.
 
-use std::collections::HashSet;
-use std::io::{BufRead, Read};
-use std::ops::ControlFlow;
+mod list;
+mod selected;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
-use urepo::digest::Digest;
-use urepo::disk::PathError;
-use urepo::identity::{Identifier, Prefix, RepositoryName};
-use urepo::interrupt::Interrupt;
+use urepo::identity::{Prefix, RepositoryName};
 use urepo::item::State;
-use urepo::transfer::{NameFeed, Tombstones};
+use urepo::transfer::Tombstones;
 
+pub(crate) use self::selected::Selected;
 use super::context::Context;
-use super::exit::Exit;
 use super::failure::Failure;
-use super::printer::Printer;
 use super::when::When;
-
-/// A line longer than this is no identifier.
-const MAX_LINE_BYTES: u64 = 64 * 1024;
 
 /// Which items are meant.
 #[derive(Debug, clap::Args)]
@@ -58,22 +51,6 @@ pub(crate) struct SelectionFlags {
     /// The same, each ended by a NUL byte
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     items_from0: Option<PathBuf>,
-}
-
-/// The item that a text means.
-type Find<'a> = Box<dyn Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a>;
-
-/// Items that are meant, found as they are asked for.
-pub(crate) struct Selected<'a> {
-    selection: &'a Selection,
-    /// Where all items are listed.
-    collection: Option<&'a Collection>,
-    listing: Names,
-    find: Find<'a>,
-    list: Option<(Box<dyn BufRead + Send>, u8)>,
-    failures: &'a Failures,
-    interrupt: &'a Interrupt,
-    printer: &'a Printer,
 }
 
 /// Texts that mean no item, and a list that could not be read to its end.
@@ -185,176 +162,11 @@ impl Selection {
     }
 }
 
-impl<'a> Selected<'a> {
-    /// What means no item of the collection may mean one of `other`, which an earlier run took there.
-    pub(crate) fn or_of(self, other: &'a Collection) -> Selected<'a> {
-        let Selected { find: first, .. } = self;
-        let find = move |text: &str| match first(text) {
-            Err(missing) if missing.exit == Exit::NoItem => match other.find(text) {
-                Ok(item) => Ok(item.name().clone()),
-                Err(_) => Err(missing),
-            },
-            found => found,
-        };
-        Selected { find: Box::new(find), ..self }
-    }
-}
-
-impl Selected<'_> {
-    /// Hands the names to `take`, until that has enough; of a collection, those of items in the state that is
-    /// wanted.
-    fn feed(
-        self,
-        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
-    ) -> Result<(), PathError> {
-        let (Some(state), Some(collection)) = (self.selection.flags.state, self.collection) else {
-            return self.feed_any_state(take);
-        };
-        self.feed_any_state(&mut |name| {
-            let read = collection.named_item(&name).and_then(|item| item.sidecar());
-            // The turn of an item that is absent or cannot be read says so.
-            if read.is_ok_and(|(sidecar, _)| sidecar.state != state) {
-                ControlFlow::Continue(())
-            } else {
-                take(name)
-            }
-        })
-    }
-
-    fn feed_any_state(
-        mut self,
-        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
-    ) -> Result<(), PathError> {
-        if self.selection.items.is_empty() && self.list.is_none() {
-            return match self.collection {
-                Some(collection) => self.listing.feed(collection)(take),
-                None => Ok(()),
-            };
-        }
-        let list = self.list.take();
-        // Each item once, in however many ways it is named.
-        let mut seen = HashSet::new();
-        let mut take = |name: RepositoryName| {
-            let is_new = seen.insert(Digest::of(name.folded().as_bytes()));
-            if is_new { take(name) } else { ControlFlow::Continue(()) }
-        };
-        for text in &self.selection.items {
-            if self.one(text, &mut take).is_break() {
-                return Ok(());
-            }
-        }
-        let Some((mut list, end)) = list else { return Ok(()) };
-        let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
-        let mut has_items = false;
-        loop {
-            let line = next(&mut *list, end);
-            has_items |= matches!(&line, Ok(Line::Text(text)) if !text.is_empty());
-            let flow = match line {
-                Ok(Line::End) => {
-                    if !has_items {
-                        self.printer.note("the list of items is empty");
-                    }
-                    return Ok(());
-                }
-                Ok(Line::Text(text)) if text.is_empty() => ControlFlow::Continue(()),
-                Ok(Line::Text(text)) => self.one(&text, &mut take),
-                Ok(Line::Unreadable(failure)) => {
-                    has_items = true;
-                    note(self.failures, None, failure);
-                    ControlFlow::Continue(())
-                }
-                // The end of the run says so.
-                Err(_) if self.interrupt.requested() => return Ok(()),
-                Err(error) => {
-                    let message = format!("cannot read the list of items `{}`", path.display());
-                    let failure = Failure::new(Exit::Failure, message);
-                    note(self.failures, None, failure.caused_by(error.to_string()));
-                    return Ok(());
-                }
-            };
-            if flow.is_break() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Hands on the name that `text` means.
-    fn one(
-        &self,
-        text: &str,
-        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        // A whole name needs no search: its own turn shows whether the item exists.
-        if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
-            return take(name);
-        }
-        match (self.find)(text) {
-            Ok(name) => take(name),
-            Err(failure) => {
-                note(self.failures, Some(text), failure);
-                ControlFlow::Continue(())
-            }
-        }
-    }
-}
-
-impl<'a> Selected<'a> {
-    /// The names that were typed or listed, all at once; nothing if the selection is all that fit.
-    pub(crate) fn into_names(self) -> Result<Option<Vec<RepositoryName>>, PathError> {
-        if self.selection.items.is_empty() && self.list.is_none() {
-            return Ok(None);
-        }
-        let mut names = Vec::new();
-        self.feed(&mut |name| {
-            names.push(name);
-            ControlFlow::Continue(())
-        })?;
-        Ok(Some(names))
-    }
-
-    /// The same for the library.
-    pub(crate) fn into_feed(self) -> Box<NameFeed<'a>> {
-        Box::new(|take| self.feed(take))
-    }
-}
-
 /// Notes that a text means no item.
 pub(crate) fn note(failures: &Failures, text: Option<&str>, failure: Failure) {
     let text = text.map(str::to_owned);
     let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
     failures.push(UnresolvedItem { text, failure });
-}
-
-/// A line of a list.
-enum Line {
-    Text(String),
-    /// It cannot be an identifier.
-    Unreadable(Failure),
-    End,
-}
-
-/// The next line of a list. One that is too long, or not text, is passed over as a whole.
-fn next(list: &mut dyn BufRead, end: u8) -> std::io::Result<Line> {
-    let mut bytes = Vec::new();
-    let length = (&mut *list).take(MAX_LINE_BYTES).read_until(end, &mut bytes)?;
-    if length == 0 {
-        return Ok(Line::End);
-    }
-    if bytes.last() == Some(&end) {
-        bytes.pop();
-    } else if length as u64 == MAX_LINE_BYTES {
-        list.skip_until(end)?;
-        return Ok(unreadable("it is longer than any identifier"));
-    }
-    Ok(match String::from_utf8(bytes) {
-        Ok(text) => Line::Text(text.trim().to_owned()),
-        Err(error) => unreadable(format!("`{}` is not UTF-8", error.as_bytes().escape_ascii())),
-    })
-}
-
-fn unreadable(cause: impl Into<String>) -> Line {
-    let failure = Failure::new(Exit::Failure, "cannot read a line of the list of items");
-    Line::Unreadable(failure.caused_by(cause))
 }
 
 impl Context {

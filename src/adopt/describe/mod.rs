@@ -1,0 +1,183 @@
+//! What a reference in BibTeX says of an item, as a description of urepo's.
+
+mod reader;
+
+use self::reader::Reader;
+use super::Note;
+use super::bibtex::{Library, Reference};
+use super::labels::{label, words};
+use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
+use crate::item::State;
+use crate::sidecar::{Metadata, Relations};
+
+/// What is known of an item besides its files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Description {
+    pub metadata: Metadata,
+    pub ibip: Option<Ibip>,
+    /// The target of the bare identifier, as the reference gives it.
+    pub target: Option<String>,
+    pub state: Option<State>,
+    /// The last update, as the reference gives it.
+    pub updated: Option<Instant>,
+    pub relations: Relations,
+    /// Whether an entry was taken, and what it says of the state is understood.
+    pub is_clear: bool,
+    pub notes: Vec<Note>,
+}
+
+impl Description {
+    /// What `library` says of `item`: the entry that names it, or the only one if that names no other.
+    pub(super) fn of(library: &Library, item: &RepositoryName) -> Description {
+        let references = &library.references;
+        let names_it = |reference: &&Reference| named(reference).as_ref() == Some(item);
+        let chosen = match (references.iter().find(names_it), references.as_slice()) {
+            (Some(reference), _) => reference,
+            (None, [only]) => match named(only) {
+                Some(other) => return Description::noting(Note::OfAnother(other)),
+                None => only,
+            },
+            (None, []) => return Reader::new(item).finish(&library.unread),
+            (None, several) => return Description::noting(Note::Several(several.len())),
+        };
+        Description::of_reference(chosen, &library.unread, item)
+    }
+
+    /// What the only entry of `library` says of `item`, whatever it is of.
+    pub(super) fn of_entry(library: &Library, item: &RepositoryName) -> Description {
+        let only = library.references.first();
+        only.map(|it| Description::of_reference(it, &[], item)).unwrap_or_default()
+    }
+
+    fn of_reference(
+        reference: &Reference,
+        unread: &[String],
+        item: &RepositoryName,
+    ) -> Description {
+        let mut reader = Reader::new(item);
+        reader.found.is_clear = true;
+        reader.reference(reference);
+        reader.finish(unread)
+    }
+
+    pub(super) fn noting(note: Note) -> Description {
+        Description { notes: vec![note], ..Description::default() }
+    }
+}
+
+/// The item that a reference says it is of.
+fn named(reference: &Reference) -> Option<RepositoryName> {
+    let fields = reference.fields.iter().filter(|field| {
+        matches!(folded(&field.name).as_str(), "repository" | "rep" | "ibi" | "identifier")
+    });
+    let texts = fields.filter_map(|field| field.value.as_deref());
+    texts.flat_map(words).find_map(|word| match label(&word) {
+        Some(Identifier::Repository(name)) => Some(name),
+        _ => None,
+    })
+}
+
+/// Names of fields are spelt in many ways: `last-update`, `lastupdate`.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bibtex::read;
+    use super::*;
+    use crate::sidecar::RelationKind;
+
+    const NAME: &str = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46";
+
+    fn describe(text: &str) -> Description {
+        Description::of(&read(text), &NAME.parse().unwrap())
+    }
+
+    #[test]
+    fn a_real_record_is_understood() {
+        let found = describe(
+            r#"@InProceedings{BanonBano:2009:OnIde,
+              author = "Banon, Gerald Jean Francis and Ribeiro, Marcos and {INPE}",
+               title = "Preserva{\c{c}}{\~a}o da mem{\'o}ria",
+            booktitle = "Anais...",
+                year = "2009", month = feb,
+            keywords = "archive, identifier.", language = "Portugu{\^e}s",
+           publisher = {INPE}, abstract = {One.
+               Two.},
+                 ibi = "8JMKD3MGP8W/34PGRBS, 83LX3pFwXQZeBBx/65ij",
+                 url = "http://urlib.net/8JMKD3MGP8W/34PGRBS",
+          targetfile = "paper\_1.pdf",
+  metadatarepository = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46.30",
+         last-update = "2017:05.17.17.45.29 (UTC) banon",
+                isbn = "85-1",
+      nexthigherunit = {8JMKD3MGPCW/46KUATE 8JMKD3MGPCW/46KUBT5},
+      originalorcopy = {Copy}
+        }"#,
+        );
+        let expected = r#"
+            type = "InProceedings"
+            title = "Preservação da memória"
+            creator = ["Banon, Gerald Jean Francis", "Ribeiro, Marcos", "INPE"]
+            date = "2009-02"
+            subject = ["archive", "identifier"]
+            language = "pt"
+            publisher = "INPE"
+            abstract = "One. Two."
+            identifier = ["isbn:85-1", "83LX3pFwXQZeBBx/65ij"]
+            [x]
+            booktitle = "Anais..."
+            citationkey = "BanonBano:2009:OnIde"
+        "#;
+        assert_eq!(*found.metadata.table(), expected.parse::<toml::Table>().unwrap());
+        assert_eq!(found.ibip, Some("8JMKD3MGP8W/34PGRBS".parse().unwrap()));
+        assert_eq!(found.target.as_deref(), Some("paper_1.pdf"));
+        assert_eq!(found.updated.unwrap().to_string(), "2017-05-17T17:45:29Z");
+        assert_eq!(found.state, Some(State::Copy));
+        let metadata = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46.30".parse().unwrap();
+        assert_eq!(found.relations.first(&RelationKind::Metadata), Some(metadata));
+        let units: Vec<_> = found.relations.of(&RelationKind::PartOf).collect();
+        assert_eq!(
+            units,
+            ["8JMKD3MGPCW/46KUATE", "8JMKD3MGPCW/46KUBT5"].map(|it| it.parse().unwrap())
+        );
+        assert_eq!(found.notes, []);
+    }
+
+    #[test]
+    fn what_is_odd_is_told_and_kept() {
+        let found = describe(
+            "@misc{k, title = {A \\frob{b}}, ibip = {8JMKD3MGP8W/34PGRBT nonsense/??}, \
+             language = {Klingon}, lastupdate = {yesterday}, tite {x}}",
+        );
+        let ibip: Ibip = "8JMKD3MGP8W/34PGRBT".parse().unwrap();
+        assert_eq!(found.ibip.as_ref(), Some(&ibip));
+        let unclear = ["title", "lastupdate", "what is no entry"].map(str::to_owned).to_vec();
+        assert_eq!(
+            found.notes,
+            [
+                Note::NoIdentifier { field: "ibip".into(), text: "nonsense/??".into() },
+                Note::OtherDate(ibip),
+                Note::NotUnderstood(unclear),
+            ]
+        );
+        let own = found.metadata.table()["x"].as_table().unwrap();
+        assert_eq!(own["language"].as_str(), Some("Klingon"));
+        let raw = own["bibtex"].as_array().unwrap();
+        assert_eq!(raw[0].as_str(), Some("title = {A \\frob{b}}"));
+        assert_eq!(raw[2].as_str(), Some("tite {x}}"));
+    }
+
+    #[test]
+    fn the_entry_of_the_item_is_chosen() {
+        let other = "@misc{a, title={Other}, repository={dpi.inpe.br/banon/1995/08.08.00.00}}";
+        let own = format!("@misc{{b, title={{Own}}, repository={{{NAME}}}}}");
+        let found = describe(&format!("{other}\n{own}"));
+        assert_eq!(found.metadata.title(), Some("Own"));
+        let found = describe(other);
+        assert_eq!(found.metadata, Metadata::default());
+        assert!(matches!(found.notes[..], [Note::OfAnother(_)]));
+        let found = describe("@misc{a, title={A}} @misc{b, title={B}}");
+        assert_eq!(found.notes, [Note::Several(2)]);
+    }
+}

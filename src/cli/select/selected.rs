@@ -1,0 +1,168 @@
+//! The items that a selection means, found one after the other.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use urepo::collection::{Collection, Names};
+use urepo::digest::Digest;
+use urepo::disk::PathError;
+use urepo::identity::{Identifier, RepositoryName};
+use urepo::interrupt::Interrupt;
+use urepo::transfer::NameFeed;
+
+use super::list::{self, Line};
+use super::{Failures, Selection, note};
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::printer::Printer;
+
+/// The item that a text means.
+type Find<'a> = Box<dyn Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a>;
+
+/// Items that are meant, found as they are asked for.
+pub(crate) struct Selected<'a> {
+    pub(super) selection: &'a Selection,
+    /// Where all items are listed.
+    pub(super) collection: Option<&'a Collection>,
+    pub(super) listing: Names,
+    pub(super) find: Find<'a>,
+    pub(super) list: Option<(Box<dyn BufRead + Send>, u8)>,
+    pub(super) failures: &'a Failures,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) printer: &'a Printer,
+}
+
+impl<'a> Selected<'a> {
+    /// What means no item of the collection may mean one of `other`, which an earlier run took there.
+    pub(crate) fn or_of(self, other: &'a Collection) -> Selected<'a> {
+        let Selected { find: first, .. } = self;
+        let find = move |text: &str| match first(text) {
+            Err(missing) if missing.exit == Exit::NoItem => match other.find(text) {
+                Ok(item) => Ok(item.name().clone()),
+                Err(_) => Err(missing),
+            },
+            found => found,
+        };
+        Selected { find: Box::new(find), ..self }
+    }
+}
+
+impl Selected<'_> {
+    /// Hands the names to `take`, until that has enough; of a collection, those of items in the state that is
+    /// wanted.
+    fn feed(
+        self,
+        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
+    ) -> Result<(), PathError> {
+        let (Some(state), Some(collection)) = (self.selection.flags.state, self.collection) else {
+            return self.feed_any_state(take);
+        };
+        self.feed_any_state(&mut |name| {
+            let read = collection.named_item(&name).and_then(|item| item.sidecar());
+            // The turn of an item that is absent or cannot be read says so.
+            if read.is_ok_and(|(sidecar, _)| sidecar.state != state) {
+                ControlFlow::Continue(())
+            } else {
+                take(name)
+            }
+        })
+    }
+
+    fn feed_any_state(
+        mut self,
+        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
+    ) -> Result<(), PathError> {
+        if self.selection.items.is_empty() && self.list.is_none() {
+            return match self.collection {
+                Some(collection) => self.listing.feed(collection)(take),
+                None => Ok(()),
+            };
+        }
+        let list = self.list.take();
+        // Each item once, in however many ways it is named.
+        let mut seen = HashSet::new();
+        let mut take = |name: RepositoryName| {
+            let is_new = seen.insert(Digest::of(name.folded().as_bytes()));
+            if is_new { take(name) } else { ControlFlow::Continue(()) }
+        };
+        for text in &self.selection.items {
+            if self.one(text, &mut take).is_break() {
+                return Ok(());
+            }
+        }
+        let Some((mut list, end)) = list else { return Ok(()) };
+        let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
+        let mut has_items = false;
+        loop {
+            let line = list::next(&mut *list, end);
+            has_items |= matches!(&line, Ok(Line::Text(text)) if !text.is_empty());
+            let flow = match line {
+                Ok(Line::End) => {
+                    if !has_items {
+                        self.printer.note("the list of items is empty");
+                    }
+                    return Ok(());
+                }
+                Ok(Line::Text(text)) if text.is_empty() => ControlFlow::Continue(()),
+                Ok(Line::Text(text)) => self.one(&text, &mut take),
+                Ok(Line::Unreadable(failure)) => {
+                    has_items = true;
+                    note(self.failures, None, failure);
+                    ControlFlow::Continue(())
+                }
+                // The end of the run says so.
+                Err(_) if self.interrupt.requested() => return Ok(()),
+                Err(error) => {
+                    let message = format!("cannot read the list of items `{}`", path.display());
+                    let failure = Failure::new(Exit::Failure, message);
+                    note(self.failures, None, failure.caused_by(error.to_string()));
+                    return Ok(());
+                }
+            };
+            if flow.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands on the name that `text` means.
+    fn one(
+        &self,
+        text: &str,
+        take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        // A whole name needs no search: its own turn shows whether the item exists.
+        if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
+            return take(name);
+        }
+        match (self.find)(text) {
+            Ok(name) => take(name),
+            Err(failure) => {
+                note(self.failures, Some(text), failure);
+                ControlFlow::Continue(())
+            }
+        }
+    }
+}
+
+impl<'a> Selected<'a> {
+    /// The names that were typed or listed, all at once; nothing if the selection is all that fit.
+    pub(crate) fn into_names(self) -> Result<Option<Vec<RepositoryName>>, PathError> {
+        if self.selection.items.is_empty() && self.list.is_none() {
+            return Ok(None);
+        }
+        let mut names = Vec::new();
+        self.feed(&mut |name| {
+            names.push(name);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Some(names))
+    }
+
+    /// The same for the library.
+    pub(crate) fn into_feed(self) -> Box<NameFeed<'a>> {
+        Box::new(|take| self.feed(take))
+    }
+}

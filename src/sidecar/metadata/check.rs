@@ -1,0 +1,69 @@
+//! The keys and texts that a description takes.
+
+use toml::{Table, Value};
+
+use super::super::edtf::DateError;
+
+/// Text longer than this is a payload, not a description.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// Why a text is not taken into a description.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataError {
+    /// No such term.
+    #[error("`{0}` is no term of Dublin Core")]
+    UnknownTerm(String),
+    /// A key of one's own that cannot stand as a label everywhere.
+    #[error("`{0}` has characters other than letters, digits, `-` and `_`")]
+    Key(String),
+    /// The term takes one value.
+    #[error("`{0}` is given twice")]
+    GivenTwice(String),
+    /// The value is no language tag.
+    #[error("`{0}` is no language; expected a tag such as `en` or `pt-BR`")]
+    Language(String),
+    /// The value is not a date.
+    #[error("`{0}`: {1}")]
+    Date(String, Box<DateError>),
+    /// The text is empty, too long, or has control characters.
+    #[error("the text of `{0}` is empty, longer than 64 KiB, or has control characters")]
+    Text(String),
+    /// The value is neither a text nor a list of texts.
+    #[error("`{0}` has a value that is neither a text nor a list of texts")]
+    Kind(String),
+}
+
+/// Checks keys of one's own and their values, however deep they are.
+pub(super) fn check_own(above: &str, table: &Table) -> Result<(), MetadataError> {
+    for (key, value) in table {
+        check_key(above, key)?;
+        check_value(&format!("{above}.{key}"), value)?;
+    }
+    Ok(())
+}
+
+fn check_value(key: &str, value: &Value) -> Result<(), MetadataError> {
+    match value {
+        Value::String(text) => check_text(key, text),
+        Value::Array(values) => values.iter().try_for_each(|value| check_value(key, value)),
+        Value::Table(table) => check_own(key, table),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => Ok(()),
+    }
+}
+
+/// A key becomes a label elsewhere, such as in a bag.
+pub(super) fn check_key(above: &str, key: &str) -> Result<(), MetadataError> {
+    let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if key.is_empty() || !key.chars().all(named) {
+        return Err(MetadataError::Key(format!("{above}.{key}")));
+    }
+    Ok(())
+}
+
+pub(super) fn check_text(key: &str, text: &str) -> Result<(), MetadataError> {
+    let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES || text.contains(control) {
+        return Err(MetadataError::Text(key.to_owned()));
+    }
+    Ok(())
+}
