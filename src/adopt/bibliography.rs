@@ -10,7 +10,7 @@ use crate::sidecar::{Metadata, Relations};
 #[derive(Debug)]
 pub(crate) struct BibliographyEntry(Library);
 
-/// What an entry says of an item.
+/// The terms and relations of an entry.
 #[derive(Debug)]
 pub(crate) struct EntryValues {
     /// Terms, and keys of one's own for fields that are no terms.
@@ -44,7 +44,7 @@ impl BibliographyEntry {
         words.filter_map(|word| label(&word)).collect()
     }
 
-    /// What it says of `item`.
+    /// Its terms and relations, as those of `item`.
     pub(crate) fn values(&self, item: &RepositoryName) -> EntryValues {
         let Description { metadata, relations, .. } = Description::of_entry(&self.0, item);
         EntryValues { metadata, relations }

@@ -38,7 +38,7 @@ pub enum AdoptError {
     LinkLeaves {
         /// The link.
         path: PathBuf,
-        /// What it says.
+        /// The target of the link.
         target: String,
     },
     /// A file kept changing while it was read.
@@ -60,7 +60,7 @@ pub enum AdoptError {
     OtherFile {
         /// The item.
         name: String,
-        /// What is wrong with it.
+        /// The fault in its sidecar.
         #[source]
         cause: Option<SidecarError>,
     },

@@ -143,7 +143,7 @@ pub enum Planned {
     },
     /// A link that says so.
     Link {
-        /// What it says.
+        /// The target of the link.
         target: Vec<u8>,
     },
     /// A directory with nothing in it.
@@ -173,7 +173,7 @@ pub enum Outcome {
     Refused {
         /// Where, relative to the root.
         path: String,
-        /// What is wrong.
+        /// The reason.
         error: AdoptError,
     },
 }

@@ -38,7 +38,7 @@ pub enum Note {
     NoIdentifier {
         /// The field.
         field: String,
-        /// What it says.
+        /// The text of the field.
         text: String,
     },
     /// The opaque twin has another date than the name; it is kept as it is.

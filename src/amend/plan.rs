@@ -16,7 +16,7 @@ pub struct Plan {
     pub sidecar: Sidecar,
 }
 
-/// What `change` does to the item of `before`, whose seal says `seal`.
+/// Plans `change` for the item of `before`, whose seal is `seal`.
 pub fn plan(
     before: &Sidecar,
     seal: Seal,

@@ -11,11 +11,11 @@ use crate::sidecar::{Conditions, Metadata, MetadataError};
 pub struct TextError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The fault.
     pub cause: TextFault,
 }
 
-/// What is wrong in an edited text.
+/// A fault in an edited text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextFault {
     /// It is not TOML.

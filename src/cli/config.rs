@@ -23,7 +23,7 @@ pub(crate) const VARIABLES: [(&str, &str); 7] = [
     ("UREPO_STATE", "the directory that knows which prefixes this machine issues"),
 ];
 
-/// What a settings file may say.
+/// The keys of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -98,7 +98,7 @@ pub(crate) enum StateDirectory {
     None,
 }
 
-/// What the command line says about the same settings.
+/// The same settings as flags of the command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
     pub(crate) collection: Option<OsString>,
@@ -110,7 +110,7 @@ pub(crate) struct Given {
 /// Where root keeps what urepo knows of this machine.
 pub(crate) const MACHINE_STATE: &str = "/var/lib/urepo";
 
-/// What imports of directories leave out unless the settings say otherwise: files that systems and programs
+/// The default patterns that imports of directories leave out: files that systems and programs
 /// put beside those of people, and files that are still being written. `*.tmp` is not among them: some
 /// programs keep data under that name.
 pub(crate) const USUAL_EXCLUDES: [&str; 10] = [

@@ -327,7 +327,7 @@ fn deaf(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failure, "cannot listen for signals").caused_by(error.to_string())
 }
 
-/// What Ctrl-C does.
+/// The handler of Ctrl-C.
 struct CtrlC {
     stop: Arc<AtomicBool>,
     actions: [SigId; 2],

@@ -43,7 +43,7 @@ use printer::{Printer, Purpose, Verbosity};
 /// How a command ends: all done, or not.
 type Done = Result<(), Failure>;
 
-/// What a command does.
+/// The action of a command.
 type Act<'a> = Box<dyn Fn(&Context) -> Done + 'a>;
 
 pub(crate) fn main() -> ExitCode {

@@ -78,7 +78,7 @@ pub(crate) struct Item<'a> {
     pub(crate) changes: Vec<Changed>,
 }
 
-/// What a sidecar says besides identifier, state and payload.
+/// The contents of a sidecar besides identifier, state and payload.
 #[derive(Serialize)]
 pub(crate) struct Description {
     created: String,
@@ -126,7 +126,7 @@ pub(crate) struct Repair {
     pub(crate) vanished: bool,
 }
 
-/// What a repair does to the sidecar or to a file.
+/// The repair of the sidecar or of a file.
 #[derive(Default, Serialize)]
 pub(crate) struct RepairStep {
     pub(crate) action: &'static str,

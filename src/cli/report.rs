@@ -24,7 +24,7 @@ const REPEATED_PRINTED: u64 = 5;
 /// A run over items.
 pub(crate) struct Report<'a> {
     context: &'a Context,
-    /// What the command does with an item, as a participle: `copied`.
+    /// The action on an item, as a participle: `copied`.
     verb: &'static str,
     /// One item was asked for: its failure is that of the run.
     is_single: bool,

@@ -1,4 +1,4 @@
-//! What clap says of a command line that it cannot read, in the form of all other errors.
+//! The errors of clap, in the form of all other errors.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

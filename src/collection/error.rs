@@ -48,7 +48,7 @@ pub enum CollectionError {
     Unchangeable {
         /// The item.
         name: RepositoryName,
-        /// What is wrong.
+        /// The fault.
         #[source]
         cause: SidecarError,
     },
@@ -57,14 +57,14 @@ pub enum CollectionError {
     Settings {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         #[source]
         cause: SettingsError,
     },
     /// No subsystem of this name, or none at all.
     #[error("no subsystem {} in `{}`", wanted.as_deref().map_or("at all".into(), |name| format!("`{name}`")), path.display())]
     NoSubsystem {
-        /// What was asked for.
+        /// The name in the request.
         wanted: Option<String>,
         /// The settings.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub enum CollectionError {
     /// The collection holds no such item.
     #[error("no item `{name}` in `{}`", path.display())]
     NoSuchItem {
-        /// What was asked for.
+        /// The name in the request.
         name: String,
         /// The root.
         path: PathBuf,
@@ -112,7 +112,7 @@ pub enum CollectionError {
     /// Several items have identifiers with this end.
     #[error("`{text}` is the end of {} names", names.len())]
     Ambiguous {
-        /// What was asked for.
+        /// The name in the request.
         text: String,
         /// The identifiers.
         names: Vec<RepositoryName>,
@@ -120,7 +120,7 @@ pub enum CollectionError {
     /// The item was here and left, as the inventory has it.
     #[error("no item `{}` in `{}`: {line}", line.name, path.display())]
     Left {
-        /// What was recorded when it left.
+        /// The record of its departure.
         line: Box<InventoryLine>,
         /// The root.
         path: PathBuf,
@@ -128,7 +128,7 @@ pub enum CollectionError {
     /// The item should be here by the inventory, and is not.
     #[error("no item `{}` in `{}`: {recorded}", recorded.line.name, path.display())]
     Vanished {
-        /// What was recorded last.
+        /// The last record of it.
         recorded: Box<Recorded>,
         /// The root.
         path: PathBuf,
@@ -146,7 +146,7 @@ pub enum CollectionError {
     Sidecar {
         /// The item.
         name: RepositoryName,
-        /// What is wrong.
+        /// The fault.
         #[source]
         cause: SidecarError,
     },
@@ -202,7 +202,7 @@ pub enum CollectionError {
     Disk(#[from] PathError),
 }
 
-/// What is wrong with `urepo.toml`.
+/// A fault in `urepo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(pub String);

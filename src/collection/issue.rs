@@ -266,7 +266,7 @@ impl<'a> Issuer<'a> {
         Ok(notices)
     }
 
-    /// What each memory says, without issuing.
+    /// Reads each memory, without issuing.
     pub fn look(&self) -> Result<Vec<Memory>, CollectionError> {
         let look = |source: &Source<'_>| {
             Ok(Memory {
@@ -287,7 +287,7 @@ pub struct Memory {
     pub prefix: crate::identity::Prefix,
     /// The granularity of dates.
     pub granularity: Setting,
-    /// What it says; nothing before the first label, or when it is lost.
+    /// Its record; none before the first label, or when it is lost.
     pub record: Option<crate::distributor::slot::Record>,
 }
 

@@ -44,7 +44,7 @@ pub(crate) enum SidecarFileError {
     Sidecar(#[from] SidecarError),
 }
 
-/// What `file` says as a sidecar. Of a long one, no more is held than the entries of its files.
+/// Reads `file` as a sidecar. Of a long one, only the entries of its files are held.
 pub(crate) fn read_sidecar(
     file: &mut StoredFile,
 ) -> Result<(Sidecar, Seal, SidecarText, FileStat), SidecarFileError> {

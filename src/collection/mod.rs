@@ -182,7 +182,7 @@ impl Collection {
         &self.settings.id
     }
 
-    /// What `urepo.toml` says.
+    /// The settings in `urepo.toml`.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

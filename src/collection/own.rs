@@ -22,7 +22,7 @@ const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, la
 /// How long to wait for other writers before the inventory is left to the next change.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// What every collection says of itself.
+/// The `README` of every collection.
 const README: &str = include_str!("README.txt");
 
 /// What was missing of urepo's own directory, and has been rebuilt.

@@ -39,7 +39,7 @@ pub struct Register {
     pub allowed: Vec<PathBuf>,
 }
 
-/// What an entry says.
+/// An entry of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Registration {
     prefix: String,
@@ -62,7 +62,7 @@ pub(super) struct Claimant<'a> {
     pub memory: &'a Path,
 }
 
-/// What to do about a prefix that another collection issues or has issued.
+/// The rule for a prefix that another collection issues or has issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takeover {
     /// Refuse, unless the memory is shared.

@@ -15,7 +15,7 @@ const FORMAT: u32 = 1;
 /// Settings larger than this are none.
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What `urepo.toml` says. Unknown keys are refused: a misspelt setting must not pass unnoticed.
+/// The settings in `urepo.toml`. Unknown keys are refused: a misspelt setting must not pass unnoticed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -156,7 +156,7 @@ impl Settings {
 
     /// Reads `urepo.toml`; an error says line and column.
     pub fn read(text: &str) -> Result<Settings, String> {
-        // What a later version writes may have keys that this one does not know.
+        // A later format may have keys that this version does not know.
         if let Ok(FormatOnly { format }) = toml::from_str(text)
             && format != FORMAT
         {

@@ -1,4 +1,4 @@
-//! What was deleted or replaced: kept in `.urepo/trash` until it is not needed any more.
+//! The trash: deleted and replaced data, kept in `.urepo/trash` until it is purged.
 //!
 //! Each entry is a directory named after its item, with one thing in it ([`Held`]): the payload of a
 //! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a mended one replaced, `replaced`;
@@ -61,7 +61,7 @@ pub(super) struct ListedTrash {
     by_name: HashMap<String, Vec<Trashed>>,
 }
 
-/// What an entry of the trash holds.
+/// The contents of an entry of the trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// The payload of a deleted item.
@@ -110,7 +110,7 @@ impl Collection {
         Ok(())
     }
 
-    /// What is in the trash of the item `name`, or was when the trash was listed for the last time:
+    /// The entries of the item `name` in the trash, as of the last listing:
     /// entries may be gone, and with [`Recall::Fresh`] none is missing.
     ///
     /// The list is kept, so that restoring many items does not list the trash for each.
@@ -199,7 +199,7 @@ impl Collection {
         }
     }
 
-    /// What an entry holds that may be gone by now.
+    /// The contents of an entry that may be gone by now.
     fn held_if_there(&self, trashed: &Trashed) -> Result<Option<Held>, PathError> {
         match self.held(trashed) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -295,7 +295,7 @@ impl Collection {
         Ok(dir.map(|dir| StoredItem::at(trashed.name.clone(), dir)))
     }
 
-    /// What an entry holds.
+    /// The contents of an entry.
     pub fn held(&self, trashed: &Trashed) -> Result<Held, PathError> {
         let entry = self.trashed_dir(trashed)?;
         for held in [Held::Payload, Held::Copy] {

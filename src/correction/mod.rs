@@ -20,7 +20,7 @@ use crate::sidecar::{Relation, RelationKind, Sidecar};
 pub use error::CorrectionError;
 pub use related::{CheckedCorrection, CheckedRelations, RelatedCorrections, in_order};
 
-/// What a row says of an item.
+/// The values that a row gives an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewValues {
     /// Keys as an [`Edit`] has them, with all values; a key without values is removed.

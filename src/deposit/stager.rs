@@ -168,7 +168,7 @@ enum StageStart {
     Draft(Box<Draft>, Box<RequestContext>),
 }
 
-/// What a request says beyond its files.
+/// The parts of a request besides its files.
 struct RequestContext {
     source: String,
     is_stream: bool,

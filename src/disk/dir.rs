@@ -212,7 +212,7 @@ impl Dir {
         made.on("make the link", self.at(relative))
     }
 
-    /// What the symbolic link at `relative` says.
+    /// The target of the symbolic link at `relative`.
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
         let target = self.on_name(Operation::Inspect, relative, |above, name| {
             rustix::fs::readlinkat(above, name, Vec::new())

@@ -208,7 +208,7 @@ fn followed(path: &Path) -> Result<Option<FileStat>, PathError> {
     }
 }
 
-/// What the patterns say about a path.
+/// The verdict of the patterns on a path.
 fn verdict(patterns: Option<&Gitignore>, path: &Path, is_directory: bool) -> Match<ExclusionRule> {
     let Some(patterns) = patterns else { return Match::None };
     patterns.matched(path, is_directory).map(|glob| ExclusionRule::Pattern {

@@ -55,7 +55,7 @@ impl StoredFile {
         &self.path
     }
 
-    /// What the file system says of it now.
+    /// Its present metadata in the file system.
     pub fn stat(&self) -> Result<FileStat, PathError> {
         let _under_way =
             self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;

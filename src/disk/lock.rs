@@ -18,7 +18,7 @@ pub struct Holder {
     pub process: u32,
     /// The name of the machine.
     pub machine: String,
-    /// What it does: `urepo new`.
+    /// The command that it runs: `urepo new`.
     pub command: String,
     /// Since when.
     pub since: Instant,

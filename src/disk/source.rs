@@ -227,7 +227,7 @@ impl SourceWalk {
         }
     }
 
-    /// What the link of an entry says; no link is passed on the way to it.
+    /// The target of an entry's link; no link is passed on the way to it.
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
         match self.links {
             Links::Follow => {
@@ -240,7 +240,7 @@ impl SourceWalk {
         }
     }
 
-    /// What the file system says of an entry, a link itself not followed.
+    /// The metadata of an entry in the file system, a link itself not followed.
     pub fn stat(&self, relative: &Path) -> Result<Option<FileStat>, PathError> {
         match self.links {
             Links::Follow => {

@@ -91,19 +91,19 @@ pub enum Verdict {
     ClockBehind {
         /// The date of the label given before.
         last: Instant,
-        /// What the clock says.
+        /// The time of the clock.
         now: Instant,
         /// By how much the clock is behind.
         behind: Duration,
     },
     /// The clock is before 1995-08-01, the beginning of the standard's time.
     BeforeStandard {
-        /// What the clock says.
+        /// The time of the clock.
         now: Instant,
     },
     /// The clock is past the year 9999.
     PastYear9999 {
-        /// What the clock says.
+        /// The time of the clock.
         now: Instant,
     },
     /// The clock is more than 400 days ahead of the last date: a label of a far future would block
@@ -111,7 +111,7 @@ pub enum Verdict {
     TooFarAhead {
         /// The date of the label given before.
         last: Instant,
-        /// What the clock says.
+        /// The time of the clock.
         now: Instant,
         /// By how much the clock is ahead.
         ahead: Duration,

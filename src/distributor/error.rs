@@ -17,7 +17,7 @@ pub enum DistributorError {
         prefix: Prefix,
         /// The last date.
         last: Instant,
-        /// What the clock says.
+        /// The time of the clock.
         now: Instant,
         /// The difference.
         behind: Duration,
@@ -29,7 +29,7 @@ pub enum DistributorError {
         prefix: Prefix,
         /// The last date.
         last: Instant,
-        /// What the clock says.
+        /// The time of the clock.
         now: Instant,
         /// How long the wait would be.
         wait: Duration,

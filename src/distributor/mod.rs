@@ -256,7 +256,7 @@ impl<'a> Distributor<'a> {
         Ok(notices)
     }
 
-    /// What the memory says, without issuing: for a person to look at.
+    /// Reads the memory without issuing, for a person to look at.
     pub fn look(&self) -> Result<Option<slot::Record>, DistributorError> {
         HeldMemory::look(&self.dir, &self.prefix)
     }

@@ -86,7 +86,7 @@ const LONGEST: usize = "urepo-distributor 2\n".len()
 
 const _: () = assert!(LONGEST <= BODY, "every record fits its slot");
 
-/// What the memory of one prefix says.
+/// The contents of the memory of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The prefix whose memory this is.
@@ -186,7 +186,7 @@ pub enum SlotError {
     },
 }
 
-/// What is wrong with a damaged slot.
+/// The damage of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// The file ends before the slot does, or goes on where it should end.
@@ -209,7 +209,7 @@ pub enum Damage {
     Misplaced,
 }
 
-/// What a whole lock file says.
+/// The contents of a whole lock file.
 #[expect(clippy::large_enum_variant, reason = "one value lives at a time, and not for long")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
@@ -229,7 +229,7 @@ pub enum Contents {
     OtherFormat,
     /// Something was written, and no record can be read: the memory is lost, not fresh.
     Damaged {
-        /// What the first and the second slot are.
+        /// The state of the first and the second slot.
         slots: [SlotError; 2],
     },
 }

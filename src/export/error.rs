@@ -54,7 +54,7 @@ pub enum ExportError {
     LinkAstray {
         /// The link.
         path: PayloadPath,
-        /// What it says.
+        /// The target of the link.
         target: String,
         /// The item.
         name: RepositoryName,

@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
         Ok(NewText::Held(self.item.dir().open_file(layout::SIDECAR)?.read_all(MAX_BYTES)?))
     }
 
-    /// What the file system says of a directory of the payload; of `doc/` itself if the path is empty.
+    /// The metadata of a directory of the payload; of `doc/` itself if the path is empty.
     pub(super) fn directory(&self, path: &Path) -> Result<FileStat, ExportError> {
         let path = layout::in_payload(path);
         match self.item.dir().open_dir(&path) {
@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What the file system says of a link of the payload, which has to say `target`.
+    /// The metadata of a link of the payload, whose target has to be `target`.
     pub(super) fn link(&self, link: &PayloadPath, target: &[u8]) -> Result<FileStat, ExportError> {
         let path = layout::in_payload(link.as_path());
         let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());

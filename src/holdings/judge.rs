@@ -50,11 +50,11 @@ impl fmt::Display for Standing {
 pub(super) struct Seen<'a> {
     /// The id of the collection.
     pub collection: &'a str,
-    /// What its sidecar says, if it can be read.
+    /// The record of its sidecar, if that can be read.
     pub record: Option<&'a Record>,
 }
 
-/// What the judge says of one holding.
+/// The verdict on one holding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub standing: Standing,

@@ -69,7 +69,7 @@ pub struct Holding {
     pub name: RepositoryName,
     /// The item's directory; where it would be, if that could not be looked at.
     pub path: PathBuf,
-    /// What the sidecar says, or why that is not known.
+    /// The record of the sidecar, or why that is not known.
     pub record: Result<Record, CollectionError>,
     /// How it stands to what the other collections hold.
     pub standing: Standing,
@@ -79,7 +79,7 @@ pub struct Holding {
     pub against: Option<usize>,
 }
 
-/// What a sidecar says of its item, as far as other collections are concerned.
+/// The part of a sidecar that concerns other collections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The state in this collection, by the sidecar alone.
@@ -99,6 +99,6 @@ pub struct Record {
     pub made_of: Option<String>,
     /// A hand-over of the Original that has begun and is not yet finished.
     pub handover: Option<Handover>,
-    /// What the seal says.
+    /// The result of checking the seal.
     pub seal: Seal,
 }

@@ -145,7 +145,7 @@ fn read_with<T>(
 }
 
 impl Record {
-    /// What `sidecar` says.
+    /// The record of `sidecar`.
     pub fn of(sidecar: &Sidecar, seal: Seal) -> Record {
         Record {
             state: sidecar.state,

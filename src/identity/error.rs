@@ -1,4 +1,4 @@
-//! What is wrong with a text, and where.
+//! The fault in a text, and its place.
 
 use std::borrow::Cow;
 use std::ops::Range;

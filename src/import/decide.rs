@@ -344,7 +344,7 @@ impl<'a> Planner<'a> {
     ) -> Result<bool, ImportError> {
         let looker = &self.rules.looker;
         let item = self.lookup.item(&entry.name)?;
-        // What is wrong with a sidecar is for `verify` to tell.
+        // `verify` reports the faults of a sidecar.
         let Some((sidecar, _)) = item.and_then(|item| item.sidecar().ok()) else {
             let keeps_links = Scanner { links: Links::Keep, ..looker.clone() };
             return Ok(keeps_links.look(place, exclusion)?.shape == entry.shape);

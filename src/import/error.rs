@@ -33,7 +33,7 @@ pub enum ImportError {
     Bag {
         /// The bag.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         #[source]
         cause: Box<BagError>,
     },
@@ -95,7 +95,7 @@ pub enum ImportError {
     Ledger {
         /// Where it is.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// The list of paths is not one.

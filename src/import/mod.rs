@@ -71,7 +71,7 @@ pub enum Dedupe {
 /// What is a bag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bags {
-    /// What says so.
+    /// Sources that declare themselves bags.
     #[default]
     Detect,
     /// Everything has to be one.

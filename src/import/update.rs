@@ -136,7 +136,7 @@ impl UpdateRun<'_, '_, '_> {
                 Ok((state, _)) => NotUpdated::State(state),
                 Err(error) => NotUpdated::Failed(error),
             },
-            // What the row says differs from nothing that is known here.
+            // Nothing is known here that the row could differ from.
             ItemPresence::Left(line) => NotUpdated::Left(line),
             // The import has reported it.
             ItemPresence::Vanished(_) => return Ok(None),
@@ -158,7 +158,7 @@ impl UpdateRun<'_, '_, '_> {
         Ok((sidecar.state, self.corrector.compare(&sidecar, &wanted)?))
     }
 
-    /// What the columns of a row say.
+    /// The contents of the columns of a row.
     fn new_values(&self, candidate: &Candidate) -> Result<NewValues, ImportError> {
         let Candidate { metadata, conditions, condition_keys, relations, references, .. } =
             candidate;

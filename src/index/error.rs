@@ -14,7 +14,7 @@ pub enum IndexError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         #[source]
         cause: Invalid,
     },

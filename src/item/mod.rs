@@ -49,7 +49,7 @@ pub enum Content {
     },
     /// A symbolic link, not followed.
     Link {
-        /// What it says: bytes, as names are.
+        /// Its target: bytes, as names are.
         target: Vec<u8>,
     },
     /// A directory with nothing in it.

@@ -21,7 +21,7 @@ pub struct Link {
     pub file: PayloadPath,
     /// The line of the file; nothing for a symbolic link.
     pub line: Option<u64>,
-    /// What it says.
+    /// Its target as written.
     pub target: String,
     /// The item that it leads to, as it spells that; nothing if it leads to no item of the root.
     pub item: Option<RepositoryName>,

@@ -24,7 +24,7 @@ pub(super) struct Decision<'c> {
     pub witness: Option<(StoredItem, ReadSidecar)>,
     /// The other collections that hold the item.
     pub holders: Vec<&'c Collection>,
-    /// What the log is going to say.
+    /// The event for the log.
     pub event: Event,
 }
 

@@ -17,7 +17,7 @@ use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
 use crate::sidecar::{Party, Seal, Sidecar};
 
-/// What a person says of collections that are lost.
+/// A person's statement that collections are lost.
 pub struct Loss<'a> {
     /// Their ids.
     pub collections: &'a [String],

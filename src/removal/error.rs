@@ -89,7 +89,7 @@ pub enum RemovalError {
     Intent {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// The Original is not to leave its collection.

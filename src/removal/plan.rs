@@ -81,7 +81,7 @@ pub enum Step {
     TakeAway,
 }
 
-/// What deleting an item does.
+/// The plan for deleting an item.
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
     /// The item, spelt as it is on disk.
@@ -96,7 +96,7 @@ pub struct Plan<'a> {
     pub bytes: u64,
 }
 
-/// What deleting the item `name` of `collection` would do.
+/// Plans the deletion of the item `name` of `collection`.
 pub fn plan<'a>(
     collection: &Collection,
     name: &RepositoryName,

@@ -40,7 +40,7 @@ pub struct Purgeable {
     trashed: Trashed,
 }
 
-/// What a purge would do.
+/// The plan of a purge.
 #[derive(Debug, Default)]
 pub struct PurgePlan {
     /// What would go, in order of names.

@@ -53,7 +53,7 @@ impl Restored {
     }
 }
 
-/// What restoring the item `name` of `collection` would do.
+/// Plans the restoration of the item `name` of `collection`.
 pub fn plan_restoration(
     collection: &Collection,
     name: &RepositoryName,

@@ -1,4 +1,4 @@
-//! What a sidecar that is accepted as it is says differently from what was known of it.
+//! Differences between a sidecar that is accepted as it is and the records of its item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub enum Compared {
     Nothing,
 }
 
-/// What the event log says of an item.
+/// The event log's record of an item.
 #[derive(Clone, Debug, Default)]
 struct Logged {
     /// The last values of keys.
@@ -44,7 +44,7 @@ struct Logged {
     digest: Option<String>,
 }
 
-/// What the event log says of the items of a run. The log is read when the first of them needs it, once for all.
+/// The event log's record of the items of a run. The log is read once, when the first of them needs it.
 #[derive(Debug, Default)]
 pub struct LoggedItems {
     names: BTreeSet<String>,

@@ -159,7 +159,7 @@ fn same_content(a: &[Entry], b: &[Entry]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
-/// What the two say differently though both are about the same payload.
+/// The keys in which the two differ though both are about the same payload.
 fn differences(own: &Sidecar, other: &Sidecar) -> Vec<&'static str> {
     [
         // A removal has a date of its own.
@@ -384,7 +384,7 @@ fn become_copy(sidecar: &mut Sidecar, holder: &str) {
     sidecar.origin.insert("collection".to_owned(), Value::String(holder.to_owned()));
 }
 
-/// What the sidecar of a Copy says of how it came to be.
+/// The keys of a Copy's sidecar for how it came to be.
 fn copy_keys(copy: &Sidecar) -> impl Iterator<Item = (String, Value)> + '_ {
     COPY_KEYS.into_iter().filter_map(|key| Some((key.to_owned(), copy.origin.get(key)?.clone())))
 }

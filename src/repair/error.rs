@@ -25,7 +25,7 @@ pub enum RepairError {
     NoRecord {
         /// The item.
         name: RepositoryName,
-        /// What is wrong with its own.
+        /// The fault of its own.
         reason: String,
     },
     /// The sidecar is lost, and those of donors differ in what the payload should be.
@@ -46,7 +46,7 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
-    /// What is left of the sidecar, or the inventory, says that the item was deleted.
+    /// The rest of the sidecar, or the inventory, records that the item was deleted.
     #[error("`{name}` was deleted here, and its tombstone is damaged or missing")]
     Deleted {
         /// The item.
@@ -87,7 +87,7 @@ pub enum RepairError {
         name: RepositoryName,
         /// The donor's collection.
         root: PathBuf,
-        /// What differs: keys of the sidecar.
+        /// The keys of the sidecar that differ.
         differs: Vec<&'static str>,
     },
     /// A later urepo wrote the sidecar.
@@ -113,7 +113,7 @@ pub enum RepairError {
     Changed {
         /// The item.
         name: RepositoryName,
-        /// What changed.
+        /// The changed path.
         path: PathBuf,
     },
     /// The mended item, read back, is not as it should be.

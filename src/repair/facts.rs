@@ -50,7 +50,7 @@ pub(super) struct Facts {
     /// When it is repaired.
     pub now: Instant,
     pub record: SidecarStatus,
-    /// What the inventory of the collection says of it, where its own sidecar is not sealed.
+    /// The inventory's record of it, where its own sidecar is not sealed.
     pub recorded: Option<Recorded>,
     pub inventory: PayloadScan,
     /// What else lies in its directory.
@@ -101,7 +101,7 @@ impl SidecarStatus {
         Ok(if believed { SidecarStatus::Sealed(written) } else { SidecarStatus::Doubtful(written) })
     }
 
-    /// What it says, if it can be read.
+    /// Its contents, if it can be read.
     pub(super) fn written(&self) -> Option<&Written> {
         match self {
             SidecarStatus::Sealed(written) | SidecarStatus::Doubtful(written) => Some(written),

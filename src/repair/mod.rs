@@ -56,7 +56,7 @@ pub struct Repairer<'a> {
     pub donors: &'a [Collection],
     /// How far it may go.
     pub options: Options,
-    /// What the event log says of the items.
+    /// The event log's record of the items.
     pub logged: &'a LoggedItems,
     /// Who calls.
     pub caller: Caller<'a>,

@@ -11,20 +11,20 @@ use crate::item::{Content, PayloadPath, State};
 use crate::layout;
 use crate::sidecar::{NewText, Sidecar};
 
-/// What makes an item whole again.
+/// The steps that make an item whole again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The item.
     pub name: RepositoryName,
-    /// What is wrong with it.
+    /// Its damage.
     pub damage: Damage,
-    /// What becomes of its sidecar.
+    /// The repair of its sidecar.
     pub action: SidecarAction,
     /// One step for each entry of the sidecar that does not stay as it is, in the same order.
     pub steps: Vec<EntryStep>,
-    /// What is taken out of the item and kept in the trash, relative to its directory.
+    /// Paths that are moved from the item to the trash, relative to its directory.
     pub dropped: Vec<PathBuf>,
-    /// What differs, where the sidecar is accepted as it is.
+    /// The differences, where the sidecar is accepted as it is.
     pub accepted: Option<Accepted>,
     /// The collections that steps count.
     pub donors: Vec<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Plan {
     pub(super) text: NewText,
 }
 
-/// What is wrong with an item.
+/// The damage of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// Something in it.
@@ -42,7 +42,7 @@ pub enum Damage {
     Vanished,
 }
 
-/// What becomes of the sidecar. Donors are counted from 0.
+/// The repair of the sidecar. Donors are counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SidecarAction {
     /// It stays as it is.
@@ -57,7 +57,7 @@ pub enum SidecarAction {
     Reseal {
         /// The donor whose sidecar says the same of the payload.
         confirmed_by: Option<usize>,
-        /// What that donor says differently: keys of the sidecar.
+        /// The keys of the sidecar in which that donor differs.
         differs: Vec<&'static str>,
     },
     /// It is built from a donor's.

@@ -39,7 +39,7 @@ struct LocatedItem {
     item: Option<StoredItem>,
     seen: Option<SidecarVersion>,
     record: SidecarStatus,
-    /// What the inventory says, where the sidecar is not sealed.
+    /// The inventory's record, where the sidecar is not sealed.
     recorded: Option<Recorded>,
 }
 

@@ -24,7 +24,7 @@ pub struct Holders<'a> {
     alerts: RefCell<Vec<Alert>>,
 }
 
-/// What is wrong with an item on the way, though there is an answer.
+/// A problem with an item on the way to an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alert {
     /// Several collections say that they hold the Original.
@@ -55,7 +55,7 @@ pub enum Alert {
 /// An item, and the holding that answers for it.
 #[derive(Clone, Debug)]
 pub struct HeldItem {
-    /// What resolving needs to know.
+    /// The part of the sidecar that resolving needs.
     pub record: ItemRecord,
     /// The sidecar.
     pub sidecar: Sidecar,
@@ -84,7 +84,7 @@ impl<'a> Holders<'a> {
         Holders { collections, lookups, alerts: RefCell::default() }
     }
 
-    /// What was wrong with the items that were looked up.
+    /// Problems of the items that were looked up.
     pub fn alerts(&self) -> Vec<Alert> {
         self.alerts.borrow().clone()
     }

@@ -29,7 +29,7 @@ pub struct ItemRecord {
 }
 
 impl ItemRecord {
-    /// What a sidecar says.
+    /// The record of a sidecar.
     pub fn of(sidecar: &Sidecar) -> ItemRecord {
         let language = sidecar.metadata.table().get("language").and_then(toml::Value::as_str);
         let target = sidecar.target.as_ref().and_then(|target| {

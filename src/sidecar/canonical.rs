@@ -169,7 +169,7 @@ fn totals(table: &str) -> Option<Totals> {
     as_written().or_else(|| toml::from_str::<RawPayload>(table).ok()?.check().ok())
 }
 
-/// What an entry says that is as urepo writes it.
+/// The entry in a table that is exactly as urepo writes it.
 fn entry(table: &str) -> Option<Entry> {
     let (path, rest) = pair(table, "path")?;
     let path = payload_path("path", &string(path)?).ok()?;

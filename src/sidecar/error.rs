@@ -16,7 +16,7 @@ pub enum SidecarError {
         line: usize,
         /// The column, in characters.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         message: String,
     },
     /// It was written by a later urepo.
@@ -36,7 +36,7 @@ pub enum SidecarError {
     Value {
         /// The key.
         key: &'static str,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
 }

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::plain::{boolean, instant, is_bare, number, pair, string};
 use super::raw::Raw;
 
-/// What the head `text` says, if every line of it is as urepo writes it.
+/// Reads the head `text`, if every line of it is as urepo writes it.
 pub(super) fn read(text: &str) -> Option<Raw> {
     let (format, rest) = pair(text, "format")?;
     let (state, rest) = pair(rest, "state")?;

@@ -65,7 +65,7 @@ pub const FORMAT: u32 = 1;
 /// The largest sidecar that is read or written: an item of some 500,000 files.
 pub const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// What the sidecar of an item says.
+/// The contents of the sidecar of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sidecar {
     /// The state of the item in this collection.
@@ -102,7 +102,7 @@ pub struct Sidecar {
     pub files: Files,
 }
 
-/// What the seal says about the text before it.
+/// The result of checking the seal against the text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
     /// The text is as urepo wrote it.

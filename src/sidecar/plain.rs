@@ -52,7 +52,7 @@ fn has(text: &str, is_odd: impl Fn(u8) -> bool) -> bool {
     text.bytes().fold(false, |found, byte| found | is_odd(byte))
 }
 
-/// What a string says that stands on one line.
+/// The text of a string that stands on one line.
 pub(super) fn string(quoted: &str) -> Option<Cow<'_, str>> {
     let is_plain = |text: &str| !has(text, |byte| byte.is_ascii_control() && byte != b'\t');
     if let Some(text) = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {

@@ -42,7 +42,7 @@ impl Sidecar {
     }
 }
 
-/// What `text` says of the payload, if all before it is as urepo writes it, and the seal right behind
+/// The payload's part of `text`, if all before it is as urepo writes it, and the seal right behind
 /// it.
 fn payload_text<'a>(text: &'a str, sidecar: &Sidecar) -> Option<&'a str> {
     let rest = text.strip_prefix(&sidecar.head())?;

@@ -47,7 +47,7 @@ pub enum Replaces {
     Tombstone,
 }
 
-/// What a sidecar says, and the ids of the collections that held it: first the one where it is now, then
+/// A sidecar, and the ids of the collections that held it: first the one where it is now, then
 /// those that handed it over to that one, as far as its sidecar does not name them.
 pub(super) type Held<'a> = (&'a Sidecar, &'a [&'a str]);
 

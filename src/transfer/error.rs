@@ -57,7 +57,7 @@ pub enum TransferError {
         /// The root of the collection in which it is damaged.
         collection: PathBuf,
     },
-    /// What was written does not read back.
+    /// The written data does not read back.
     #[error("`{}` does not read back as it was written", path.display())]
     NotProven {
         /// The file.
@@ -119,7 +119,7 @@ pub enum TransferError {
     Journal {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         #[source]
         cause: JournalError,
     },
@@ -160,7 +160,7 @@ pub enum TransferError {
     Disk(#[from] PathError),
 }
 
-/// What is wrong with a record of a hand-over.
+/// A fault in a record of a hand-over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JournalError(pub String);

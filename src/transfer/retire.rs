@@ -156,7 +156,7 @@ impl Shared<'_> {
     }
 }
 
-/// What the inventory says of an item that was moved as it is.
+/// The inventory's entry for an item that was moved as it is.
 fn entered(staged: &Staged) -> (RepositoryName, InventoryChange) {
     let state = match staged.step {
         Step::HandOver(_) => State::Original,

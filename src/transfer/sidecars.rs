@@ -1,4 +1,4 @@
-//! What the sidecars of transferred items say.
+//! The sidecars of transferred items.
 
 use toml::Value;
 
@@ -73,7 +73,7 @@ pub(super) fn received(copy: Sidecar, token: &str, from: &Collection) -> Sidecar
     Sidecar { handover: Some(Handover { token: token.to_owned(), party }), ..copy }
 }
 
-/// What the giver says from the moment of the hand-over: a Copy of what `to` has.
+/// The giver's sidecar from the moment of the hand-over: a Copy of what `to` has.
 pub(super) fn given(original: &Sidecar, token: &str, to: &Collection, now: Instant) -> Sidecar {
     let party = Party::To(to.id().to_owned());
     let handover = Some(Handover { token: token.to_owned(), party });

@@ -205,7 +205,7 @@ impl Roots<'_> {
         found
     }
 
-    /// What is wrong with `holding`, one of `all`.
+    /// The findings on `holding`, one of `all`.
     fn findings(&self, holding: &Holding, all: &[Holding]) -> Vec<Finding> {
         let Ok(own) = &holding.record else { return Vec::new() };
         let other = holding.against.and_then(|at| all.iter().find(|it| it.collection == at));

@@ -1,4 +1,4 @@
-//! What the inventory says beside what is there: items that vanished, and items that nothing recorded.
+//! The inventory compared with the items: items that vanished, and items that nothing recorded.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a reference in BibTeX says of an item, as a description of urepo's.
+//! A reference in BibTeX, turned into the description of an item.
 
 mod reader;
 
@@ -27,7 +27,7 @@ pub(super) struct Description {
 }
 
 impl Description {
-    /// What `library` says of `item`: the entry that names it, or the only one if that names no other.
+    /// The description of `item` by the entry of `library` that names it, or by the only one if that names no other.
     pub(super) fn of(library: &Library, item: &RepositoryName) -> Description {
         let references = &library.references;
         let names_it = |reference: &&Reference| named(reference).as_ref() == Some(item);
@@ -43,7 +43,7 @@ impl Description {
         Description::of_reference(chosen, &library.unread, item)
     }
 
-    /// What the only entry of `library` says of `item`, whatever it is of.
+    /// The description of `item` by the only entry of `library`, even if that names another.
     pub(super) fn of_entry(library: &Library, item: &RepositoryName) -> Description {
         let only = library.references.first();
         only.map(|it| Description::of_reference(it, &[], item)).unwrap_or_default()

@@ -158,7 +158,7 @@ impl Search<'_> {
     }
 }
 
-/// What is wrong with the answer itself.
+/// Reports faults of the answer itself.
 fn judge(known: &Known, found: &Holdings) -> Done {
     let name = &found.name;
     if found.all.is_empty() {

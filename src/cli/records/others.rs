@@ -187,7 +187,7 @@ pub(crate) struct InventoryLine {
     pub(crate) path: PathAt,
 }
 
-/// What an identifier says.
+/// The parts of an identifier.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "identifier")]
 pub(crate) struct Spelled {

@@ -1,4 +1,4 @@
-//! What the inventory says beside what is there, one year of a prefix at a time.
+//! The comparison of the inventory with the items, one year of a prefix at a time.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
@@ -328,7 +328,7 @@ impl Look {
                 Some((_, Known::Left)) | None => {
                     match dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
                         Ok(Some(_)) => unrecorded.push(leaf.as_bytes(), Known::Here(None), 0),
-                        // What another user keeps closed does not hide the losses of a year.
+                        // A directory closed to this user does not hide the losses of a year.
                         Err(error) if error.kind() != ErrorKind::PermissionDenied => {
                             return Err(error);
                         }

@@ -1,4 +1,4 @@
-//! What the inventory says of an item that is not here.
+//! The inventory's entry for an item that is not here.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! What the inventory says of one year of a prefix: a few bytes for each item.
+//! The inventory of one year of a prefix, in a few bytes for each item.
 
 use std::ops::Range;
 use std::path::Path;
@@ -57,7 +57,7 @@ impl YearInventory {
         YearInventory { year: path.to_string_lossy().into_owned(), ..YearInventory::default() }
     }
 
-    /// What the file `name` in `dir` says; nothing where there is none.
+    /// Reads the file `name` in `dir`; empty where there is none.
     pub(super) fn read(dir: &Dir, name: &str) -> Result<YearInventory, PathError> {
         let file = dir.open_file_if_there(name)?;
         file.map_or_else(
@@ -90,7 +90,7 @@ impl YearInventory {
         Some(())
     }
 
-    /// What a line says, if it is one of the file called `file`.
+    /// The entry in a line, if it is one of the file called `file`.
     fn judge<'t>(&mut self, file: &str, text: &'t [u8]) -> Option<(&'t str, Known)> {
         let Fields { what, name, details, .. } = Fields::of(text)?;
         let known = match what {

@@ -1,4 +1,4 @@
-//! What a deposit will do, decided before a byte is copied.
+//! The plan of a deposit, made before a byte is copied.
 
 mod listing;
 
@@ -74,7 +74,7 @@ pub enum PlannedKind {
     },
     /// A link that says so.
     Link {
-        /// What it says.
+        /// The target of the link.
         target: Vec<u8>,
     },
     /// A directory.

@@ -1,4 +1,4 @@
-//! What a sidecar says of an item, in the formats of others.
+//! The description of an item, in the formats of others.
 //!
 //! None of them says all that the sidecar does: the sidecar goes along where everything is wanted. All are
 //! written from the sidecar alone, so the same item gives the same bytes.
@@ -68,7 +68,7 @@ impl MetadataFormat {
         }
     }
 
-    /// What `sidecar` says, in this format.
+    /// Renders the description of `sidecar` in this format.
     pub fn render(self, sidecar: &Sidecar) -> Vec<u8> {
         match self {
             MetadataFormat::DublinCore => dublin_core::render(sidecar),

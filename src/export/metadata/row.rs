@@ -8,7 +8,7 @@ use crate::sidecar::{Conditions, Sidecar};
 /// The column that names the item.
 const IDENTIFIER: &str = "identifier";
 
-/// What a row says of one item.
+/// The cells of one item in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row(pub(super) Vec<(String, Vec<String>)>);
 

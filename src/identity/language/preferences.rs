@@ -22,7 +22,7 @@ const FULL_QUALITY: u16 = 1000;
 pub struct LanguagePreferences {
     /// Preferred first.
     ranges: Vec<Range>,
-    /// What the reader does not accept.
+    /// Languages that the reader does not accept.
     excluded: Vec<Box<str>>,
 }
 

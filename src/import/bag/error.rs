@@ -1,10 +1,10 @@
-//! What is wrong with a bag.
+//! The faults of a bag.
 
 use crate::digest::Algorithm;
 use crate::disk::PathError;
 use crate::sidecar::MetadataError;
 
-/// What is wrong with a bag.
+/// The faults of a bag.
 #[derive(Debug, thiserror::Error)]
 pub enum BagError {
     /// It is not known to be one.

@@ -25,7 +25,7 @@ pub(super) const PAYLOAD: &str = "data";
 pub(super) struct Bag {
     /// What its payload has to be.
     pub checks: Checks,
-    /// What `bag-info.txt` says.
+    /// The description in `bag-info.txt`.
     pub metadata: Metadata,
     /// Bytes and files, where `bag-info.txt` says them.
     oxum: Option<(u64, u64)>,

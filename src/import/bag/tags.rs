@@ -54,14 +54,14 @@ pub(super) fn declaration(dir: &Dir) -> Result<Version, BagError> {
         .ok_or(BagError::Declaration)
 }
 
-/// What `bag-info.txt` says: the description, and bytes and files.
+/// The description in `bag-info.txt`, and the numbers of bytes and files.
 pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError> {
     let (mut metadata, mut oxum) = (Metadata::default(), None);
     if dir.stat(INFO)?.is_none() {
         return Ok((metadata, oxum));
     }
     let mut pairs = pairs(&text_of(dir, INFO)?)?;
-    // What the bags of `urepo export` say twice is taken once, as the term that it is.
+    // A value that the bags of `urepo export` have twice is taken once, as the term that it is.
     pairs.sort_by_key(|(_, label, _)| term_of(label).is_none());
     for (at, label, value) in pairs {
         match label.as_str() {

@@ -10,7 +10,7 @@ use crate::sidecar::{Metadata, Sidecar};
 /// Fields that an export writes and nothing reads: relations that no other program knows.
 const WRITTEN_ONLY: [&str; 2] = ["x.translation", "x.related"];
 
-/// What a reader of BibTeX does not understand.
+/// The key for fields that the reader of BibTeX does not understand.
 const UNREAD: &str = "x.bibtex";
 
 /// The rows of a bibliography.

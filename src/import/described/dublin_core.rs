@@ -153,7 +153,7 @@ fn begin(open: &mut Option<Open>, name: &str, line: usize, depth: usize) -> Resu
             *open = Some(Open { line, depth, values: ForeignValues::new(), element: None });
             Ok(())
         }
-        // What stands around descriptions says nothing of them.
+        // Text around descriptions is not part of them.
         None => Ok(()),
         Some(Open { element: Some((outer, _)), .. }) => {
             Err(format!("`{name}` stands within `{outer}`, which has a text"))

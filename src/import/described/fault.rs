@@ -16,7 +16,7 @@ pub enum DescribedError {
     Syntax {
         /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The fault.
         reason: String,
     },
     /// The document is not UTF-8.

@@ -60,11 +60,11 @@ enum RowItem {
     Identifier(Option<Identifier>),
 }
 
-/// What a row says.
+/// The contents of a row.
 enum Content {
     Columns {
         new: NewValues,
-        /// What is removed if empty cells say so.
+        /// The values to remove where empty cells mean removal.
         emptied: NewValues,
         /// Relations to items by the paths of their sources.
         references: Vec<(RelationKind, String)>,
@@ -132,7 +132,7 @@ fn item(fields: &RowFields) -> Option<RowItem> {
     }
 }
 
-/// What the columns of a row say.
+/// The contents of the columns of a row.
 fn content(fields: RowFields) -> Content {
     let RowFields { texts, related, references, said, .. } = fields;
     let mut new = NewValues { values: texts, relations: Vec::new() };
@@ -169,7 +169,7 @@ impl DescribedRow {
         all
     }
 
-    /// What it says of its item, whose sidecar is given.
+    /// The values for its item, whose sidecar is given.
     fn new_values(
         &self,
         sidecar: &Sidecar,

@@ -26,7 +26,7 @@ impl Kind {
     ];
 }
 
-/// What a line says.
+/// The entry in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub kind: Kind,

@@ -68,7 +68,7 @@ const NOT_A_CHARACTER: [u8; 3] = [0xed, 0xa0, 0x80];
 
 /// Turns the bytes of an encoding into those of UTF-8, piece by piece.
 ///
-/// What is not a character becomes bytes that UTF-8 does not have: the row that has it is refused, not the table.
+/// An invalid sequence becomes bytes that UTF-8 does not have: its row is refused, not the table.
 struct Decoder {
     reader: Box<dyn BufRead + Send>,
     state: encoding_rs::Decoder,

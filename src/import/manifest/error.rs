@@ -1,4 +1,4 @@
-//! What is wrong with a row of a manifest.
+//! The faults of a row of a manifest.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct RowError {
     pub row: Option<u64>,
     /// The column of the value, unless the row as a whole is wrong.
     pub column: Option<ColumnPlace>,
-    /// What is wrong.
+    /// The fault.
     pub fault: RowFault,
 }
 
@@ -86,7 +86,7 @@ impl RowFault {
     }
 }
 
-/// What is wrong with a row.
+/// A fault of a row.
 #[derive(Debug, thiserror::Error)]
 pub enum RowFault {
     /// Bytes that are not text.

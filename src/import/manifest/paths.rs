@@ -73,7 +73,7 @@ fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
     let relative = beneath(path, reading).map_err(PathFault::Row)?;
     let exists = |path: &Path| match reading.root.stat(path) {
         Ok(stamp) => stamp.is_some(),
-        // What is wrong with it is said where it is read.
+        // Reading it reports the error.
         Err(error) => error.kind() != std::io::ErrorKind::NotFound,
     };
     if path.is_ascii() || exists(&relative) {

@@ -50,7 +50,7 @@ pub(crate) const DATES: [&str; 2] = ["date", "issued"];
 pub struct Metadata(Table);
 
 impl Metadata {
-    /// What a sidecar says, unchecked: it is kept as it is.
+    /// The description in a sidecar, unchecked: it is kept as it is.
     pub(super) fn as_found(table: Table) -> Metadata {
         Metadata(table)
     }

@@ -54,7 +54,7 @@ pub enum RelationError {
 pub struct UnclearRelation {
     /// The key, with those of its tables.
     pub key: String,
-    /// What is wrong, as a part of a sentence.
+    /// The fault, as a part of a sentence.
     pub reason: &'static str,
 }
 
@@ -66,7 +66,7 @@ const NOT_A_TABLE: &str = "it is not a table";
 const SEVERAL: &str = "it has several values, and one is expected";
 
 impl Relations {
-    /// What a sidecar says, unchecked: it is kept as it is.
+    /// The relations in a sidecar, unchecked: they are kept as they are.
     pub fn as_found(table: Table) -> Relations {
         Relations(table)
     }

@@ -1,6 +1,6 @@
 //! Phrases that STYLE.md rules out.
 
-use super::{none, package};
+use super::{files, none, package};
 
 /// A phrase, and what to write in its place. The phrase is in lower case; it is found as whole words.
 const RULED_OUT: &[(&str, &str)] = &[
@@ -46,6 +46,36 @@ fn ruled_out(text: &str, is_source: bool) -> Vec<(usize, &'static str, &'static 
     found
 }
 
+/// The lines of a source with a comment that begins as "What the clock says" does, and not with a noun.
+fn free_relatives(text: &str) -> Vec<usize> {
+    let mut is_begun = false;
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let comment = line.trim_start().strip_prefix("//");
+        let comment = comment.map(|it| it.trim_start_matches(['/', '!']).trim_start());
+        let clause = comment.and_then(|it| it.split([',', '.', ':', ';']).next()).unwrap_or("");
+        let words: Vec<_> = clause.split_whitespace().collect();
+        let is_verb = |pair: &[&str]| {
+            matches!(pair, ["is" | "was", "wrong"] | ["would" | "will", "do"])
+                || matches!(pair[1], "says" | "say" | "does")
+        };
+        if !is_begun && words.first() == Some(&"What") && words.windows(2).any(is_verb) {
+            found.push(number + 1);
+        }
+        is_begun = comment.is_some_and(|it| !it.is_empty());
+    }
+    found
+}
+
+#[test]
+fn no_comment_begins_with_what_something_says() {
+    let complaint = |(path, text): (String, String)| {
+        let lines = free_relatives(&text).into_iter();
+        lines.map(|line| format!("{path}:{line}: begins with `What`; write a noun")).collect()
+    };
+    none(&files("src").into_iter().flat_map::<Vec<_>, _>(complaint).collect::<Vec<_>>());
+}
+
 #[test]
 fn no_page_has_a_phrase_that_is_ruled_out() {
     let mut complaints = Vec::new();
@@ -74,4 +104,12 @@ fn phrases_are_found_whole_and_over_lines() {
     let found = |text| ruled_out(text, true).into_iter().map(|(line, phrase, _)| (line, phrase));
     let text = "/// It is made anew, by whom-\n/// ever. It Can\n/// not be told so manyfold.";
     assert_eq!(found(text).collect::<Vec<_>>(), [(1, "anew"), (2, "can not")]);
+}
+
+#[test]
+fn free_relatives_are_found_where_a_comment_begins() {
+    let text = "/// What the clock says.\n///\n// What is wrong, and where.\nx\n//! What it does\n";
+    assert_eq!(free_relatives(text), [1, 3, 5]);
+    let text = "/// The text, or\n/// what it says.\n/// What becomes of it: it says so.\n// What: it says";
+    assert!(free_relatives(text).is_empty());
 }

@@ -160,7 +160,7 @@ impl<'a> Reporter<'a> {
                 if failure.exit != Exit::Interrupted && self.report.should_print(&failure) {
                     let reason = failure.in_one_line();
                     let line = row.map(|row| format!("line {}: ", row.line)).unwrap_or_default();
-                    // What is wrong with a row says its line itself.
+                    // The fault of a row names its line itself.
                     let text = if is_row {
                         reason
                     } else {

@@ -194,7 +194,7 @@ impl<'a> AmendTeller<'a> {
         name: Option<&RepositoryName>,
         error: DescribedError,
     ) -> ControlFlow<()> {
-        // What is wrong with a row of a table says its line itself.
+        // The fault of a row of a table names its line itself.
         let is_placed = matches!(error, DescribedError::Table(_) | DescribedError::Syntax { .. });
         let mut failure = match error {
             DescribedError::Correction(error) => match *error {

@@ -40,7 +40,7 @@ pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
     tell_all(context, collection, &collection.inventory_corrections()?)
 }
 
-/// What a run says at its end.
+/// The last line of a run.
 pub(super) fn closing(corrected: &Corrected) -> String {
     let count = |count: usize, what| human::count(count as u64, what);
     let items = format!("corrected the inventory for {}", count(corrected.added.len(), "item"));

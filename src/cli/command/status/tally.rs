@@ -135,7 +135,7 @@ fn rank(concern: &Concern) -> Option<usize> {
 /// The place of what excludes each other.
 const CONFLICT: usize = 0;
 
-/// What the inventory of a collection says otherwise than what is there.
+/// A difference between the inventory of a collection and its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contradiction {
     /// An Original or a tombstone that left for another collection is here.

@@ -41,7 +41,7 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
     }
 }
 
-/// What is there of an item is not what the inventory of a collection says.
+/// The line for an item that differs from the inventory of a collection.
 pub(super) fn contradiction_line(
     known: &Known,
     at: usize,

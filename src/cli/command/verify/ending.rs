@@ -190,7 +190,7 @@ impl<'a> Ending<'a> {
         text
     }
 
-    /// What the next run will do, if this one had a time limit.
+    /// The note on where the next run continues, if this one had a time limit.
     fn next_run_note(&self, root: usize, summary: &Summary) -> Option<String> {
         let root = &self.roots[root];
         let text = match summary.round? {
