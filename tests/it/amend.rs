@@ -11,18 +11,16 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use urepo::agent::Caller;
 use urepo::amend::{AmendError, Amender, Amendment, Description, Plan};
 use urepo::collection::{Collection, Event};
 use urepo::disk::Watcher;
 use urepo::identity::Instant;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::progress::NoProgress;
 use urepo::sidecar::{Handover, Party, Seal, Sidecar};
 
 use crate::support::{
-    PATIENCE, TestClock, World, agent, change_item, copy_item, deposit, make_collection, options,
+    TestClock, World, agent, caller, change_item, copy_item, deposit, make_collection, options,
     request, send_away, waiter, whole_items,
 };
 
@@ -98,13 +96,7 @@ fn amend(collection: &Collection, now: &str, amendment: Amendment<'_>) -> Result
     let (agent, clock) = (agent(), TestClock::at(now));
     let writer = collection.writer(&agent, &waiter(&clock))?;
     let interrupt = Interrupt::default();
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     Amender { collection, writer: Some(&writer), caller }.amend(amendment)
 }
 
@@ -257,13 +249,7 @@ fn a_dry_run_changes_nothing() {
     let before = crate::support::tree(&archive.world.path("archive"));
     let (agent, clock, interrupt) =
         (agent(), TestClock::at("2026-12-01T00:00:00Z"), Interrupt::default());
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     let collection = archive.open();
     let amender = Amender { collection: &collection, writer: None, caller };
     let name = archive.name.parse().unwrap();

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use snapbox::str;
-use urepo::agent::Caller;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::export::{
@@ -17,11 +16,10 @@ use urepo::export::{
 };
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, between_users, deposit,
+    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, between_users, caller, deposit,
     first_user, options, request, tree,
 };
 
@@ -75,13 +73,7 @@ fn export(
             metadata: vec![MetadataFormat::DublinCore],
             ..Options::default()
         },
-        caller: Caller {
-            agent: &agent,
-            clock: &clock,
-            wait: std::time::Duration::ZERO,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        },
+        caller: caller(&agent, &clock, &interrupt),
     };
     let mut outcomes = Vec::new();
     let destination = Destination { path, format, watcher };
@@ -255,13 +247,7 @@ fn an_interrupted_run_leaves_nothing_and_a_stream_that_says_so() {
         let exporter = Exporter {
             collection: &collection,
             options: Options::default(),
-            caller: Caller {
-                agent: &agent,
-                clock: &clock,
-                wait: std::time::Duration::ZERO,
-                progress: &NoProgress,
-                interrupt: &interrupt,
-            },
+            caller: caller(&agent, &clock, &interrupt),
         };
         act(
             &exporter,

@@ -12,7 +12,6 @@ mod what_is_not_in_order;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::agent::Caller;
 use urepo::collection::{Collection, CollectionError, Held, recover};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::{OriginalError, Peers};
@@ -28,7 +27,7 @@ use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
 
 use crate::support::{
-    PATIENCE, ReadOnly, TestClock, agent, copy_tree, deposit, make_collection, options, request,
+    ReadOnly, TestClock, agent, caller, copy_tree, deposit, make_collection, options, request,
     scratch, tree, waiter,
 };
 
@@ -135,13 +134,7 @@ fn remover<T>(
     let remover = Remover {
         collection,
         writer: collection.writer(&agent, &waiter(clock))?,
-        caller: Caller {
-            agent: &agent,
-            clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        },
+        caller: caller(&agent, clock, &interrupt),
     };
     let outcome = act(&remover)?;
     remover.writer.finish()?;

@@ -11,7 +11,6 @@ mod vanished;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use urepo::agent::Caller;
 use urepo::collection::Collection;
 use urepo::digest::Digest;
 use urepo::disk::Watcher;
@@ -24,7 +23,7 @@ use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, append, copy_tree, deposit, inventory_file, inventory_line,
+    TestClock, agent, append, caller, copy_tree, deposit, inventory_file, inventory_line,
     make_collection, options, request, scratch, waiter,
 };
 
@@ -153,13 +152,7 @@ impl Pair {
             donors: &donors,
             options,
             logged: &LoggedItems::default(),
-            caller: Caller {
-                agent: &agent(),
-                clock: &TestClock::at("2026-11-22T00:00:00Z"),
-                wait: PATIENCE,
-                progress: &NoProgress,
-                interrupt: &Interrupt::default(),
-            },
+            caller: caller(&agent(), &TestClock::at("2026-11-22T00:00:00Z"), &Interrupt::default()),
         })
     }
 

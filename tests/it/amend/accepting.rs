@@ -140,13 +140,7 @@ fn the_log_is_read_once_for_all_items() {
     let name = archive.name.parse().unwrap();
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let interrupt = Interrupt::default();
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     let options = Options { unsealed: Unsealed::Seal, ..Options::default() };
     let logged = LoggedItems::of([&name]);
     let repairer =

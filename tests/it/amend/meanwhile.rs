@@ -8,7 +8,7 @@ use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
 
 use super::*;
-use crate::support::Trace;
+use crate::support::{Trace, caller};
 
 /// Changes the creator of the item when its lock is asked for, after the change of the title was planned.
 struct Rival {
@@ -64,13 +64,7 @@ fn run(collection: &Collection, amendments: Vec<Amendment<'_>>) {
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let writer = collection.writer(&agent, &waiter(&clock)).unwrap();
     let interrupt = Interrupt::default();
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     let amender = Amender { collection, writer: Some(&writer), caller };
     let flow = amender.amend_all(amendments, &mut |_, result| {
         assert_eq!(result.unwrap().changes.len(), 1);

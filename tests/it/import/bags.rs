@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use urepo::agent::Caller;
 use urepo::export::{self, Destination, Exporter};
 use urepo::identity::RepositoryName;
 
 use super::*;
-use crate::support::{make_collection, scratch};
+use crate::support::{caller, make_collection, scratch};
 
 /// A bag of two files, as `bagit.py` writes one.
 fn make_bag(bag: &Path) {
@@ -140,16 +139,11 @@ fn import_bag(collection: &Collection, bag: &Path) -> Sidecar {
 /// Exports an item as a bag into `to`, and gives its place.
 fn export_bag(collection: &Collection, name: &RepositoryName, to: &Path) -> PathBuf {
     let (clock, agent) = (TestClock::at("2026-11-22T00:00:00Z"), agent());
+    let interrupt = Interrupt::default();
     let exporter = Exporter {
         collection,
         options: export::Options::default(),
-        caller: Caller {
-            agent: &agent,
-            clock: &clock,
-            wait: std::time::Duration::ZERO,
-            progress: &NoProgress,
-            interrupt: &Interrupt::default(),
-        },
+        caller: caller(&agent, &clock, &interrupt),
     };
     let watcher = Watcher::default();
     let destination = Destination { path: to, format: export::Format::Bag, watcher: &watcher };

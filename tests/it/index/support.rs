@@ -5,17 +5,15 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use urepo::agent::Caller;
 use urepo::catalog::{Catalog, CatalogError, Hit, RefreshContext, RefreshDepth, RefreshReport};
 use urepo::collection::{Collection, Names};
 use urepo::disk::Watcher;
 use urepo::index::{Count, Counts, Query};
 use urepo::interrupt::Interrupt;
 use urepo::item::{Content, State};
-use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 
-use crate::support::{PATIENCE, TestClock, agent};
+use crate::support::{TestClock, agent, caller};
 
 /// A clock for which everything that there is has been as it is for long: what is listed is trusted
 /// from then on.
@@ -32,16 +30,7 @@ pub(crate) fn try_catalog<T>(
     act: impl FnOnce(&mut Catalog<'_>) -> T,
 ) -> Result<T, CatalogError> {
     let (agent, clock, interrupt) = (agent(), TestClock::at(LATER), Interrupt::default());
-    let context = RefreshContext {
-        jobs: 1,
-        caller: Caller {
-            agent: &agent,
-            clock: &clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        },
-    };
+    let context = RefreshContext { jobs: 1, caller: caller(&agent, &clock, &interrupt) };
     Ok(act(&mut Catalog::open(collection, depth, &context)?))
 }
 

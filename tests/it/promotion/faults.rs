@@ -5,20 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use urepo::agent::Caller;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::{OriginalError, UnseenRule};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::progress::NoProgress;
 use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
-    Faults, LockedAt, Mode, PATIENCE, ReadOnly, System, TestClock, Trace, World, agent,
-    between_users, copy_item, deposit, first_user, make_collection, options, recovered_whole,
-    request,
+    Faults, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent, between_users,
+    caller, copy_item, deposit, first_user, make_collection, options, recovered_whole, request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -76,13 +73,7 @@ impl Mirrors {
         act(&Registrar {
             collection,
             writer: Some(&writer),
-            caller: Caller {
-                agent: &agent,
-                clock: &clock,
-                wait: PATIENCE,
-                progress: &NoProgress,
-                interrupt: &Interrupt::default(),
-            },
+            caller: caller(&agent, &clock, &Interrupt::default()),
         })
     }
 
@@ -240,13 +231,7 @@ fn what_was_discarded_is_logged_though_others_fail() {
     let registrar = Registrar {
         collection: &archive,
         writer: Some(&writer),
-        caller: Caller {
-            agent: &agent,
-            clock: &clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        },
+        caller: caller(&agent, &clock, &interrupt),
     };
     let names: Vec<RepositoryName> = names.iter().map(|name| name.parse().unwrap()).collect();
     let mut done = Vec::new();
@@ -282,16 +267,11 @@ fn many_items_take_few_syncs() {
         Collection::open(&world.path("a"), &Watcher::new(Arc::clone(&trace) as _)).unwrap();
     let agent = agent();
     let writer = collection.writer(&agent, &crate::support::waiter(&clock)).unwrap();
+    let interrupt = Interrupt::default();
     let registrar = Registrar {
         collection: &collection,
         writer: Some(&writer),
-        caller: Caller {
-            agent: &agent,
-            clock: &clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &Interrupt::default(),
-        },
+        caller: caller(&agent, &clock, &interrupt),
     };
     let lost = [archive.id().to_owned()];
     let loss =

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use urepo::agent::Caller;
 use urepo::amend::Amender;
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::progress::NoProgress;
 use urepo::relation::{RelationAction, RelationRequest, plan};
 use urepo::sidecar::{Relation, RelationKind};
 
 use crate::support::{
-    Faults, Mode, PATIENCE, System, TestClock, World, agent, between_users, deposit, first_user,
+    Faults, Mode, System, TestClock, World, agent, between_users, caller, deposit, first_user,
     make_collection, options, recovered_whole, request, waiter, whole_items,
 };
 
@@ -28,13 +26,7 @@ fn link(root: &std::path::Path, names: &[RepositoryName], watcher: &Watcher) -> 
     };
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let interrupt = Interrupt::default();
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     let plan = plan(&collections, 0, &names[0], &request).ok()?;
     plan.check(&collections, caller).ok()?;
     let writer = collections[0].writer(&agent, &waiter(&clock)).ok()?;

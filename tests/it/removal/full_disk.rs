@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use snapbox::str;
-use urepo::agent::Caller;
 use urepo::collection::{Departure, InventoryChange, Unlogged, lock_items};
 use urepo::disk::{Operation, Watch};
 
@@ -201,17 +200,8 @@ fn delete_while(full: &Arc<Full>, world: &World, collection: &str) -> bool {
     let collection = Collection::open(&world.root(collection), &watcher).unwrap();
     let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
     let writer = collection.writer_to_delete(&agent, &waiter(&clock)).unwrap();
-    let remover = Remover {
-        collection: &collection,
-        writer,
-        caller: Caller {
-            agent: &agent,
-            clock: &clock,
-            wait: PATIENCE,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        },
-    };
+    let remover =
+        Remover { collection: &collection, writer, caller: caller(&agent, &clock, &interrupt) };
     let order = forced();
     let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
     deletion.delete(&world.name).unwrap();

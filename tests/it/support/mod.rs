@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use urepo::agent::Agent;
+use urepo::agent::{Agent, Caller};
 use urepo::clock::{Clock, SystemClock};
 use urepo::collection::{
     self, Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Register,
@@ -96,6 +96,15 @@ pub(crate) fn agent() -> Agent {
 
 /// As long as it takes, in a world where pauses take no time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// A caller without a display, with [`PATIENCE`].
+pub(crate) fn caller<'a>(
+    agent: &'a Agent,
+    clock: &'a dyn Clock,
+    interrupt: &'a Interrupt,
+) -> Caller<'a> {
+    Caller { agent, clock, wait: PATIENCE, progress: &NoProgress, interrupt }
+}
 
 /// Waits by `clock`, for as long as it takes.
 pub(crate) fn waiter(clock: &dyn Clock) -> Waiter<'_> {

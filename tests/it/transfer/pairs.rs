@@ -7,13 +7,12 @@ use urepo::agent::Caller;
 use urepo::collection::{Collection, recover};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::progress::NoProgress;
 use urepo::removal::{DamageRule, LastRule, Order, Remover};
 use urepo::transfer::{PeerLookup, Rules, Verb, finish_pending};
 use urepo::verify::Depth;
 
 use super::support::{Pair, State, findings, records};
-use crate::support::{Faults, Mode, agent, staged, waiter};
+use crate::support::{Faults, Mode, agent, caller, staged, waiter};
 
 /// What is done after the hand-over to the destination was cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +32,7 @@ fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
     let remover = Remover {
         collection,
         writer: collection.writer(&agent, &waiter(&pair.clock)).unwrap(),
-        caller: Caller {
-            agent: &agent,
-            clock: &pair.clock,
-            wait: Duration::ZERO,
-            progress: &NoProgress,
-            interrupt: &interrupt,
-        },
+        caller: Caller { wait: Duration::ZERO, ..caller(&agent, &pair.clock, &interrupt) },
     };
     let order = Order {
         by: "somebody".to_owned(),

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use urepo::agent::Caller;
 use urepo::collection::{Collection, Names, Subsystem};
 use urepo::disk::{Watch, Watcher};
 use urepo::holdings::Peers;
@@ -21,8 +20,8 @@ use urepo::transfer::{
 use urepo::verify::{self, Report, Scope};
 
 use crate::support::{
-    PATIENCE, TestClock, agent, copy_tree, deposit, init, make_collection, options, request,
-    scratch, waiter,
+    TestClock, agent, caller, copy_tree, deposit, init, make_collection, options, request, scratch,
+    waiter,
 };
 
 /// Two collections, on one file system or on two.
@@ -276,13 +275,7 @@ impl Pair {
             },
             peers,
             ahead: ProgressTotals::Unknown,
-            caller: Caller {
-                agent: &agent,
-                clock: &self.clock,
-                wait: PATIENCE,
-                progress: &NoProgress,
-                interrupt: &interrupt,
-            },
+            caller: caller(&agent, &self.clock, &interrupt),
         };
         Ok(transfer.run(feed, |outcomes| {
             outcomes.into_iter().for_each(&mut *each);

@@ -9,20 +9,14 @@ use urepo::import::TableOptions;
 use urepo::import::described::{DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows};
 
 use super::*;
-use crate::support::{Faults, Mode, System, recovered_whole};
+use crate::support::{Faults, Mode, System, caller, recovered_whole};
 
 /// Imports `table`; whether every row was carried out.
 fn import(collection: &Collection, table: &str) -> bool {
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let Ok(writer) = collection.writer(&agent, &waiter(&clock)) else { return false };
     let interrupt = Interrupt::default();
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
     let amender = Amender { collection, writer: Some(&writer), caller };
     let import =

@@ -17,13 +17,7 @@ use super::*;
 fn differences(collection: &Collection, document: Vec<u8>, kind: &DocumentKind) -> Vec<String> {
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let interrupt = Interrupt::default();
-    let caller = Caller {
-        agent: &agent,
-        clock: &clock,
-        wait: PATIENCE,
-        progress: &NoProgress,
-        interrupt: &interrupt,
-    };
+    let caller = caller(&agent, &clock, &interrupt);
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
     let amender = Amender { collection, writer: None, caller };
     let import =
