@@ -18,8 +18,9 @@ use super::{Done, human};
 /// The hint of a run that continues when it is repeated.
 pub(crate) const REPEAT: Option<&str> = Some("repeat the command to continue where it stopped");
 
-/// How many failures with one cause, such as a full disk, are printed before the rest is only counted.
-const REPEATED_PRINTED: u64 = 5;
+/// How many failures with one cause, such as a full disk, or warnings of one kind are printed before the rest
+/// is only counted.
+pub(crate) const REPEATED_PRINTED: u64 = 5;
 
 /// A run over items.
 pub(crate) struct Report<'a> {

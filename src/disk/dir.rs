@@ -14,7 +14,7 @@ use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::StoredFile;
 use super::sharing::Sharing;
-use super::stat::{Blocks, FileStat, set_attributes, set_attributes_at, timestamps};
+use super::stat::{Blocks, FileStat, UNCHANGED, set_attributes, set_attributes_at, timestamps};
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
 
@@ -134,6 +134,7 @@ impl Dir {
         let fd = self
             .create_raw(relative, 0o666)
             .and_then(|fd| self.share_file(fd, relative))
+            .map_err(|error| self.name_error(relative, error))
             .on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
@@ -146,7 +147,10 @@ impl Dir {
         mode: u32,
     ) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
-        let fd = self.create_raw(relative, mode).on("create", self.at(relative))?;
+        let fd = self
+            .create_raw(relative, mode)
+            .map_err(|error| self.name_error(relative, error))
+            .on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
 
@@ -161,6 +165,7 @@ impl Dir {
         let relative = relative.as_ref();
         self.make_dir_raw(relative, 0o777)
             .and_then(|()| self.share_dir(relative))
+            .map_err(|error| self.name_error(relative, error))
             .on("make the directory", self.at(relative))
     }
 
@@ -209,6 +214,7 @@ impl Dir {
         let made = self.on_name(Operation::MakeLink, relative, |above, name| {
             rustix::fs::symlinkat(target, above, name)
         });
+        let made = made.map_err(|error| self.link_error(self.name_error(relative, error)));
         made.on("make the link", self.at(relative))
     }
 
@@ -268,7 +274,7 @@ impl Dir {
 
     /// Sets the modification time of the link at `relative`.
     pub fn set_link_time(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
-        let times = timestamps(stamp);
+        let times = timestamps(stamp, UNCHANGED);
         let set = self.on_name(Operation::SetAttributes, relative, |above, name| {
             rustix::fs::utimensat(above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
         });

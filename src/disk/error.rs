@@ -44,6 +44,11 @@ impl PathError {
         matches!(self.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
     }
 
+    /// Whether the file system cannot hold a name or a link.
+    pub fn is_unholdable(&self) -> bool {
+        self.kind() == io::ErrorKind::InvalidFilename && self.source.raw_os_error().is_none()
+    }
+
     /// Whether the operation needs a file that is open for writing.
     pub(crate) fn is_for_writers(&self) -> bool {
         self.is(rustix::io::Errno::BADF)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::retry_on_intr;
 
-use super::{Dir, FileStat, IoContext, PathError};
+use super::{Dir, IoContext, PathError};
 
 /// Room left on a file system for an ordinary user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,17 +55,6 @@ impl Dir {
         Ok(Some(stat.f_fsid))
     }
 
-    /// Whether `found`, the stamp of something in this directory, has the mode bits that it was given: not
-    /// on file systems without mode bits, where the mount gives the same ones to all.
-    pub fn keeps_mode(&self, found: &FileStat) -> Result<bool, PathError> {
-        let file_system = self.file_system()?;
-        if WITHOUT_MODES.contains(&file_system) {
-            return Ok(false);
-        }
-        // Some of these keep mode bits. Those that do not give the directory the same ones, too.
-        Ok(!OFTEN_WITHOUT_MODES.contains(&file_system) || found.mode != self.own_stat()?.mode)
-    }
-
     /// The magic number of this directory's file system, as statfs(2) has it.
     pub(super) fn file_system(&self) -> Result<i128, PathError> {
         if let Some(said) = self.watcher().file_system() {
@@ -98,12 +87,6 @@ fn network_file_system_of(magic: i128) -> Option<&'static str> {
         _ => return None,
     })
 }
-
-/// File systems without mode bits: FAT, exFAT, NTFS (both drivers of the kernel).
-const WITHOUT_MODES: [i128; 4] = [0x4d44, 0x2011_bab0, 0x5346_544e, 0x7366_746e];
-
-/// File systems that keep mode bits or not, depending on what is behind them: FUSE, SMB.
-const OFTEN_WITHOUT_MODES: [i128; 4] = [0x6573_5546, 0xff53_4d42, 0xfe53_4d42, 0x517b];
 
 /// Bytes of a file or of everything below a directory, links not followed.
 pub fn size_of_tree(path: &Path) -> Result<u64, PathError> {

@@ -101,11 +101,12 @@ impl Blocks {
 }
 
 pub(super) fn set_attributes(fd: impl AsFd, stamp: &FileStat) -> io::Result<()> {
+    let found = rustix::fs::fstat(&fd)?;
     // Asking is cheaper than changing: most files already have the right mode.
-    if FileStat::of(&rustix::fs::fstat(&fd)?).mode != stamp.permission_bits() {
+    if FileStat::of(&found).mode != stamp.permission_bits() {
         rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.permission_bits()))?;
     }
-    Ok(rustix::fs::futimens(&fd, &timestamps(stamp))?)
+    Ok(rustix::fs::futimens(&fd, &timestamps(stamp, access_time(&found)))?)
 }
 
 /// Sets mode bits and modification time of the directory `name` in `above`.
@@ -125,15 +126,26 @@ pub(super) fn set_attributes_at(
         let dir = open_beneath(&above, name, flags, Mode::empty(), watcher)?;
         rustix::fs::fchmod(dir, Mode::from_raw_mode(stamp.permission_bits()))?;
     }
-    utimensat(&above, name, &timestamps(stamp), AtFlags::SYMLINK_NOFOLLOW)
+    let times = timestamps(stamp, access_time(&found));
+    utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// The times to give a copy: its own access time stays, the modification time is the source's.
-pub(super) fn timestamps(stamp: &FileStat) -> Timestamps {
+/// The access time of what was found. Some FUSE servers (`exfat-fuse`) ignore a modification time that comes
+/// without one.
+#[expect(clippy::unnecessary_cast, reason = "the types of these fields differ by platform")]
+fn access_time(found: &Stat) -> Timespec {
+    Timespec { tv_sec: found.st_atime as i64, tv_nsec: found.st_atime_nsec.try_into().unwrap_or(0) }
+}
+
+/// The access time that stays.
+pub(super) const UNCHANGED: Timespec = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
+
+/// The times to give a copy: the modification time is the source's.
+pub(super) fn timestamps(stamp: &FileStat, last_access: Timespec) -> Timestamps {
     let nanoseconds = stamp.modified.nanoseconds();
     let seconds = nanoseconds.div_euclid(SECOND);
     Timestamps {
-        last_access: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
+        last_access,
         last_modification: Timespec {
             tv_sec: i64::try_from(seconds).unwrap_or(0),
             tv_nsec: nanoseconds.rem_euclid(SECOND).try_into().unwrap_or(0),

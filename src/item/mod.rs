@@ -61,6 +61,18 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// Modification time and permission bits; a link has none.
+    pub fn attributes(&self) -> Option<(Instant, u32)> {
+        match *self {
+            Content::File { modified, mode, .. } | Content::EmptyDirectory { modified, mode } => {
+                Some((modified, mode))
+            }
+            Content::Link { .. } => None,
+        }
+    }
+}
+
 /// Counts over a payload: the sidecar's `[payload]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {

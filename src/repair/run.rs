@@ -229,7 +229,9 @@ impl Repairer<'_> {
             let records = donors.iter().filter_map(|donor| donor.record.as_ref());
             records.for_each(|record| known.add(&record.sidecar.files));
         }
-        Ok(PayloadScan::take(&doc, &known, self.caller.progress, self.caller.interrupt)?)
+        let sidecar = item.dir().stat(layout::SIDECAR)?;
+        let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
+        Ok(PayloadScan::take(&doc, &known, sidecar, progress, interrupt)?)
     }
 
     /// Whether verification finds nothing wrong either; every byte was read just now.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::disk::copy::{CopyError, Measured, digest_up_to};
-use crate::disk::{Dir, DirEntry, Kind, PathError};
+use crate::disk::{Dir, DirEntry, Fidelity, FileStat, Kind, PathError, ShownModes};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
@@ -36,22 +36,34 @@ pub(super) struct PayloadScan {
     found: BTreeMap<PayloadPath, FoundEntry>,
     /// What no sidecar knows, relative to `doc/`.
     pub unknown: Vec<PathBuf>,
+    /// The modes of the item's files and directories.
+    shown: ShownModes,
+    /// What the file system keeps of times and modes.
+    fidelity: Option<Fidelity>,
 }
 
 #[derive(Debug)]
 enum FoundEntry {
     /// What every sidecar that knows the path has there.
     AsKnown,
-    Content(Box<Content>),
+    Content(Box<FoundContent>),
     /// A file whose bytes cannot be had, or are more than they should be.
     Unread,
     /// Something that no payload has.
     Special,
 }
 
+/// A file, link or directory, as it was read.
+#[derive(Debug)]
+struct FoundContent {
+    content: Content,
+    /// Of a file or directory.
+    stamp: Option<FileStat>,
+}
+
 impl FoundEntry {
-    fn content(content: Content) -> FoundEntry {
-        FoundEntry::Content(Box::new(content))
+    fn content(content: Content, stamp: Option<FileStat>) -> FoundEntry {
+        FoundEntry::Content(Box::new(FoundContent { content, stamp }))
     }
 }
 
@@ -102,16 +114,18 @@ impl PayloadScan {
         PayloadScan { exists: true, ..PayloadScan::default() }
     }
 
-    /// Looks below `doc` and reads what is `known`.
+    /// Looks below `doc` and reads what is `known`. `sidecar` is the stamp of the item's sidecar.
     ///
     /// A file that cannot be listed or read counts as damaged, never as good.
     pub(super) fn take(
         doc: &Dir,
         known: &KnownPaths<'_>,
+        sidecar: Option<FileStat>,
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<PayloadScan, CopyError> {
         let mut inventory = PayloadScan { exists: true, ..PayloadScan::default() };
+        inventory.shown.extend(sidecar.into_iter().chain([doc.own_stat()?]));
         let mut pending = vec![Vec::new()];
         while let Some(path) = pending.pop() {
             let Some(dir) = had(doc.open_dir(OsStr::from_bytes(&path)))? else { continue };
@@ -135,6 +149,7 @@ impl PayloadScan {
             }
         }
         inventory.unknown.sort();
+        inventory.fidelity = Some(doc.fidelity(inventory.shown)?);
         Ok(inventory)
     }
 
@@ -148,8 +163,12 @@ impl PayloadScan {
         let size = known.map_or(0, KnownEntry::bytes);
         let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
         let found = match measure(dir, entry, size, progress, interrupt) {
-            Ok(FoundEntry::Content(found)) if matches!(known, Some(KnownEntry::Same(known)) if *known == *found) => {
-                FoundEntry::AsKnown
+            Ok(FoundEntry::Content(found)) => {
+                self.shown.extend(found.stamp);
+                match known {
+                    Some(KnownEntry::Same(known)) if *known == found.content => FoundEntry::AsKnown,
+                    _ => FoundEntry::Content(found),
+                }
             }
             Ok(found) => found,
             Err(CopyError::Disk(error)) if is_of_the_item(&error) => FoundEntry::Unread,
@@ -161,28 +180,38 @@ impl PayloadScan {
 
     /// How what is there compares with `entry`, which a known sidecar has.
     pub(super) fn status(&self, entry: &Entry) -> EntryStatus {
-        let content = match self.found.get(&entry.path) {
+        let FoundContent { content, stamp } = match self.found.get(&entry.path) {
             None | Some(FoundEntry::Special) => return EntryStatus::Missing,
             Some(FoundEntry::Unread) => return EntryStatus::Damaged,
             Some(FoundEntry::AsKnown) => return EntryStatus::Good,
-            Some(FoundEntry::Content(content)) => content,
+            Some(FoundEntry::Content(found)) => &**found,
         };
-        match (&**content, &entry.content) {
+        match (content, &entry.content) {
             (found, wanted) if found == wanted => EntryStatus::Good,
             (
                 Content::File { bytes, digest, .. },
                 Content::File { bytes: wanted_bytes, digest: wanted, .. },
-            ) => {
-                if (bytes, digest) == (wanted_bytes, wanted) {
-                    EntryStatus::Attributes
+            ) if (bytes, digest) != (wanted_bytes, wanted) => EntryStatus::Damaged,
+            (Content::File { .. }, Content::File { .. })
+            | (Content::EmptyDirectory { .. }, Content::EmptyDirectory { .. }) => {
+                if self.has_attributes(stamp.as_ref(), &entry.content) {
+                    EntryStatus::Good
                 } else {
-                    EntryStatus::Damaged
+                    EntryStatus::Attributes
                 }
             }
-            (Content::EmptyDirectory { .. }, Content::EmptyDirectory { .. }) => {
-                EntryStatus::Attributes
-            }
             _ => EntryStatus::Missing,
+        }
+    }
+
+    /// Whether what was found with `stamp` has the time and mode of `wanted`, as far as the file system keeps
+    /// them.
+    fn has_attributes(&self, stamp: Option<&FileStat>, wanted: &Content) -> bool {
+        match (&self.fidelity, stamp, wanted.attributes()) {
+            (Some(fidelity), Some(stamp), Some((modified, mode))) => {
+                fidelity.has_time(stamp, modified) && fidelity.has_mode(stamp, mode)
+            }
+            _ => false,
         }
     }
 
@@ -236,14 +265,14 @@ fn measure(
     Ok(match entry.kind {
         Kind::Special(_) => FoundEntry::Special,
         Kind::Link => {
-            FoundEntry::content(Content::Link { target: dir.read_link(name)?.into_vec() })
+            FoundEntry::content(Content::Link { target: dir.read_link(name)?.into_vec() }, None)
         }
         Kind::Directory => match dir.stat(name)? {
             None => FoundEntry::Special,
-            Some(stamp) => FoundEntry::content(Content::EmptyDirectory {
-                modified: stamp.modified,
-                mode: stamp.mode,
-            }),
+            Some(stamp) => {
+                let (modified, mode) = (stamp.modified, stamp.mode);
+                FoundEntry::content(Content::EmptyDirectory { modified, mode }, Some(stamp))
+            }
         },
         Kind::File => {
             let mut file = dir.open_file(name)?;
@@ -256,7 +285,7 @@ fn measure(
             }
             let Measured { bytes, digest } = digest_up_to(&mut file, size, progress, interrupt)?;
             let (modified, mode) = (stamp.modified, stamp.mode);
-            FoundEntry::content(Content::File { bytes, digest, modified, mode })
+            FoundEntry::content(Content::File { bytes, digest, modified, mode }, Some(stamp))
         }
     })
 }

@@ -107,7 +107,8 @@ pub(super) fn describe(kind: Kind) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     kept: Vec<Finding>,
-    counts: [u64; 3],
+    /// How many of each code, kept or not. Most items have none.
+    counts: Vec<(Code, u64)>,
     /// The first of those found for want of descriptors or memory.
     shortage: Option<Box<Shortage>>,
 }
@@ -118,29 +119,40 @@ impl Findings {
         if self.shortage.is_none() {
             self.shortage.clone_from(&finding.shortage);
         }
-        let count = &mut self.counts[finding.severity() as usize];
-        *count += 1;
-        if *count <= KEPT {
+        self.add(finding.code, 1);
+        if self.count(finding.severity()) <= KEPT {
             self.kept.push(finding);
+        }
+    }
+
+    fn add(&mut self, code: Code, number: u64) {
+        match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
+            Some((_, count)) => *count += number,
+            None => self.counts.push((code, number)),
         }
     }
 
     /// Adds all of `other`.
     pub(super) fn append(&mut self, other: Findings) {
-        let before = self.counts;
         self.shortage = self.shortage.take().or(other.shortage);
+        let mut counts =
+            [Severity::Notice, Severity::Warning, Severity::Damage].map(|it| self.count(it));
         for finding in other.kept {
-            self.push(finding);
+            let count = &mut counts[finding.severity() as usize];
+            *count += 1;
+            if *count <= KEPT {
+                self.kept.push(finding);
+            }
         }
-        // Those that were only counted still are.
-        for ((count, before), others) in self.counts.iter_mut().zip(before).zip(other.counts) {
-            *count = before + others;
+        for (code, number) in other.counts {
+            self.add(code, number);
         }
     }
 
     /// Sorts by place and code: the order of a directory is not the same twice.
     pub(super) fn sort(&mut self) {
         self.kept.sort_by(|a, b| (&a.place, a.code).cmp(&(&b.place, b.code)));
+        self.counts.sort();
     }
 
     /// The findings that were kept, sorted by place.
@@ -150,12 +162,18 @@ impl Findings {
 
     /// How many there were of `severity`, kept or not.
     pub fn count(&self, severity: Severity) -> u64 {
-        self.counts[severity as usize]
+        let counts = self.counts.iter().filter(|(code, _)| code.severity() == severity);
+        counts.map(|(_, count)| count).sum()
+    }
+
+    /// How many there were of each code, kept or not.
+    pub fn counts(&self) -> &[(Code, u64)] {
+        &self.counts
     }
 
     /// How many were only counted.
     pub fn omitted(&self) -> u64 {
-        self.counts.iter().sum::<u64>() - self.kept.len() as u64
+        self.counts.iter().map(|(_, count)| count).sum::<u64>() - self.kept.len() as u64
     }
 
     /// An error if anything was found for want of descriptors or memory: then all this says nothing of
@@ -194,5 +212,9 @@ mod tests {
         assert_eq!(findings.count(Severity::Damage), 1501);
         assert_eq!(findings.count(Severity::Warning), 5000);
         assert_eq!(findings.omitted(), 4501);
+        assert_eq!(
+            findings.counts(),
+            [(Code::AttributesDiffer, 5000), (Code::DigestDiffers, 1501)]
+        );
     }
 }

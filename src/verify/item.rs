@@ -7,7 +7,7 @@ use super::finding::{Finding, Findings, Place, describe};
 use super::reading::DigestRun;
 use super::{Code, Context, Depth, ItemReport, payload, record};
 use crate::collection::StoredItem;
-use crate::disk::{Dir, FileStat, Kind, PathError};
+use crate::disk::{Dir, FileStat, Kind, PathError, ShownModes};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -45,7 +45,8 @@ pub fn verify_payload(
 ) -> Option<Findings> {
     let context = Context::new(depth, progress, interrupt);
     let mut findings = Findings::default();
-    let present = payload::compare(&doc, &sidecar.files, &context, &mut findings)?;
+    let shown = ShownModes::default();
+    let present = payload::compare(&doc, &sidecar.files, &context, shown, &mut findings)?;
     if depth != Depth::Quick {
         let reading = DigestRun::new(doc, sidecar.files.clone(), present);
         reading.read_share(&context);
@@ -159,7 +160,9 @@ impl Inspection {
 
     fn compare(&mut self, doc: Dir, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
         let findings = &mut self.report.findings;
-        let present = payload::compare(&doc, &sidecar.files, context, findings)?;
+        let mut shown = ShownModes::default();
+        shown.extend(self.sidecar);
+        let present = payload::compare(&doc, &sidecar.files, context, shown, findings)?;
         self.report.files = present.files.len() as u64;
         self.report.bytes = present.bytes;
         if context.depth != Depth::Quick && !present.files.is_empty() {

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Findings, Place, describe};
 use super::{Code, Context};
-use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError};
-use crate::identity::{Instant, SECOND};
+use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError, ShownModes};
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 
@@ -21,7 +20,8 @@ pub(super) struct Present {
     pub bytes: u64,
 }
 
-/// Compares what is below `doc` with `entries`, which are sorted by path.
+/// Compares what is below `doc` with `entries`, which are sorted by path. `shown` has the modes of what else
+/// belongs to the item.
 ///
 /// Memory is bounded by the sidecar: directories it does not know are not descended into, and what
 /// they hold is not told one by one. An interrupted comparison has no result.
@@ -29,12 +29,15 @@ pub(super) fn compare(
     doc: &Dir,
     entries: &[Entry],
     context: &Context<'_>,
+    shown: ShownModes,
     findings: &mut Findings,
 ) -> Option<Present> {
     let mut comparison = Comparison {
         entries,
         seen: vec![false; entries.len()],
         present: Present::default(),
+        shown,
+        differing: Vec::new(),
         pending: vec![Vec::new()],
         unreadable: HashSet::new(),
         findings,
@@ -49,6 +52,9 @@ pub(super) fn compare(
         }
     }
     comparison.tell_missing();
+    if let Err(error) = comparison.tell_attributes(doc) {
+        comparison.findings.push(Finding::of_error(place(b""), &error));
+    }
     Some(comparison.present)
 }
 
@@ -57,6 +63,10 @@ struct Comparison<'a> {
     /// Which entries there is something for.
     seen: Vec<bool>,
     present: Present,
+    /// The modes of the item's files and directories.
+    shown: ShownModes,
+    /// Entries whose time or mode is another on disk, with what is there.
+    differing: Vec<(usize, FileStat)>,
     /// Directories to be listed, relative to `doc`: only such as the sidecar knows.
     pending: Vec<Vec<u8>>,
     /// Directories of which nothing, or not all, is known.
@@ -127,7 +137,7 @@ impl Comparison<'_> {
         let Entry { path, content } = &self.entries[at];
         let place = || Place::Payload(path.clone());
         match (content, found.kind) {
-            (Content::File { bytes, modified, mode, .. }, Kind::File) => {
+            (Content::File { bytes, .. }, Kind::File) => {
                 let Some(stamp) = self.stat(dir, found, at)? else { return Ok(()) };
                 if stamp.bytes == *bytes {
                     self.present.files.push(at);
@@ -136,11 +146,11 @@ impl Comparison<'_> {
                     let detail = format!("{} bytes, in the sidecar {bytes}", stamp.bytes);
                     self.findings.push(Finding::new(Code::SizeDiffers, place(), detail));
                 }
-                self.compare_attributes(path, dir, &stamp, (*modified, *mode))?;
+                self.note_attributes(at, stamp);
             }
-            (Content::EmptyDirectory { modified, mode }, Kind::Directory) => {
+            (Content::EmptyDirectory { .. }, Kind::Directory) => {
                 let Some(stamp) = self.stat(dir, found, at)? else { return Ok(()) };
-                self.compare_attributes(path, dir, &stamp, (*modified, *mode))?;
+                self.note_attributes(at, stamp);
             }
             (Content::Link { target }, Kind::Link) => {
                 let said = dir.read_link(Path::new(&found.name))?;
@@ -168,25 +178,38 @@ impl Comparison<'_> {
         Ok(stamp)
     }
 
-    /// Compares time and mode of what was found in `dir` with those in the sidecar, as far as the file
-    /// system keeps them.
-    fn compare_attributes(
-        &mut self,
-        path: &PayloadPath,
-        dir: &Dir,
-        stamp: &FileStat,
-        (modified, mode): (Instant, u32),
-    ) -> Result<(), PathError> {
-        let mut details = Vec::new();
-        if stamp.mode != mode && dir.keeps_mode(stamp)? {
-            details.push(format!("mode {:04o}, in the sidecar {mode:04o}", stamp.mode));
+    /// Notes the mode of what is there for the entry at `at`, and whether anything differs.
+    fn note_attributes(&mut self, at: usize, stamp: FileStat) {
+        self.shown.extend([stamp]);
+        if self.entries[at].content.attributes() != Some((stamp.modified, stamp.mode)) {
+            self.differing.push((at, stamp));
         }
-        if !is_as_kept(stamp.modified, modified) {
-            details.push(format!("modified {}, in the sidecar {modified}", stamp.modified));
+    }
+
+    /// Tells which times and modes differ from those in the sidecar, as far as the file system of `doc` keeps
+    /// them.
+    fn tell_attributes(&mut self, doc: &Dir) -> Result<(), PathError> {
+        if self.differing.is_empty() {
+            return Ok(());
         }
-        if !details.is_empty() {
-            let place = Place::Payload(path.clone());
-            self.findings.push(Finding::new(Code::AttributesDiffer, place, details.join("; ")));
+        self.shown.extend([doc.own_stat()?]);
+        let fidelity = doc.fidelity(self.shown)?;
+        // A directory is not listed in order, and of many findings only the first ones are kept.
+        self.differing.sort_by_key(|(at, _)| *at);
+        for (at, stamp) in std::mem::take(&mut self.differing) {
+            let Entry { path, content } = &self.entries[at];
+            let Some((modified, mode)) = content.attributes() else { continue };
+            let mut details = Vec::new();
+            if !fidelity.has_mode(&stamp, mode) {
+                details.push(format!("mode {:04o}, in the sidecar {mode:04o}", stamp.mode));
+            }
+            if !fidelity.has_time(&stamp, modified) {
+                details.push(format!("modified {}, in the sidecar {modified}", stamp.modified));
+            }
+            if !details.is_empty() {
+                let place = Place::Payload(path.clone());
+                self.findings.push(Finding::new(Code::AttributesDiffer, place, details.join("; ")));
+            }
         }
         Ok(())
     }
@@ -219,14 +242,6 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether `found` is what some file system keeps of the time `recorded`: all of it, or what is left when
-/// it is rounded down to whole units of 100 ns (NTFS, SMB), 1 µs, 1 ms, 10 ms (exFAT), 1 s (SFTP) or
-/// 2 s (FAT).
-fn is_as_kept(found: Instant, recorded: Instant) -> bool {
-    const UNITS: [i128; 6] = [100, 1_000, 1_000_000, 10_000_000, SECOND, 2 * SECOND];
-    found == recorded || UNITS.iter().any(|unit| recorded.floor(*unit) == found)
-}
-
 fn name(content: &Content) -> &'static str {
     match content {
         Content::File { .. } => "a file",
@@ -240,47 +255,5 @@ fn place(path: &[u8]) -> Place {
     match PayloadPath::new(Path::new(OsStr::from_bytes(path))) {
         Ok(path) => Place::Payload(path),
         Err(_) => Place::Beside(PathBuf::from(layout::PAYLOAD)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_compared_as_far_as_file_systems_keep_them() {
-        let at = |fraction: &str| format!("2026-11-21T07:20:{fraction}Z").parse().unwrap();
-        let recorded = at("13.178190894");
-        let kept = ["13.178190894", "13.1781908", "13.17819", "13.178", "13.17", "13", "12"];
-        for found in kept {
-            assert!(is_as_kept(at(found), recorded), "{found}");
-        }
-        let changed = [
-            "13.178190893",
-            "13.1781909",
-            "13.178190900",
-            "13.178191",
-            "13.179",
-            "13.18",
-            "13.1",
-            "13.16",
-            "14",
-            "11",
-            "12.178190894",
-        ];
-        for found in changed {
-            assert!(!is_as_kept(at(found), recorded), "{found}");
-        }
-        // What is recorded with whole seconds has been kept with whole seconds; a fraction is a change.
-        assert!(!is_as_kept(at("13.5"), at("13")));
-        assert!(is_as_kept(at("14"), at("15")));
-        assert!(!is_as_kept(at("13"), at("14")));
-    }
-
-    #[test]
-    fn times_before_1970_are_rounded_down_as_well() {
-        let recorded = Instant::from_nanoseconds(-1);
-        assert!(is_as_kept(Instant::from_seconds(-1), recorded));
-        assert!(!is_as_kept(Instant::from_seconds(0), recorded));
     }
 }

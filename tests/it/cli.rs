@@ -30,6 +30,7 @@ mod titles;
 mod tombstones;
 mod transfer;
 mod verifying;
+mod verifying_items;
 
 use std::path::Path;
 

@@ -1,15 +1,18 @@
-//! What a file system does not have: locks that reach other machines, lasting inodes, mode bits.
+//! What a file system does not have: locks that reach other machines, lasting inodes, names of any bytes.
 
+use std::error::Error;
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use rustix::io::Errno;
 use urepo::collection::{Collection, CollectionError, Issuer, Subsystem};
-use urepo::disk::{Dir, Watcher};
+use urepo::disk::{Dir, Operation, Watcher};
 
 use crate::support::{
-    Faults, Mode, System, TestClock, agent, init, issue_options, make_collection, scratch,
+    Faults, Mode, System, TestClock, agent, init, issue_options, make_collection, mounted, scratch,
 };
 
 const EXT4: i128 = 0xef53;
@@ -17,12 +20,6 @@ const XFS: i128 = 0x5846_5342;
 const FAT: i128 = 0x4d44;
 const EXFAT: i128 = 0x2011_bab0;
 const FUSE: i128 = 0x6573_5546;
-
-/// Everything on the file system with this magic number.
-fn mounted(magic: i128) -> Watcher {
-    let nothing_fails = Faults::new(Path::new(""), usize::MAX, Mode::Killed);
-    Watcher::new(Arc::new(nothing_fails.on(System::Mounted(magic))))
-}
 
 /// Two machines may get one date where a kernel lock does not reach from one to the other.
 #[test]
@@ -79,28 +76,41 @@ fn inodes_last_only_where_the_file_system_stores_them() {
     }
 }
 
-/// A mount gives one mode to all: that is no change of each file.
+/// FAT, exFAT and NTFS answer a name that they refuse as if a directory were missing, or an argument invalid.
 #[test]
-fn modes_are_compared_where_they_are_kept() {
+fn a_name_that_a_file_system_cannot_hold_is_said_to_be_one() {
     let scratch = scratch();
-    let set = |name: &str, mode| {
-        let path = scratch.path().join(name);
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let made = |magic, errno, name: &[u8]| {
+        let faults = Faults::new(Path::new(""), 1, Mode::Once(errno));
+        let faults = faults.of(Operation::CreateFile).on(System::Mounted(magic));
+        let dir = Dir::open(scratch.path(), Watcher::new(Arc::new(faults))).unwrap();
+        let error = dir.create_file(OsStr::from_bytes(name)).unwrap_err();
+        (error.is_unholdable(), error.source().unwrap().to_string())
     };
-    fs::write(scratch.path().join("file"), "").unwrap();
-    set("", 0o777);
-    for (magic, mode, kept) in [
-        (EXT4, 0o777, true),
-        (EXT4, 0o644, true),
-        (FAT, 0o777, false),
-        (EXFAT, 0o755, false),
-        // Whatever is behind FUSE, it keeps modes if two differ.
-        (FUSE, 0o777, false),
-        (FUSE, 0o644, true),
-    ] {
-        set("file", mode);
-        let dir = Dir::open(scratch.path(), mounted(magic)).unwrap();
-        let stamp = dir.stat("file").unwrap().unwrap();
-        assert_eq!(dir.keeps_mode(&stamp).unwrap(), kept, "{magic:#x}, {mode:o}");
+    let cause = "this file system cannot hold the name `a:b?.txt`";
+    for magic in [EXFAT, FAT, FUSE] {
+        for errno in [Errno::NOENT, Errno::INVAL] {
+            assert_eq!(made(magic, errno, b"a:b?.txt"), (true, cause.to_owned()), "{magic:#x}");
+        }
     }
+    for name in [&b"caf\xe9"[..], b"new\nline", b"dot.", b"space "] {
+        assert!(made(EXFAT, Errno::NOENT, name).0, "{name:?}");
+    }
+    assert!(made(FUSE, Errno::ILSEQ, "café".as_bytes()).0);
+    // What the name is not to blame for.
+    assert!(!made(EXFAT, Errno::NOENT, b"a.txt").0);
+    assert!(!made(EXFAT, Errno::IO, b"a:b?.txt").0);
+    assert!(!made(EXT4, Errno::NOENT, b"a:b?.txt").0);
+}
+
+#[test]
+fn a_file_system_without_links_is_said_to_be_one() {
+    let scratch = scratch();
+    let made = |magic| {
+        let faults = Faults::new(Path::new(""), 1, Mode::Once(Errno::PERM));
+        let faults = faults.of(Operation::MakeLink).on(System::Mounted(magic));
+        let dir = Dir::open(scratch.path(), Watcher::new(Arc::new(faults))).unwrap();
+        dir.make_link(OsStr::new("a"), Path::new("b")).unwrap_err().is_unholdable()
+    };
+    assert_eq!((made(EXFAT), made(XFS)), (true, false));
 }

@@ -27,7 +27,7 @@ use urepo::verify::{
     compare, verify, verify_item,
 };
 
-use crate::support::{Faults, Mode, System};
+use crate::support::{Faults, Mode, mounted};
 
 mod faults;
 mod hostile;

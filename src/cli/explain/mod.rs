@@ -89,6 +89,10 @@ impl Explain for PathError {
             _ if self.is_full() => failure
                 .hint("make room, `df -h .` shows how much there is, and repeat the command")
                 .in_common(WITHOUT_ROOM),
+            _ if self.is_unholdable() => failure.hint(
+                "ext4, XFS and Btrfs hold every name; `urepo export ITEM --format tar --to DIR` packs an item into one \
+                 file",
+            ),
             _ if self.shortage().is_some() => failure
                 .hint("`ulimit -n` shows how many files may be open at a time; repeat with more, or `-j 1`"),
             std::io::ErrorKind::FileTooLarge => failure.hint(

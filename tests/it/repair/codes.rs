@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{EntrySource, Options, Outcome, RepairError, SidecarAction};
+use urepo::repair::{EntrySource, Options, Outcome, RepairError, Repairer, SidecarAction};
 use urepo::verify::Code;
 
 use super::{Pair, digests_below, flip, mended};
-use crate::support::waiter;
+use crate::support::{mounted, waiter};
 
 /// Plants a fault in the item in `a`, which has to be found as `code`, and mends it.
 #[track_caller]
@@ -264,6 +264,28 @@ fn u305_attributes_differ() {
             .set_modified(std::time::UNIX_EPOCH)
             .unwrap();
     });
+}
+
+/// What a file system rounds is not repaired again and again.
+#[test]
+fn u305_is_not_repaired_where_a_file_system_does_not_keep_it() {
+    let pair = Pair::new();
+    for path in ["doc/a.txt", "doc/sub/b.bin", "doc/sub/empty"] {
+        let file = fs::File::open(pair.item("a").join(path)).unwrap();
+        let since = file.metadata().unwrap().modified().unwrap();
+        let seconds = since.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let whole = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        file.set_modified(whole).unwrap();
+    }
+    let plan = |magic| {
+        let examine = |repairer: &Repairer<'_>| repairer.examine(&pair.name);
+        pair.with_repairer(&["b"], Options::default(), &mounted(magic), examine).unwrap()
+    };
+    let steps = plan(0xef53).unwrap().steps;
+    assert!(steps.iter().all(|step| step.source == EntrySource::OwnAttributes), "{steps:?}");
+    for magic in [0x2011_bab0, 0x6573_5546] {
+        assert_eq!(plan(magic), None, "{magic:#x}");
+    }
 }
 
 #[test]

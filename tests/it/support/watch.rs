@@ -2,13 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use urepo::collection::{Collection, CollectionError, lock_items};
-use urepo::disk::{Feature, Operation, Watch};
+use urepo::disk::{Feature, Operation, Watch, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::wait::Waiter;
 
@@ -247,6 +247,12 @@ impl Watch for LockedAt {
         }
         Ok(())
     }
+}
+
+/// Everything on the file system with this magic number.
+pub(crate) fn mounted(magic: i128) -> Watcher {
+    let nothing_fails = Faults::new(Path::new(""), usize::MAX, Mode::Killed);
+    Watcher::new(Arc::new(nothing_fails.on(System::Mounted(magic))))
 }
 
 /// A disk that can be read only.

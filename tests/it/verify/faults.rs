@@ -303,9 +303,43 @@ fn u305_attributes_differ() {
     assert!(told.details()[1].starts_with("mode 4600, in the sidecar 06"));
     assert!(!told.summary.is_damage());
     // FAT has no modes that could differ.
-    let fat = Faults::new(&world.root(), usize::MAX, Mode::Killed).on(System::Mounted(0x4d44));
-    let told = world.run_watched(Depth::Quick, &Watcher::new(Arc::new(fat)));
+    let told = world.run_watched(Depth::Quick, &mounted(0x4d44));
     assert_eq!(told.codes(), found([(Code::AttributesDiffer, "doc/empty")]));
+}
+
+/// A disk that rounds times, and gives one mode to all, has the items as they were.
+#[test]
+fn u305_is_not_found_of_what_a_file_system_does_not_keep() {
+    let world = World::with_item();
+    for (path, mode) in [("", 0o777), ("item.toml", 0o666), ("doc", 0o777)] {
+        fs::set_permissions(world.in_item(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let collection = world.open(&Watcher::default());
+    let (sidecar, _) = collection.item(&NAME.parse().unwrap()).unwrap().sidecar().unwrap();
+    for entry in &sidecar.files {
+        let Some((modified, _)) = entry.content.attributes() else { continue };
+        let path = world.in_item("doc").join(entry.path.as_path());
+        let (is_file, seconds) = (path.is_file(), modified.seconds());
+        let mode = if is_file { 0o666 } else { 0o777 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let time =
+            std::time::UNIX_EPOCH + std::time::Duration::from_secs(u64::try_from(seconds).unwrap());
+        fs::File::open(&path).unwrap().set_modified(time).unwrap();
+    }
+    const EXFAT: i128 = 0x2011_bab0;
+    const FUSE: i128 = 0x6573_5546;
+    let codes = |magic| world.run_watched(Depth::Quick, &mounted(magic)).codes();
+    for magic in [EXFAT, FUSE, 0xff53_4d42] {
+        assert_eq!(codes(magic), [], "{magic:#x}");
+    }
+    for magic in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994] {
+        assert_eq!(codes(magic).len(), 3, "{magic:#x}");
+    }
+    // Two modes show that whatever is behind FUSE keeps them.
+    let other = world.in_item("doc/sub/map.tif");
+    fs::set_permissions(other, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(codes(FUSE).len() >= 2, "{:?}", codes(FUSE));
+    assert_eq!(codes(EXFAT), []);
 }
 
 #[test]

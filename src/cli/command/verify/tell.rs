@@ -1,12 +1,15 @@
 //! What is found, as lines for people and records for programs.
 
+use std::collections::BTreeMap;
+
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::layout;
-use urepo::verify::{Disagreement, Finding, ItemReport, Place, Report, Severity};
+use urepo::verify::{Code, Disagreement, Finding, ItemReport, Place, Report, Severity};
 
 use crate::cli::printer::{Printer, Verbosity};
 use crate::cli::records::{self, Findings, Item};
+use crate::cli::report::REPEATED_PRINTED;
 use crate::cli::{Done, escape};
 
 /// Tells what is found in one root.
@@ -21,15 +24,7 @@ impl Teller<'_> {
     pub(super) fn report(&self, report: &Report) -> Done {
         match report {
             Report::Item(item) if self.printer.json => self.printer.record(&self.item(item)),
-            Report::Item(item) => {
-                for found in item.findings.as_slice() {
-                    self.line(Some(&item.name), found)?;
-                }
-                match item.findings.omitted() {
-                    0 => Ok(()),
-                    more => self.printer.line(&format!("…  {}: {more} more findings", item.name)),
-                }
-            }
+            Report::Item(item) => self.lines(item),
             Report::Tree(found) if self.printer.json => self.record(None, found),
             Report::Tree(found) => self.line(None, found),
         }
@@ -65,17 +60,57 @@ impl Teller<'_> {
         }
     }
 
-    /// A line, for those who want to know that much.
-    fn line(&self, name: Option<&RepositoryName>, found: &Finding) -> Done {
-        let wanted = match self.printer.verbosity {
-            Verbosity::Quiet => found.severity() == Severity::Damage,
-            Verbosity::Normal => found.severity() >= Severity::Warning,
+    /// A line for each finding of an item; of warnings of one code, the first few and the number of the others.
+    fn lines(&self, item: &ItemReport) -> Done {
+        let mut printed = BTreeMap::new();
+        for found in item.findings.as_slice() {
+            let printed: &mut u64 = printed.entry(found.code).or_default();
+            if *printed < self.most(found.code) {
+                *printed += 1;
+                self.line(Some(&item.name), found)?;
+            }
+        }
+        for (code, count) in item.findings.counts() {
+            let printed = printed.get(code).copied().unwrap_or_default();
+            if *count > printed && self.is_wanted(*code) {
+                let way = if printed == self.most(*code) { "; `-v` lists them" } else { "" };
+                let what = format!("and {} more in this item{way}", count - printed);
+                self.print(*code, Some(&item.name), &Place::Item, &what)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many findings of `code` are printed of an item.
+    fn most(&self, code: Code) -> u64 {
+        match (code.severity(), self.printer.verbosity) {
+            (Severity::Warning, Verbosity::Normal) => REPEATED_PRINTED,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Whether those who read this want to know of `code`.
+    fn is_wanted(&self, code: Code) -> bool {
+        match self.printer.verbosity {
+            Verbosity::Quiet => code.severity() == Severity::Damage,
+            Verbosity::Normal => code.severity() >= Severity::Warning,
             Verbosity::Verbose => true,
-        };
-        if !wanted {
+        }
+    }
+
+    fn line(&self, name: Option<&RepositoryName>, found: &Finding) -> Done {
+        if !self.is_wanted(found.code) {
             return Ok(());
         }
-        let mut path = found.place.to_path();
+        let detail = escape::one_line(&found.detail);
+        let meaning = found.code.meaning();
+        let what =
+            if detail.is_empty() { meaning.to_owned() } else { format!("{meaning}: {detail}") };
+        self.print(found.code, name, &found.place, &what)
+    }
+
+    fn print(&self, code: Code, name: Option<&RepositoryName>, place: &Place, what: &str) -> Done {
+        let mut path = place.to_path();
         if let Some(name) = name {
             path = layout::item_directory(name).join(path);
         }
@@ -84,11 +119,7 @@ impl Teller<'_> {
         }
         let path = escape::one_line(&path.display().to_string());
         let path = path.trim_end_matches('/');
-        let detail = escape::one_line(&found.detail);
-        let meaning = found.code.meaning();
-        let what =
-            if detail.is_empty() { meaning.to_owned() } else { format!("{meaning}: {detail}") };
-        self.printer.line(&format!("{}  {:<7}  {path}  {what}", found.code, found.severity()))
+        self.printer.line(&format!("{code}  {:<7}  {path}  {what}", code.severity()))
     }
 }
 

@@ -1,0 +1,236 @@
+//! How exactly file systems keep modification times and modes.
+
+use super::{Dir, FileStat, Kind, PathError};
+use crate::identity::{Instant, SECOND};
+
+/// The modes of some files: all the same, or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shown {
+    #[default]
+    None,
+    One(u32),
+    Several,
+}
+
+impl Shown {
+    fn add(&mut self, mode: u32) {
+        *self = match *self {
+            Shown::None => Shown::One(mode),
+            Shown::One(one) if one == mode => return,
+            Shown::One(_) | Shown::Several => Shown::Several,
+        };
+    }
+}
+
+/// The modes that the files and directories of an item show.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShownModes {
+    files: Shown,
+    directories: Shown,
+}
+
+impl ShownModes {
+    /// Adds those of `found`.
+    pub fn extend(&mut self, found: impl IntoIterator<Item = FileStat>) {
+        for stamp in found {
+            match stamp.kind {
+                Kind::File => self.files.add(stamp.mode),
+                Kind::Directory => self.directories.add(stamp.mode),
+                Kind::Link | Kind::Special(_) => {}
+            }
+        }
+    }
+}
+
+/// What a file system keeps of the times and modes of an item.
+///
+/// FAT, NTFS and many servers round times, and a mount may give one mode to all files. A difference of that
+/// kind is not a change of the file. On a file system that keeps both, every difference is a change.
+#[derive(Clone, Copy, Debug)]
+pub struct Fidelity {
+    file_system: i128,
+    shown: ShownModes,
+}
+
+impl Dir {
+    /// What the file system of this directory keeps of an item whose modes are `shown`.
+    pub fn fidelity(&self, shown: ShownModes) -> Result<Fidelity, PathError> {
+        Ok(Fidelity { file_system: self.file_system()?, shown })
+    }
+}
+
+impl Fidelity {
+    /// Whether `found` has the mode `recorded`, as far as the file system keeps modes.
+    pub fn has_mode(&self, found: &FileStat, recorded: u32) -> bool {
+        let shown = match found.kind {
+            Kind::Directory => self.shown.directories,
+            _ => self.shown.files,
+        };
+        let keeps_modes = if OFTEN_WITHOUT_MODES.contains(&self.file_system) {
+            shown == Shown::Several
+        } else {
+            !WITHOUT_MODES.contains(&self.file_system)
+        };
+        found.mode == recorded || !keeps_modes
+    }
+
+    /// Whether `found` has the modification time `recorded`, as the file system keeps times: rounded down or
+    /// up to whole units.
+    pub fn has_time(&self, found: &FileStat, recorded: Instant) -> bool {
+        let is_rounded = |unit: &i128| {
+            let down = recorded.floor(*unit);
+            found.modified == down || Some(found.modified) == down.checked_add(*unit)
+        };
+        found.modified == recorded || self.units(found).iter().any(is_rounded)
+    }
+
+    /// The units that times are rounded to; none where they are kept to the nanosecond.
+    fn units(&self, found: &FileStat) -> &'static [i128] {
+        match self.file_system {
+            // The kernel writes the time of the last change itself: a fraction shows that fractions are kept.
+            EXT if found.changed.subsecond() == 0 => &[SECOND],
+            unix if is_of_unix(unix) => &[],
+            FAT => &[2 * SECOND],
+            EXFAT => &[10_000_000, SECOND, 2 * SECOND],
+            NTFS | NTFS3 => &[100],
+            // FUSE, SMB, NFS …: whatever is behind them.
+            _ => &[100, 1_000, 1_000_000, 10_000_000, SECOND, 2 * SECOND],
+        }
+    }
+}
+
+// The magic numbers of statfs(2).
+const FAT: i128 = 0x4d44;
+const EXFAT: i128 = 0x2011_bab0;
+const NTFS: i128 = 0x5346_544e;
+const NTFS3: i128 = 0x7366_746e;
+/// ext2 to ext4: with inodes of 128 bytes, times are in whole seconds.
+const EXT: i128 = 0xef53;
+
+/// XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs, ramfs; overlayfs, which lies on one of them.
+const EXACT: [i128; 8] = [
+    0x5846_5342,
+    0x9123_683e,
+    0xf2f5_2010,
+    0x2fc1_2fc1,
+    0xca45_1a4e,
+    0x0102_1994,
+    0x8584_58f6,
+    0x794c_7630,
+];
+
+/// File systems without mode bits: the mount says which mode all files have.
+const WITHOUT_MODES: [i128; 4] = [FAT, EXFAT, NTFS, NTFS3];
+
+/// File systems that keep mode bits or not, depending on what is behind them: FUSE, SMB. One mode for all
+/// files of an item shows that they do not.
+const OFTEN_WITHOUT_MODES: [i128; 4] = [0x6573_5546, 0xff53_4d42, 0xfe53_4d42, 0x517b];
+
+/// Whether a file system keeps what Unix knows: every name, links, modes and, but for old ones, exact times.
+pub(super) fn is_of_unix(file_system: i128) -> bool {
+    file_system == EXT || EXACT.contains(&file_system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const XFS: i128 = 0x5846_5342;
+    const FUSE: i128 = 0x6573_5546;
+    const SMB: i128 = 0xfe53_4d42;
+
+    fn at(fraction: &str) -> Instant {
+        format!("2026-11-21T07:20:{fraction}Z").parse().unwrap()
+    }
+
+    fn stamp(modified: Instant, mode: u32) -> FileStat {
+        let identity = (0, 0);
+        FileStat { kind: Kind::File, bytes: 0, mode, modified, changed: at("59.25"), identity }
+    }
+
+    /// The fractions of `found` that count as `13.178190894` on the file system.
+    fn taken<'a>(file_system: i128, found: &[&'a str]) -> Vec<&'a str> {
+        let kept = Fidelity { file_system, shown: ShownModes::default() };
+        let is_taken = |it: &&&str| kept.has_time(&stamp(at(it), 0), at("13.178190894"));
+        found.iter().filter(is_taken).copied().collect()
+    }
+
+    #[test]
+    fn times_are_compared_as_far_as_a_file_system_keeps_them() {
+        const ROUNDED: [&str; 12] = [
+            "13.1781908",
+            "13.1781909",
+            "13.17819",
+            "13.178191",
+            "13.178",
+            "13.179",
+            "13.17",
+            "13.18",
+            "13",
+            "14",
+            "12",
+            "13.178190894",
+        ];
+        assert_eq!(taken(FUSE, &ROUNDED), ROUNDED);
+        assert_eq!(taken(0x6969, &ROUNDED), ROUNDED);
+        for exact in EXACT.into_iter().chain([EXT]) {
+            assert_eq!(taken(exact, &ROUNDED), ["13.178190894"], "{exact:#x}");
+        }
+        assert_eq!(taken(FAT, &ROUNDED), ["14", "12", "13.178190894"]);
+        assert_eq!(taken(EXFAT, &ROUNDED), ["13.17", "13.18", "13", "14", "12", "13.178190894"]);
+        for ntfs in [NTFS, NTFS3] {
+            let kept = ["13.1781908", "13.1781909", "13.178190894"];
+            assert_eq!(taken(ntfs, &ROUNDED), kept);
+        }
+        let changed = ["13.178190893", "13.1781907", "13.1782", "13.16", "13.5", "11", "15", "16"];
+        for file_system in [FUSE, SMB, FAT, EXFAT, NTFS, NTFS3, EXT, XFS] {
+            assert!(taken(file_system, &changed).is_empty(), "{file_system:#x}");
+        }
+        // A time that needs no rounding is kept as it is.
+        let kept = Fidelity { file_system: FUSE, shown: ShownModes::default() };
+        assert!(!kept.has_time(&stamp(at("13.5"), 0), at("13")));
+    }
+
+    #[test]
+    fn whole_seconds_on_ext_are_those_of_small_inodes() {
+        let kept = Fidelity { file_system: EXT, shown: ShownModes::default() };
+        let small = FileStat { changed: at("59"), ..stamp(at("13"), 0) };
+        assert!(kept.has_time(&small, at("13.178")));
+        assert!(!kept.has_time(&FileStat { modified: at("12"), ..small }, at("13.178")));
+        assert!(!kept.has_time(&stamp(at("13"), 0), at("13.178")));
+    }
+
+    #[test]
+    fn times_before_1970_are_rounded_as_well() {
+        let kept = Fidelity { file_system: FAT, shown: ShownModes::default() };
+        let recorded = Instant::from_nanoseconds(-1);
+        for (seconds, is_kept) in [(-2, true), (0, true), (-1, false), (2, false)] {
+            let found = stamp(Instant::from_seconds(seconds), 0);
+            assert_eq!(kept.has_time(&found, recorded), is_kept, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn modes_are_compared_where_they_are_kept() {
+        let file = stamp(at("13"), 0o777);
+        let other = FileStat { mode: 0o644, ..file };
+        let directory = FileStat { kind: Kind::Directory, mode: 0o755, ..file };
+        for (file_system, shown, is_kept) in [
+            (EXT, &[file][..], true),
+            (XFS, &[file], true),
+            (FAT, &[file, other], false),
+            (EXFAT, &[file], false),
+            (NTFS3, &[file], false),
+            (FUSE, &[file, file, directory], false),
+            (SMB, &[file], false),
+            (FUSE, &[file, other], true),
+            (SMB, &[file, other, directory], true),
+        ] {
+            let mut modes = ShownModes::default();
+            modes.extend(shown.iter().copied());
+            let kept = Fidelity { file_system, shown: modes };
+            assert!(kept.has_mode(&file, 0o777), "{file_system:#x}");
+            assert_eq!(kept.has_mode(&file, 0o600), !is_kept, "{file_system:#x} {shown:?}");
+        }
+    }
+}
