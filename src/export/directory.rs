@@ -1,19 +1,16 @@
 //! Items into a directory, in groups: so that many small ones need few syncs.
 
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::outline::top;
+use super::name::GivenNames;
 use super::part::Parts;
 use super::place::{self, Place};
 use super::run::{Feed, Report, exported};
 use super::source::Source;
 use super::tar::Tar;
 use super::tree::Tree;
-use super::{
-    Depth, Destination, ExportError, Exported, Exporter, Format, Outcome, Summary, file_name,
-};
+use super::{Depth, Destination, ExportError, Exported, Exporter, Format, Outcome, Summary};
 use crate::collection::Lookup;
 use crate::disk::PathError;
 use crate::flow::{ReorderBuffer, Size};
@@ -45,6 +42,7 @@ impl Exporter<'_> {
             destination,
             items: Lookup::new(self.collection),
             place: None,
+            names: GivenNames::new(self.options.named_by),
             gathered: ReorderBuffer::default(),
             begun: 0,
             report,
@@ -64,6 +62,7 @@ struct IntoDirectory<'a, 'r> {
     items: Lookup<'a>,
     /// Made when it is needed: a run that has nothing to put there leaves nothing.
     place: Option<Place>,
+    names: GivenNames,
     gathered: ReorderBuffer<Ready>,
     begun: usize,
     report: &'a mut Report<'r>,
@@ -124,19 +123,20 @@ impl IntoDirectory<'_, '_> {
     ) -> Result<Option<(Exported, Option<(PathBuf, PathBuf)>)>, ExportError> {
         let exporter = self.exporter;
         let Some(source) = exporter.source(&self.items, name)? else { return Ok(None) };
-        let mut file = OsString::from(file_name(source.name()));
-        if self.destination.format == Format::Tar {
-            file.push(".tar");
-        }
+        let format = self.destination.format;
+        let top = exporter.name_of(&source, format);
+        let mut file = top.clone().into_os_string();
+        file.push(format.extension());
         let path = self.destination.path.join(&file);
+        self.names.check(&file, source.name(), &path)?;
         if place::is_taken(self.destination, &file)? {
             return Err(ExportError::Exists { path });
         }
-        let format = self.destination.format;
         let parts = exporter.parts(&source, format);
         let parts = parts.map_err(|error| source.explain(error, &self.items))?;
         let exported = exported(path, &parts);
         if exporter.options.depth == Depth::Plan {
+            self.names.add(file, source.name());
             return Ok(Some((exported, None)));
         }
         let place = if let Some(place) = self.place.take() {
@@ -149,11 +149,12 @@ impl IntoDirectory<'_, '_> {
         let inodes = exporter.inodes(&parts, format);
         check_room(place, &source, &parts, inodes)?;
         let staged = PathBuf::from(number.to_string());
-        if let Err(error) = exporter.make(&source, &parts, format, place, &staged) {
+        if let Err(error) = exporter.make(&source, &parts, &top, format, place, &staged) {
             // What cannot be removed now goes with the stage.
             let _ = place.stage.dir().remove_tree(&staged);
             return Err(source.explain(error, &self.items));
         }
+        self.names.add(file.clone(), source.name());
         Ok(Some((exported, Some((staged, file.into())))))
     }
 
@@ -217,11 +218,12 @@ impl Exporter<'_> {
         }
     }
 
-    /// Makes an item at `staged` in the stage of `place`.
+    /// Makes an item at `staged` in the stage of `place`; in a tar file it is called `top`.
     fn make(
         &self,
         source: &Source<'_>,
         parts: &Parts<'_>,
+        top: &Path,
         format: Format,
         place: &Place,
         staged: &Path,
@@ -231,7 +233,7 @@ impl Exporter<'_> {
         }
         let mut file = place.stage.dir().create_file(staged)?;
         let mut tar = Tar::new(&mut file);
-        self.write(source, parts, format, &top(source), &mut tar)?;
+        self.write(source, parts, format, top, &mut tar)?;
         tar.close()
     }
 }

@@ -41,6 +41,16 @@ pub enum ExportError {
         /// Where.
         path: PathBuf,
     },
+    /// Another item of the run has the same name.
+    #[error("`{name}` and `{other}` have the same name: `{}`", path.display())]
+    SameName {
+        /// Where both would be.
+        path: PathBuf,
+        /// The item.
+        name: RepositoryName,
+        /// The item that got the name.
+        other: RepositoryName,
+    },
     /// A bag knows no links.
     #[error("`{path}` of `{name}` is a link, which a bag cannot hold")]
     Link {

@@ -52,7 +52,7 @@ use crate::item::State;
 
 pub use error::ExportError;
 pub use metadata::MetadataFormat;
-pub use name::file_name;
+pub use name::{NamedBy, file_name};
 pub use part::Lost;
 pub use run::Feed;
 
@@ -120,6 +120,8 @@ pub struct Options {
     pub metadata: Vec<MetadataFormat>,
     /// What becomes of links in a bag.
     pub links: BagLinks,
+    /// What the items are called.
+    pub named_by: NamedBy,
     /// Only items in this state.
     pub state: Option<State>,
     /// What it means that an item is deleted.

@@ -1,11 +1,11 @@
 //! Where what of an item goes, below the directory that it becomes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::part::{Part, Parts};
 use super::sink::{Sink, Text, write_text};
 use super::source::Source;
-use super::{ExportError, MetadataFormat, Options, Payload, file_name};
+use super::{ExportError, MetadataFormat, Options, Payload};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::layout;
@@ -18,7 +18,7 @@ const DIRECTORY_MODE: u32 = 0o755;
 /// Writes one item to a sink.
 pub(super) struct Outline<'a> {
     pub source: &'a Source<'a>,
-    /// The directory that it becomes, in the sink.
+    /// The directory or file that it becomes, in the sink.
     pub top: &'a Path,
     pub sink: &'a mut dyn Sink,
     pub progress: &'a dyn Progress,
@@ -53,7 +53,11 @@ impl Outline<'_> {
     ) -> Result<(), ExportError> {
         let descriptions = descriptions(self.source, options)?;
         let is_whole = options.payload == Payload::Whole;
-        if descriptions.is_empty() && is_whole {
+        if parts.is_bare {
+            for (_, part) in &parts.entries {
+                self.part(self.top, part)?;
+            }
+        } else if descriptions.is_empty() && is_whole {
             self.payload(self.top, parts)?;
         } else {
             self.own_directory(self.top)?;
@@ -70,16 +74,20 @@ impl Outline<'_> {
     /// The payload at `path`, which is `doc` itself.
     pub(super) fn payload(&mut self, path: &Path, parts: &Parts<'_>) -> Result<(), ExportError> {
         self.sink.directory(path, &self.source.directory(Path::new(""))?)?;
-        for (relative, part) in &parts.parts {
-            let path = path.join(relative);
-            match part {
-                Part::Directory(stamp) => self.sink.directory(&path, stamp)?,
-                Part::Link { target, stamp } => self.sink.link(&path, target, stamp)?,
-                Part::File(_) => {}
-            }
-            if let Some(file) = part.file() {
-                self.source.copy(&file, &path, self.sink, self.progress, self.interrupt)?;
-            }
+        for (relative, part) in &parts.entries {
+            self.part(&path.join(relative), part)?;
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, path: &Path, part: &Part<'_>) -> Result<(), ExportError> {
+        match part {
+            Part::Directory(stamp) => self.sink.directory(path, stamp)?,
+            Part::Link { target, stamp } => self.sink.link(path, target, stamp)?,
+            Part::File(_) => {}
+        }
+        if let Some(file) = part.file() {
+            self.source.copy(&file, path, self.sink, self.progress, self.interrupt)?;
         }
         Ok(())
     }
@@ -98,9 +106,4 @@ impl Outline<'_> {
     fn modified(&self) -> Instant {
         self.source.sidecar().timestamp
     }
-}
-
-/// The directory that an item becomes in a tar stream.
-pub(super) fn top(source: &Source<'_>) -> PathBuf {
-    file_name(source.name()).into()
 }

@@ -25,7 +25,9 @@ pub(super) enum Part<'a> {
 
 /// The parts of a payload, sorted by their paths: each directory before what is in it.
 pub(super) struct Parts<'a> {
-    pub parts: Vec<(&'a Path, Part<'a>)>,
+    pub entries: Vec<(&'a Path, Part<'a>)>,
+    /// The only part is written as the item itself, not as a directory that contains it.
+    pub is_bare: bool,
     pub lost: Lost,
 }
 
@@ -95,7 +97,7 @@ impl<'a> Parts<'a> {
 
     /// Nothing of the payload.
     pub(super) fn none() -> Parts<'a> {
-        Parts { parts: Vec::new(), lost: Lost::default() }
+        Parts { entries: Vec::new(), is_bare: false, lost: Lost::default() }
     }
 
     fn of(
@@ -127,12 +129,17 @@ impl<'a> Parts<'a> {
             }
         }
         parts.sort_unstable_by_key(|(path, _)| path.as_os_str().as_bytes());
-        Ok(Parts { parts, lost: Lost::default() })
+        Ok(Parts { entries: parts, is_bare: false, lost: Lost::default() })
+    }
+
+    /// Whether all there is, is a file or link called `name`: so it was deposited.
+    pub(super) fn is_only(&self, name: &Path) -> bool {
+        matches!(&self.entries[..], [(path, Part::File(_) | Part::Link { .. })] if *path == name)
     }
 
     /// The files and their paths.
     pub(super) fn files(&self) -> impl Iterator<Item = (&'a Path, SourceFile<'a>)> + Clone {
-        self.parts.iter().filter_map(|(path, part)| Some((*path, part.file()?)))
+        self.entries.iter().filter_map(|(path, part)| Some((*path, part.file()?)))
     }
 
     /// How many files there are, and their bytes.
@@ -142,7 +149,7 @@ impl<'a> Parts<'a> {
 
     /// How many inodes they take.
     pub(super) fn count(&self) -> u64 {
-        self.parts.len() as u64
+        self.entries.len() as u64
     }
 }
 

@@ -11,7 +11,7 @@ use crate::collection::{CollectionError, discover};
 use crate::disk::{Access, Dir, IoContext, Kind, PathError, Stage, StageLock, Watcher, resolved};
 
 /// The beginning of the names of stages. A run removes one that no process holds.
-const STAGE: &str = ".urepo-export-";
+pub(super) const STAGE: &str = ".urepo-export-";
 
 /// A directory in which items are made and put in place.
 ///

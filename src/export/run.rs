@@ -1,13 +1,17 @@
 //! What a run into a directory and one into a stream have in common.
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use super::name::{file_name, source_name};
 use super::outline::Outline;
 use super::part::Parts;
 use super::sink::Sink;
 use super::source::Source;
-use super::{ExportError, Exported, Exporter, Format, Outcome, Payload, Summary, Tombstones};
+use super::{
+    ExportError, Exported, Exporter, Format, NamedBy, Outcome, Payload, Summary, Tombstones,
+};
 use crate::collection::Lookup;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -44,6 +48,21 @@ impl Exporter<'_> {
         }
     }
 
+    /// The name of the item in the destination, without extension.
+    pub(super) fn name_of(&self, source: &Source<'_>, format: Format) -> PathBuf {
+        let name = self.source_name(source, format);
+        name.map_or_else(|| file_name(source.name()).into(), PathBuf::from)
+    }
+
+    fn source_name(&self, source: &Source<'_>, format: Format) -> Option<OsString> {
+        match self.options.named_by {
+            NamedBy::Identifier => None,
+            NamedBy::Source => {
+                source_name(source.sidecar().origin.get("source")?.as_str()?, format)
+            }
+        }
+    }
+
     /// What of the payload is written.
     pub(super) fn parts<'s>(
         &self,
@@ -52,7 +71,13 @@ impl Exporter<'_> {
     ) -> Result<Parts<'s>, ExportError> {
         match (format, self.options.payload) {
             (Format::Bag, _) => Parts::in_bag(source, self.options.links),
-            (Format::Plain | Format::Tar, Payload::Whole) => Parts::whole(source),
+            (Format::Plain | Format::Tar, Payload::Whole) => {
+                let parts = Parts::whole(source)?;
+                let is_described = self.options.sidecar || !self.options.metadata.is_empty();
+                let name = self.source_name(source, format).filter(|_| !is_described);
+                let is_bare = name.is_some_and(|name| parts.is_only(Path::new(&name)));
+                Ok(Parts { is_bare, ..parts })
+            }
             (Format::Plain | Format::Tar, Payload::None) => Ok(Parts::none()),
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use super::outline::top;
+use super::name::GivenNames;
 use super::run::{Feed, Report, exported};
 use super::tar::{Stream, Tar};
 use super::{Depth, ExportError, Exported, Exporter, Format, Outcome, Summary, Tombstones};
@@ -38,6 +38,7 @@ impl Exporter<'_> {
         let items = Lookup::new(self.collection);
         let mut stream = Stream(output);
         let mut tar = Tar::new(&mut stream);
+        let mut names = GivenNames::new(self.options.named_by);
         let mut failure = None;
         let fed = feed(&mut |name| {
             if self.caller.interrupt.requested() {
@@ -45,7 +46,7 @@ impl Exporter<'_> {
                 return ControlFlow::Break(());
             }
             tar.has_begun = false;
-            let result = self.stream_one(&items, &name, &mut tar).transpose();
+            let result = self.stream_one(&items, &name, &mut names, &mut tar).transpose();
             let Some(result) = result else { return ControlFlow::Continue(()) };
             summary.cut_short = tar.has_begun && result.is_err();
             let outcome = Outcome { name, result };
@@ -77,12 +78,15 @@ impl Exporter<'_> {
         &self,
         items: &Lookup<'_>,
         name: &RepositoryName,
+        names: &mut GivenNames,
         tar: &mut Tar<'_>,
     ) -> Result<Option<Exported>, ExportError> {
         let Some(source) = self.source(items, name)? else { return Ok(None) };
         let mut write = || {
+            let place = self.name_of(&source, Format::Tar);
+            names.check(place.as_os_str(), source.name(), &place)?;
             let parts = self.parts(&source, Format::Tar)?;
-            let place = top(&source);
+            names.add(place.as_os_str().to_owned(), source.name());
             if self.options.depth == Depth::Act {
                 self.write(&source, &parts, Format::Tar, &place, tar)?;
             }

@@ -11,8 +11,8 @@ use snapbox::str;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::export::{
-    BagLinks, Destination, ExportError, Exporter, Feed, Format, MetadataFormat, Options, Outcome,
-    Summary,
+    BagLinks, Destination, ExportError, Exporter, Feed, Format, MetadataFormat, NamedBy, Options,
+    Outcome, Summary,
 };
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
@@ -55,11 +55,29 @@ fn open(world: &World, watcher: &Watcher) -> Collection {
     Collection::open(&world.path("archive"), watcher).unwrap()
 }
 
+/// What is written of an item.
+type Form = (Format, NamedBy);
+
+const PLAIN: Form = (Format::Plain, NamedBy::Identifier);
+const TAR: Form = (Format::Tar, NamedBy::Identifier);
+const BAG: Form = (Format::Bag, NamedBy::Identifier);
+
+/// The file alone.
+const BARE: Form = (Format::Plain, NamedBy::Source);
+
+/// Deposits an item of one file.
+fn deposit_file(world: &World, collection: &Collection) -> RepositoryName {
+    let source = request(world.write("alone.txt", "alone"));
+    let clock = TestClock::at("2026-11-21T02:14:00Z");
+    deposit(collection, vec![source], options(), &clock, |_| ()).unwrap();
+    "example.org/archive/2026/11.21.02.14".parse().unwrap()
+}
+
 /// Exports items into `out`, which `watcher` watches.
 fn export(
     collection: &Collection,
     names: &[&RepositoryName],
-    format: Format,
+    (format, named_by): Form,
     path: &Path,
     watcher: &Watcher,
     mut reported: impl FnMut(&Outcome),
@@ -70,7 +88,11 @@ fn export(
         collection,
         options: Options {
             links: BagLinks::Follow,
-            metadata: vec![MetadataFormat::DublinCore],
+            metadata: match named_by {
+                NamedBy::Identifier => vec![MetadataFormat::DublinCore],
+                NamedBy::Source => Vec::new(),
+            },
+            named_by,
             ..Options::default()
         },
         caller: caller(&agent, &clock, &interrupt),
@@ -107,11 +129,12 @@ fn contents(root: &Path) -> Vec<String> {
 fn failing_at_any_operation_leaves_nothing_half_made() {
     let (world, name) = world_with_item();
     let collection = open(&world, &Watcher::default());
-    for format in [Format::Plain, Format::Tar, Format::Bag] {
+    let file = deposit_file(&world, &collection);
+    for (name, form) in [(&name, PLAIN), (&name, TAR), (&name, BAG), (&file, BARE)] {
         let good = world.path("good");
         std::fs::create_dir(&good).unwrap();
         let watcher = Watcher::default();
-        let (outcomes, _) = export(&collection, &[&name], format, &good, &watcher, |_| ());
+        let (outcomes, _) = export(&collection, &[name], form, &good, &watcher, |_| ());
         assert!(outcomes[0].result.is_ok(), "{outcomes:?}");
         let whole = contents(&good);
         for mode in [Mode::Once(Errno::IO), Mode::Once(Errno::NOSPC), Mode::Killed] {
@@ -121,7 +144,7 @@ fn failing_at_any_operation_leaves_nothing_half_made() {
                 let faults = Arc::new(Faults::new(&out, at, mode));
                 let watcher = Watcher::new(Arc::clone(&faults) as _);
                 let (outcomes, _) =
-                    first_user(|| export(&collection, &[&name], format, &out, &watcher, |_| ()));
+                    first_user(|| export(&collection, &[name], form, &out, &watcher, |_| ()));
                 let struck = faults.struck();
                 let found: Vec<_> = contents_without_stage(&out);
                 let is_said = outcomes.first().is_some_and(|outcome| outcome.result.is_ok());
@@ -129,7 +152,7 @@ fn failing_at_any_operation_leaves_nothing_half_made() {
                 assert!(!is_said || found == whole, "{mode:?} {struck:?}");
                 // A repetition finds it in place, or puts it there, and clears what was left.
                 let watcher = Watcher::default();
-                let (again, _) = export(&collection, &[&name], format, &out, &watcher, |_| ());
+                let (again, _) = export(&collection, &[name], form, &out, &watcher, |_| ());
                 match &again[0].result {
                     Ok(_) => assert!(found.is_empty()),
                     Err(error) => assert!(matches!(error, ExportError::Exists { .. }), "{error}"),
@@ -167,26 +190,27 @@ fn contents_without_stage(out: &Path) -> Vec<String> {
 fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
     let (world, name) = world_with_item();
     let collection = open(&world, &Watcher::default());
-    let formats = [Format::Plain, Format::Tar, Format::Bag];
+    let file = deposit_file(&world, &collection);
+    let forms = [(&name, PLAIN), (&name, TAR), (&name, BAG), (&file, BARE)];
     let systems = [System::Own, System::Network];
-    for (format, system) in formats.into_iter().flat_map(|it| systems.map(|system| (it, system))) {
+    for ((name, form), system) in forms.into_iter().flat_map(|it| systems.map(|at| (it, at))) {
         let out = world.path("out");
         let trace = Arc::new(Trace::on(system));
         let watcher = Watcher::new(Arc::clone(&trace) as _);
         let mut disk = crate::power::Disk::default();
         let mut placed = 0;
-        let (outcomes, _) = export(&collection, &[&name], format, &out, &watcher, |_| {
+        let (outcomes, _) = export(&collection, &[name], form, &out, &watcher, |_| {
             for (operation, path) in trace.0.lock().unwrap().iter() {
                 if *operation == Operation::Rename {
                     placed += 1;
                     let staged: Vec<_> =
                         disk.volatile.iter().filter(|path| path.parent() != Some(&out)).collect();
                     let of_stage = |path: &&&PathBuf| path.starts_with(&out) && ***path != out;
-                    assert!(!staged.iter().any(|p| of_stage(&p)), "{format:?}: {staged:?}");
+                    assert!(!staged.iter().any(|p| of_stage(&p)), "{form:?}: {staged:?}");
                 }
                 disk.apply(*operation, path);
             }
-            assert!(disk.volatile.is_empty(), "{format:?}: {:?}", disk.volatile);
+            assert!(disk.volatile.is_empty(), "{form:?}: {:?}", disk.volatile);
         });
         assert!(outcomes[0].result.is_ok());
         assert_eq!(placed, 1);
@@ -215,8 +239,7 @@ fn an_item_that_changes_meanwhile_is_not_called_damaged() {
     let item = world.path("archive").join(urepo::layout::item_directory(&name));
     let collection = open(&world, &Watcher::new(Arc::new(Replacer(item))));
     let out = world.path("out");
-    let (outcomes, _) =
-        export(&collection, &[&name], Format::Plain, &out, &Watcher::default(), |_| ());
+    let (outcomes, _) = export(&collection, &[&name], PLAIN, &out, &Watcher::default(), |_| ());
     let error = outcomes[0].result.as_ref().unwrap_err();
     assert!(matches!(error, ExportError::Changed { .. }), "{error}");
     assert!(!out.exists(), "what was made for it goes again");
@@ -287,7 +310,7 @@ fn a_destination_that_another_export_makes_meanwhile_is_used() {
     let out = world.path("out");
     let watcher = Watcher::new(Arc::new(Quicker(out.clone())));
     let collection = open(&world, &Watcher::default());
-    let (outcomes, summary) = export(&collection, &[&name], Format::Plain, &out, &watcher, |_| ());
+    let (outcomes, summary) = export(&collection, &[&name], PLAIN, &out, &watcher, |_| ());
     assert!(summary.fatal.is_none() && outcomes.len() == 1, "{outcomes:?} {summary:?}");
     assert_eq!(summary.exported, 1, "{outcomes:?}");
 }
@@ -303,6 +326,6 @@ fn exports_at_the_same_time_leave_each_other_alone() {
     let lock = stage.try_lock().unwrap();
     assert!(lock.is_some());
     let watcher = Watcher::default();
-    export(&collection, &[&name], Format::Plain, &out, &watcher, |_| ());
+    export(&collection, &[&name], PLAIN, &out, &watcher, |_| ());
     assert!(held.join("0").is_dir());
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use urepo::export::{
-    BagLinks, Depth, Destination, Exporter, Format, MetadataFormat, Options, Payload, Tombstones,
+    BagLinks, Depth, Destination, Exporter, Format, MetadataFormat, NamedBy, Options, Payload,
+    Tombstones,
 };
 
 use crate::cli::Done;
@@ -24,9 +25,15 @@ const STREAM_BYTES: usize = 128 * 1024;
 /// Write items out as directories, tar or bags
 ///
 /// Each item becomes one directory, or with --format tar one file, in DIR, which is made if it is
-/// missing. It is called after the item, with + for the slashes: example.org+archive+2026+11.21.02.13.
-/// The paths are printed. Nothing that is there is ever replaced, and an item appears whole, and on the
-/// disk, or not at all: every byte is compared with the digest in the sidecar while it is written.
+/// missing. Its name is the identifier, with + for the slashes: example.org+archive+2026+11.21.02.13.
+/// The paths are printed. Nothing is ever replaced, and an item appears whole, and on the disk, or not at
+/// all: every byte is compared with the digest in the sidecar while it is written.
+///
+/// --name source reverses `urepo new`: report.pdf comes back as DIR/report.pdf, the directory album as
+/// DIR/album, with their times, modes and links. The name is the last component of the source that the
+/// sidecar records. An item from standard input or of several paths has no source and gets its identifier as
+/// name, and so does one whose source has no usable name. Of two items with the same name the first is
+/// exported; a directory whose only entry is a file of the same name comes back as this file.
 ///
 /// In a directory or a tar lies the payload itself. With --with-sidecar or --metadata-format, the
 /// payload is in doc, and item.toml, dc.xml, item.bib and datacite.json lie beside it. A bag (BagIt 1.0)
@@ -39,6 +46,7 @@ const STREAM_BYTES: usize = 128 * 1024;
 #[command(after_long_help = "\
 Examples:
   urepo export 11.21.02.13 --to out
+  urepo export 11.21.02.13 --name source --to restored
   urepo export --all --format bagit --metadata-format dc --to bags
   urepo export 11.21.02.13 --format tar --to - | tar -tf -
   urepo export --all --metadata-only --metadata-format bibtex --to references")]
@@ -51,6 +59,9 @@ pub(crate) struct Export {
     /// What each item becomes
     #[arg(long, value_name = "FORMAT", default_value = "plain")]
     format: FormatRule,
+    /// What each item is called
+    #[arg(long, value_name = "RULE", default_value = "identifier")]
+    name: NameRule,
     /// Take the sidecar along, as it is
     #[arg(long)]
     with_sidecar: bool,
@@ -73,6 +84,14 @@ enum FormatRule {
     Tar,
     /// A bag of BagIt 1.0; of 0.97 where a name has a percent sign, which many readers take only there
     Bagit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NameRule {
+    /// Its identifier, with + for the slashes
+    Identifier,
+    /// The old name of the file or directory that was deposited; its identifier if there is none
+    Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -126,7 +145,11 @@ impl Export {
             let mut output = BufWriter::with_capacity(STREAM_BYTES, Stdout(&context.printer));
             exporter.to_stream(&mut output, feed, &mut |outcomes| teller.tell_all(outcomes))
         } else {
-            let path = context.absolute(&self.to);
+            let path = if self.to == Path::new(".") {
+                context.current.clone()
+            } else {
+                context.absolute(&self.to)
+            };
             let watcher = context.watcher();
             let destination =
                 Destination { path: &path, format: self.format.into(), watcher: &watcher };
@@ -179,6 +202,10 @@ impl Export {
                 None => BagLinks::Refuse,
                 Some(LinksRule::Follow) => BagLinks::Follow,
                 Some(LinksRule::Skip) => BagLinks::Skip,
+            },
+            named_by: match self.name {
+                NameRule::Identifier => NamedBy::Identifier,
+                NameRule::Source => NamedBy::Source,
             },
             state: self.selection.flags.state,
             tombstones: if self.selection.names_items() {

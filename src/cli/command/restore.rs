@@ -20,7 +20,8 @@ use crate::cli::report::{End, Report};
 /// Every byte in the trash is compared with the sidecar first. The item is again what it was: an Original or
 /// a Copy. What `urepo purge` has removed cannot be restored; `urepo copy --revive --to COLLECTION` restores
 /// an Original with the files of a Copy. What `urepo repair` replaced in an item is not restored: the command
-/// that copies it out of the trash is printed.
+/// that copies it out of the trash is printed. `urepo export ITEM --name source --to DIR` writes an item to a
+/// directory, as it was deposited.
 ///
 /// An Original is restored only if every collection that may hold the Original by now was looked at: those
 /// that the inventories name, and those of the settings.

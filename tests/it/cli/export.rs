@@ -1,6 +1,7 @@
 //! `urepo export`: what comes out is what was deposited, to the byte, the mode and the nanosecond.
 
 mod bags;
+mod named;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -242,7 +243,9 @@ mod several {
     fn are_planned() {
         let (world, names) = world_with_damage();
         let ran = world.run("-c archive export --all -n --to out");
-        let plan = names.iter().map(|name| format!("would export {name} (1 file, 512 B)\n"));
+        let plan = names.iter().map(|name| {
+            format!("would export {name} as [WORLD]/out/{} (1 file, 512 B)\n", file_name(name))
+        });
         let plan = plan.collect::<Vec<_>>().concat();
         assert_eq!(ran.succeeded(), plan);
         assert!(!world.path("out").exists());

@@ -17,6 +17,23 @@ error: `[WORLD]/out/example.org+archive+2026+11.21.02.13` is there already
 hint: nothing is replaced; remove it, or name another directory with `--to`
 
 "#]]);
+    // Another item of the same source.
+    let requests = vec![request(world.path("a.txt"))];
+    let clock = TestClock::at("2026-11-21T02:14:00Z");
+    deposit(&open(&world), requests, options(), &clock, |_| ()).unwrap();
+    let line = "-c archive export 11.21.02.13 11.21.02.14 --name source --to";
+    let ran = world.run(&format!("{line} old"));
+    snapbox::assert_data_eq!(
+        ran.stderr,
+        str![[r#"
+error: `example.org/archive/2026/11.21.02.14` and `example.org/archive/2026/11.21.02.13` have the same name: `[WORLD]/old/a.txt`
+hint: `urepo export example.org/archive/2026/11.21.02.14 --to [WORLD]/old` names it by its identifier
+exported 1 item, 1 file, 1 B
+error: 1 of 2 items could not be exported
+hint: each is named above, with its reason
+
+"#]]
+    );
     refuses(&world, "-c archive export 11.21.02.13 --to archive/out", 23).tells(str![[r#"
 error: `[WORLD]/archive/out` lies in the collection `[WORLD]/archive`
 hint: name a directory outside of it with `--to`

@@ -71,10 +71,10 @@ impl<'a> Teller<'a> {
             });
         }
         if is_dry {
-            return printer.line(&format!("would export {name} ({size})"));
+            return printer.line(&format!("would export {name} as {} ({size})", place.display()));
         }
         if self.is_stream {
-            printer.detail(&format!("exported {name} ({size})"));
+            printer.detail(&format!("exported {name} as {} ({size})", place.display()));
             return Ok(());
         }
         printer.exact(&[place.as_os_str().as_bytes(), b"\n"].concat())
