@@ -39,10 +39,10 @@ pub(crate) fn was_interrupted(error: &io::Error) -> bool {
 pub(crate) struct Document<'a> {
     context: &'a Context,
     path: PathBuf,
-    held: Held,
+    held: DocumentSource,
 }
 
-enum Held {
+enum DocumentSource {
     File(FileStat),
     Bytes(Arc<[u8]>),
 }
@@ -54,8 +54,8 @@ impl Document<'_> {
     /// The document from its beginning, line by line.
     pub(crate) fn lines(&self) -> Result<Box<dyn BufRead + Send>, Failure> {
         let before = match &self.held {
-            Held::Bytes(bytes) => return Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
-            Held::File(before) => before,
+            DocumentSource::Bytes(bytes) => return Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
+            DocumentSource::File(before) => before,
         };
         if stat_of(&self.path, Links::Follow)? != *before {
             let message = format!("`{}` was changed while it was read", self.path.display());
@@ -70,9 +70,9 @@ impl Context {
     pub(crate) fn document(&self, path: &Path) -> Result<Document<'_>, Failure> {
         let stat = if is_stdin(path) { None } else { Some(stat_of(path, Links::Follow)?) };
         let held = match stat {
-            Some(stat) if stat.kind == Kind::File => Held::File(stat),
-            Some(_) => Held::Bytes(self.read_file(path, MAX_DOCUMENT_BYTES)?.into()),
-            None => Held::Bytes(self.read_stdin(MAX_DOCUMENT_BYTES)?.into()),
+            Some(stat) if stat.kind == Kind::File => DocumentSource::File(stat),
+            Some(_) => DocumentSource::Bytes(self.read_file(path, MAX_DOCUMENT_BYTES)?.into()),
+            None => DocumentSource::Bytes(self.read_stdin(MAX_DOCUMENT_BYTES)?.into()),
         };
         Ok(Document { context: self, path: path.to_path_buf(), held })
     }

@@ -288,7 +288,7 @@ pub struct Memory {
     /// The granularity of dates.
     pub granularity: Setting,
     /// Its record; none before the first label, or when it is lost.
-    pub record: Option<crate::distributor::slot::Record>,
+    pub record: Option<crate::distributor::slot::MemoryRecord>,
 }
 
 fn is_wanted(subsystem: &Subsystem, wanted: Option<&str>) -> Result<bool, CollectionError> {

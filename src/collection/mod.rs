@@ -71,7 +71,7 @@ pub use spatial::{Spread, Takes};
 pub(crate) use stripe::lock_items_with;
 pub use stripe::{ItemLocks, lock_items};
 pub(crate) use trash::Recall;
-pub use trash::{Held, Trashed};
+pub use trash::{TrashContents, Trashed};
 pub(crate) use window::Window;
 
 pub use writer::Writer;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::list::listing_order;
 use super::trash::{ITEM, REPLACED};
-use super::{Collection, CollectionError, Held, Names, Recall, Trashed};
+use super::{Collection, CollectionError, Names, Recall, TrashContents, Trashed};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -21,7 +21,7 @@ impl Collection {
         year: &Dir,
         leaf: &Path,
     ) -> Result<(Trashed, Dir), PathError> {
-        self.move_in(name, year, leaf, Held::SetAside)
+        self.move_in(name, year, leaf, TrashContents::SetAside)
     }
 
     /// Puts an item back that was set aside.
@@ -95,7 +95,7 @@ impl Collection {
             Err(error) if matches!(error.kind(), NotFound | PermissionDenied) => return Ok(false),
             outcome => outcome?,
         };
-        Ok(held == Held::SetAside
+        Ok(held == TrashContents::SetAside
             && self.root().stat(layout::item_directory(&trashed.name))?.is_none())
     }
 
@@ -103,17 +103,17 @@ impl Collection {
         let held = self.held(trashed)?;
         let directory = layout::item_directory(&trashed.name);
         let entry = self.trashed_dir(trashed)?;
-        if held == Held::SetAside && self.root().stat(&directory)?.is_none() {
+        if held == TrashContents::SetAside && self.root().stat(&directory)?.is_none() {
             let year = directory.parent().unwrap_or(Path::new(""));
             let leaf = directory.file_name().unwrap_or_default();
             self.put_back(&entry, &self.ensure_directory(year)?, Path::new(leaf))?;
-        } else if held == Held::SetAside {
+        } else if held == TrashContents::SetAside {
             // Its place was taken, by what was to replace it or by another run: it is kept. Where
             // there is a directory of that name, it is empty.
             entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
         }
         let keeps = entry.stat(REPLACED)?.is_some();
-        if matches!(held, Held::SetAside | Held::Remains) && !keeps {
+        if matches!(held, TrashContents::SetAside | TrashContents::Remains) && !keeps {
             self.remove_trashed(trashed)?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The trash: deleted and replaced data, kept in `.urepo/trash` until it is purged.
 //!
-//! Each entry is a directory named after its item, with one thing in it ([`Held`]): the payload of a
+//! Each entry is a directory named after its item, with one thing in it ([`TrashContents`]): the payload of a
 //! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a mended one replaced, `replaced`;
 //! files that no sidecar listed when their item went, `unlisted`; or a whole item on its way out, `item`. The last is put back by recovery if nothing took its place: then
 //! the process that moved it was killed before it could go on. What is deleted or replaced stays until
@@ -63,7 +63,7 @@ pub(super) struct ListedTrash {
 
 /// The contents of an entry of the trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum TrashContents {
     /// The payload of a deleted item.
     Payload,
     /// A deleted Copy: its directory.
@@ -78,16 +78,16 @@ pub enum Held {
     Remains,
 }
 
-impl Held {
+impl TrashContents {
     /// The name of the thing in its entry.
     fn file_name(self) -> &'static Path {
         Path::new(match self {
-            Held::Payload => layout::PAYLOAD,
-            Held::Copy => COPY,
-            Held::SetAside => ITEM,
-            Held::Replaced => REPLACED,
-            Held::Unlisted => UNLISTED,
-            Held::Remains => CONDEMNED,
+            TrashContents::Payload => layout::PAYLOAD,
+            TrashContents::Copy => COPY,
+            TrashContents::SetAside => ITEM,
+            TrashContents::Replaced => REPLACED,
+            TrashContents::Unlisted => UNLISTED,
+            TrashContents::Remains => CONDEMNED,
         })
     }
 }
@@ -200,7 +200,7 @@ impl Collection {
     }
 
     /// The contents of an entry that may be gone by now.
-    fn held_if_there(&self, trashed: &Trashed) -> Result<Option<Held>, PathError> {
+    fn held_if_there(&self, trashed: &Trashed) -> Result<Option<TrashContents>, PathError> {
         match self.held(trashed) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             outcome => outcome.map(Some),
@@ -214,7 +214,7 @@ impl Collection {
         from: &Dir,
         what: &Path,
     ) -> Result<Trashed, PathError> {
-        self.move_in(name, from, what, Held::Payload).map(|(trashed, _)| trashed)
+        self.move_in(name, from, what, TrashContents::Payload).map(|(trashed, _)| trashed)
     }
 
     /// Moves the whole item at `leaf` in `year`, a Copy, into the trash, synced; it stays there until
@@ -225,7 +225,7 @@ impl Collection {
         year: &Dir,
         leaf: &Path,
     ) -> Result<Trashed, PathError> {
-        self.move_in(name, year, leaf, Held::Copy).map(|(trashed, _)| trashed)
+        self.move_in(name, year, leaf, TrashContents::Copy).map(|(trashed, _)| trashed)
     }
 
     pub(super) fn move_in(
@@ -233,7 +233,7 @@ impl Collection {
         name: &RepositoryName,
         from: &Dir,
         what: &Path,
-        held: Held,
+        held: TrashContents,
     ) -> Result<(Trashed, Dir), PathError> {
         let (trashed, entry) = self.new_entry(name)?;
         from.move_tree(what, &entry, held.file_name())?;
@@ -249,7 +249,7 @@ impl Collection {
     pub(crate) fn take_back(
         &self,
         trashed: &Trashed,
-        held: Held,
+        held: TrashContents,
         to: &Dir,
         name: &Path,
     ) -> Result<(), PathError> {
@@ -296,19 +296,19 @@ impl Collection {
     }
 
     /// The contents of an entry.
-    pub fn held(&self, trashed: &Trashed) -> Result<Held, PathError> {
+    pub fn held(&self, trashed: &Trashed) -> Result<TrashContents, PathError> {
         let entry = self.trashed_dir(trashed)?;
-        for held in [Held::Payload, Held::Copy] {
+        for held in [TrashContents::Payload, TrashContents::Copy] {
             if entry.stat(held.file_name())?.is_some() {
                 return Ok(held);
             }
         }
-        for held in [Held::SetAside, Held::Replaced, Held::Unlisted] {
+        for held in [TrashContents::SetAside, TrashContents::Replaced, TrashContents::Unlisted] {
             if entry.stat(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
                 return Ok(held);
             }
         }
-        Ok(Held::Remains)
+        Ok(TrashContents::Remains)
     }
 
     /// The entries of the trash that keep what a repair replaced in the item `name`, or files that its sidecar
@@ -318,7 +318,9 @@ impl Collection {
         let mut kept = Vec::new();
         for trashed in self.trashed_of(name, Recall::Fresh)? {
             match self.held_if_there(&trashed) {
-                Ok(Some(Held::Replaced | Held::Unlisted)) => kept.push(trash.join(&trashed.entry)),
+                Ok(Some(TrashContents::Replaced | TrashContents::Unlisted)) => {
+                    kept.push(trash.join(&trashed.entry));
+                }
                 Ok(_) => {}
                 // Another user's, who keeps it closed.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
@@ -345,8 +347,8 @@ impl Collection {
 
     /// Says durably that what an entry holds is being removed: a payload of which only a part is left
     /// must not be found and taken for one.
-    pub(crate) fn condemn(&self, trashed: &Trashed, held: Held) -> Result<(), PathError> {
-        if held == Held::Remains {
+    pub(crate) fn condemn(&self, trashed: &Trashed, held: TrashContents) -> Result<(), PathError> {
+        if held == TrashContents::Remains {
             return Ok(());
         }
         let entry = self.trashed_dir(trashed)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::memory::{Found, HeldMemory};
-use super::slot::{Record, Token};
+use super::slot::{MemoryRecord, Token};
 use super::{DEFAULT_MAX_WAIT, Distributor, DistributorError, Notice, Patience};
 use crate::disk::PathError;
 use crate::identity::Instant;
@@ -159,13 +159,13 @@ impl Distributor<'_> {
         Ok(Basis { last, floor, tree, skipped })
     }
 
-    fn is_of_other_boot(&self, record: &Record) -> bool {
+    fn is_of_other_boot(&self, record: &MemoryRecord) -> bool {
         record.boot != Token::sanitised(&self.agent.boot_id)
     }
 
     /// When the machine started, if that was after `record` was written. A file system that was rolled back
     /// before has forgotten only dates that are earlier.
-    fn boot_since(&self, record: &Record) -> Option<Instant> {
+    fn boot_since(&self, record: &MemoryRecord) -> Option<Instant> {
         if self.is_of_other_boot(record) { self.clock.booted() } else { None }
     }
 

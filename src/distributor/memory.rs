@@ -10,7 +10,7 @@
 
 use super::DistributorError;
 use super::granularity::Setting;
-use super::slot::{self, Contents, Record, Token};
+use super::slot::{self, Contents, MemoryRecord, Token};
 use crate::agent::Agent;
 use crate::disk::{Dir, HOLDER_END, Lock, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, SECOND};
@@ -41,16 +41,16 @@ pub(super) enum Found {
     /// Nothing was ever written.
     Missing,
     /// The last record.
-    Record(Record),
+    Record(MemoryRecord),
     /// A record, and a reason to think that there was a later one.
-    Doubtful(Record),
+    Doubtful(MemoryRecord),
     /// Something that cannot be read.
     Lost,
 }
 
 impl Found {
     /// The last record that can be read.
-    pub(super) fn record(&self) -> Option<&Record> {
+    pub(super) fn record(&self) -> Option<&MemoryRecord> {
         match self {
             Found::Record(record) | Found::Doubtful(record) => Some(record),
             Found::Missing | Found::Lost => None,
@@ -90,7 +90,10 @@ impl<'a> HeldMemory<'a> {
     }
 
     /// Reads a memory without its lock and without making it: for a person to look at.
-    pub(super) fn look(dir: &Dir, prefix: &Prefix) -> Result<Option<Record>, DistributorError> {
+    pub(super) fn look(
+        dir: &Dir,
+        prefix: &Prefix,
+    ) -> Result<Option<MemoryRecord>, DistributorError> {
         let Some(mut file) = dir.open_file_if_there(layout::memory_file(prefix))? else {
             return Ok(None);
         };
@@ -124,7 +127,7 @@ impl<'a> HeldMemory<'a> {
     ) -> Result<(), DistributorError> {
         self.marked = false;
         let sequence = self.found.record().map_or(0, |record| record.sequence);
-        let mut record = Record {
+        let mut record = MemoryRecord {
             prefix: Token::sanitised(&self.prefix.subsystem()),
             sequence: sequence + 1,
             last,
@@ -134,7 +137,7 @@ impl<'a> HeldMemory<'a> {
             tree: Token::sanitised(tree),
         };
         let file = self.lock.file();
-        let write = |record: &Record| {
+        let write = |record: &MemoryRecord| {
             let offset = slot::offset_for_next(record.sequence - 1) as u64;
             file.write_all_at(&slot::encode(record), offset)
         };

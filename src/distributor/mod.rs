@@ -257,7 +257,7 @@ impl<'a> Distributor<'a> {
     }
 
     /// Reads the memory without issuing, for a person to look at.
-    pub fn look(&self) -> Result<Option<slot::Record>, DistributorError> {
+    pub fn look(&self) -> Result<Option<slot::MemoryRecord>, DistributorError> {
         HeldMemory::look(&self.dir, &self.prefix)
     }
 

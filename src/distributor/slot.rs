@@ -1,6 +1,6 @@
 //! The lock file of one prefix as bytes: the memory of the distributor.
 //!
-//! The file has a fixed size and two slots, each of which holds one [`Record`] as lines of ASCII.
+//! The file has a fixed size and two slots, each of which holds one [`MemoryRecord`] as lines of ASCII.
 //! Records are written to the two slots in turn, so a write that is cut short spoils only the slot
 //! of the record *before* the last one:
 //!
@@ -88,7 +88,7 @@ const _: () = assert!(LONGEST <= BODY, "every record fits its slot");
 
 /// The contents of the memory of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct MemoryRecord {
     /// The prefix whose memory this is.
     pub prefix: Token<PREFIX>,
     /// The number of this record: 1 for the first, and one more for each that follows. A file that
@@ -218,12 +218,12 @@ pub enum Contents {
     /// There is a record.
     Valid {
         /// The valid record with the larger sequence number.
-        record: Record,
+        record: MemoryRecord,
         /// The other slot: the record before, or why there is none.
         ///
         /// A damaged one is most likely a write that was cut short, whose label was never used.
         /// But it may also be a newer record that went bad later on.
-        other: Result<Record, SlotError>,
+        other: Result<MemoryRecord, SlotError>,
     },
     /// A slot was written by a later version of the program, which alone knows what is the last.
     OtherFormat,
@@ -267,7 +267,7 @@ pub fn read(file: &[u8]) -> Contents {
 }
 
 /// Reads the slot at `offset`, whose records have every other sequence number.
-fn decode_at(file: &[u8], offset: usize) -> Result<Record, SlotError> {
+fn decode_at(file: &[u8], offset: usize) -> Result<MemoryRecord, SlotError> {
     let rest = file.get(offset..).unwrap_or_default();
     let record = decode(rest.get(..SLOT).unwrap_or(rest))?;
     if offset_for_next(record.sequence - 1) == offset {
@@ -278,8 +278,8 @@ fn decode_at(file: &[u8], offset: usize) -> Result<Record, SlotError> {
 }
 
 /// Writes a record as the bytes of its slot.
-pub fn encode(record: &Record) -> [u8; SLOT] {
-    let Record { prefix, sequence, last, granularity, boot, host, tree } = record;
+pub fn encode(record: &MemoryRecord) -> [u8; SLOT] {
+    let MemoryRecord { prefix, sequence, last, granularity, boot, host, tree } = record;
     let last = last.map_or_else(|| NO_DATE.to_owned(), |last| last.nanoseconds().to_string());
     let text = format!(
         "{TAG}{VERSION}\nprefix {prefix}\nsequence {sequence}\nlast {last}\n\
@@ -294,7 +294,7 @@ pub fn encode(record: &Record) -> [u8; SLOT] {
 }
 
 /// Reads the bytes of one slot, which may be any bytes.
-pub fn decode(slot: &[u8]) -> Result<Record, SlotError> {
+pub fn decode(slot: &[u8]) -> Result<MemoryRecord, SlotError> {
     if is_blank(slot) {
         return Err(SlotError::Empty);
     }
@@ -316,8 +316,8 @@ pub fn decode(slot: &[u8]) -> Result<Record, SlotError> {
 }
 
 /// Reads the lines of a record after the first.
-fn parse<'a>(mut lines: impl Iterator<Item = &'a str>) -> Result<Record, Damage> {
-    let record = Record {
+fn parse<'a>(mut lines: impl Iterator<Item = &'a str>) -> Result<MemoryRecord, Damage> {
+    let record = MemoryRecord {
         prefix: field(lines.next(), "prefix")?,
         sequence: field(lines.next(), "sequence")?,
         last: match field::<String>(lines.next(), "last")?.as_str() {

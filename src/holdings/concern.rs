@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::collection::CollectionError;
     use crate::digest::Digest;
-    use crate::holdings::Record;
+    use crate::holdings::HoldingRecord;
     use crate::item::{State, Totals};
     use crate::sidecar::{Handover, Party};
 
@@ -190,9 +190,9 @@ mod tests {
         Holdings { name: NAME.parse().unwrap(), all }
     }
 
-    fn record() -> Record {
+    fn record() -> HoldingRecord {
         let digest = Digest::of(b"a");
-        Record {
+        HoldingRecord {
             state: State::Copy,
             ibip: None,
             timestamp: "2026-11-21T02:13:05Z".parse().unwrap(),

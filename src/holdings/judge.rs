@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::Record;
+use super::HoldingRecord;
 use crate::item::State;
 use crate::sidecar::Handover;
 
@@ -51,7 +51,7 @@ pub(super) struct Seen<'a> {
     /// The id of the collection.
     pub collection: &'a str,
     /// The record of its sidecar, if that can be read.
-    pub record: Option<&'a Record>,
+    pub record: Option<&'a HoldingRecord>,
 }
 
 /// The verdict on one holding.
@@ -74,7 +74,7 @@ pub(super) fn judge(seen: &[Seen<'_>]) -> Vec<Verdict> {
         let is_elsewhere = |other: &Seen<'_>| other.collection != holding.collection;
         let (standing, against) = match holding.record {
             None => (Standing::Unreadable, None),
-            Some(Record { state: State::Deleted, .. }) => (Standing::Deleted, None),
+            Some(HoldingRecord { state: State::Deleted, .. }) => (Standing::Deleted, None),
             Some(_) if originals.iter().any(|(original, _)| *original == at) => {
                 let mut before = originals.iter().take_while(|(original, _)| *original < at);
                 (
@@ -130,11 +130,11 @@ impl Seen<'_> {
 
     /// The mark of a hand-over on a Copy: nobody else's counts.
     fn mark(&self) -> Option<&Handover> {
-        self.record?.handover.as_ref().filter(|_| self.record.is_some_and(Record::is_copy))
+        self.record?.handover.as_ref().filter(|_| self.record.is_some_and(HoldingRecord::is_copy))
     }
 
     /// How `copy` stands to this Original.
-    fn compare(&self, copy: &Record) -> Standing {
+    fn compare(&self, copy: &HoldingRecord) -> Standing {
         let Some(original) = self.record else { return Standing::Orphan };
         if copy.timestamp < original.timestamp {
             Standing::Stale
@@ -145,7 +145,7 @@ impl Seen<'_> {
         }
     }
 
-    fn differs_only_in_description(&self, copy: &Record) -> bool {
+    fn differs_only_in_description(&self, copy: &HoldingRecord) -> bool {
         self.record.is_some_and(|other| {
             other.is_copy()
                 && (other.timestamp, other.content) == (copy.timestamp, copy.content)
@@ -164,9 +164,9 @@ mod tests {
     const EARLY: &str = "2026-11-21T02:13:05Z";
     const LATE: &str = "2026-11-22T00:00:00Z";
 
-    fn record(state: State, timestamp: &str, content: &[u8]) -> Record {
+    fn record(state: State, timestamp: &str, content: &[u8]) -> HoldingRecord {
         let digest = Digest::of(content);
-        Record {
+        HoldingRecord {
             state,
             ibip: None,
             timestamp: timestamp.parse().unwrap(),
@@ -179,35 +179,38 @@ mod tests {
         }
     }
 
-    fn original() -> Record {
+    fn original() -> HoldingRecord {
         record(State::Original, EARLY, b"a")
     }
 
-    fn copy() -> Record {
+    fn copy() -> HoldingRecord {
         record(State::Copy, EARLY, b"a")
     }
 
-    fn handed(mut record: Record, token: &str, party: Party) -> Record {
+    fn handed(mut record: HoldingRecord, token: &str, party: Party) -> HoldingRecord {
         record.handover = Some(Handover { token: token.to_owned(), party });
         record
     }
 
-    fn described(title: &str, record: Record) -> Record {
-        Record { description: Digest::of(title.as_bytes()), ..record }
+    fn described(title: &str, record: HoldingRecord) -> HoldingRecord {
+        HoldingRecord { description: Digest::of(title.as_bytes()), ..record }
     }
 
     /// The standings of records in collections `A`, `B`, `C`, as words.
-    fn standings(records: &[Option<Record>]) -> String {
+    fn standings(records: &[Option<HoldingRecord>]) -> String {
         standings_in(["A", "B", "C"], records)
     }
 
     /// The same, in collections of these ids.
-    fn standings_in(ids: [&str; 3], records: &[Option<Record>]) -> String {
+    fn standings_in(ids: [&str; 3], records: &[Option<HoldingRecord>]) -> String {
         let words = verdicts(ids, records).into_iter().map(|(standing, _)| standing.to_string());
         words.collect::<Vec<_>>().join(" ")
     }
 
-    fn verdicts(ids: [&str; 3], records: &[Option<Record>]) -> Vec<(Standing, Option<usize>)> {
+    fn verdicts(
+        ids: [&str; 3],
+        records: &[Option<HoldingRecord>],
+    ) -> Vec<(Standing, Option<usize>)> {
         let seen: Vec<_> = ids
             .into_iter()
             .zip(records)
@@ -287,7 +290,7 @@ mod tests {
     fn what_lost_says_to_what() {
         use Standing::{Different, Disputed, Original, Orphan, Stale};
         let newer = || record(State::Original, LATE, b"a");
-        let of = |records: [Record; 3]| verdicts(["A", "B", "C"], &records.map(Some));
+        let of = |records: [HoldingRecord; 3]| verdicts(["A", "B", "C"], &records.map(Some));
         assert_eq!(
             of([original(), original(), newer()]),
             [(Original, None), (Original, Some(0)), (Original, Some(0))]
@@ -312,7 +315,7 @@ mod tests {
 
     #[test]
     fn clones_are_not_compared_with_each_other() {
-        let clones = |records: [Option<Record>; 3]| standings_in(["A", "A", "B"], &records);
+        let clones = |records: [Option<HoldingRecord>; 3]| standings_in(["A", "A", "B"], &records);
         let old = || Some(record(State::Copy, EARLY, b"old"));
         let newer = || Some(record(State::Original, LATE, b"a"));
         assert_eq!(clones([newer(), newer(), None]), "original original unreadable");

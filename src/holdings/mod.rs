@@ -70,7 +70,7 @@ pub struct Holding {
     /// The item's directory; where it would be, if that could not be looked at.
     pub path: PathBuf,
     /// The record of the sidecar, or why that is not known.
-    pub record: Result<Record, CollectionError>,
+    pub record: Result<HoldingRecord, CollectionError>,
     /// How it stands to what the other collections hold.
     pub standing: Standing,
     /// The collection whose holding it was compared with, and lost: the Original of a Copy that is stale
@@ -81,7 +81,7 @@ pub struct Holding {
 
 /// The part of a sidecar that concerns other collections.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct HoldingRecord {
     /// The state in this collection, by the sidecar alone.
     pub state: State,
     /// The opaque twin of the name.

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::judge::{Seen, judge};
-use super::{Holding, Holdings, Record, Standing};
+use super::{Holding, HoldingRecord, Holdings, Standing};
 use crate::collection::{Collection, CollectionError, Lookup};
 use crate::disk::FileStat;
 use crate::identity::RepositoryName;
@@ -133,7 +133,7 @@ fn read_with<T>(
             item.dir().path().clone_into(&mut holding.path);
             item.name().clone_into(&mut holding.name);
             item.read_sidecar().map(|read| {
-                let record = Record::of(&read.sidecar, read.seal);
+                let record = HoldingRecord::of(&read.sidecar, read.seal);
                 kept = Some((read.stamp, keep(read.sidecar)));
                 record
             })
@@ -144,10 +144,10 @@ fn read_with<T>(
     Some((holding, kept))
 }
 
-impl Record {
+impl HoldingRecord {
     /// The record of `sidecar`.
-    pub fn of(sidecar: &Sidecar, seal: Seal) -> Record {
-        Record {
+    pub fn of(sidecar: &Sidecar, seal: Seal) -> HoldingRecord {
+        HoldingRecord {
             state: sidecar.state,
             ibip: sidecar.ibip.clone(),
             timestamp: sidecar.timestamp,

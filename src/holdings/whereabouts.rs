@@ -289,7 +289,7 @@ impl Holdings {
     }
 }
 
-impl super::Record {
+impl super::HoldingRecord {
     /// The ids of the collections that may hold the Original of a Copy: where it was made, and the other end
     /// of a hand-over under way.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {

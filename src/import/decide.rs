@@ -10,7 +10,7 @@ use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
 use super::compare::Likeness;
 use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
-use super::ledger::{Entry, Imported, ItemPresence, Kind as LineKind};
+use super::ledger::{Entry, Imported, ItemPresence, LineKind};
 use super::look::{Scanner, SourceScan};
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;

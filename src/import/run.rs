@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
 use super::decide::{Decision, Planner, Rules};
-use super::ledger::Kind as LineKind;
+use super::ledger::LineKind;
 use super::look::Scanner;
 use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;

@@ -10,7 +10,7 @@ use super::{Change, PromotionError, Registrar, Report, date};
 use crate::collection::{Collection, Event, EventKind};
 use crate::disk::PathError;
 use crate::holdings::{
-    Holdings, OriginalError, Record, Trail, UnseenRule, follow, holdings, refuse_deleted,
+    HoldingRecord, Holdings, OriginalError, Trail, UnseenRule, follow, holdings, refuse_deleted,
     refuse_second,
 };
 use crate::identity::{RepositoryName, SECOND};
@@ -86,7 +86,7 @@ impl Registrar<'_> {
         others: &[&Collection],
         found: &Holdings,
     ) -> Result<Trail, PathError> {
-        let own = Record::of(copy, Seal::Intact);
+        let own = HoldingRecord::of(copy, Seal::Intact);
         let mut start: BTreeSet<String> = own.sources().map(str::to_owned).collect();
         for collection in others.iter().copied().chain([self.collection]) {
             let departures = collection.departures(&copy.repository)?;

@@ -56,7 +56,7 @@ pub use delete::{Deleted, Deletion};
 pub use error::{Lack, LookedAt, RemovalError};
 pub use intent::{Finished, finish_pending};
 pub use plan::{DamageRule, LastRule, Order, PermanentRule, Plan, Restoration, Step, plan};
-pub use proof::Holding;
+pub use proof::SecondHolding;
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 pub use restore::{Restored, plan_restoration};
 

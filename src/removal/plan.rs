@@ -1,6 +1,6 @@
 //! How items are deleted and restored, and what deleting one would do: nothing is changed here.
 
-use super::proof::{self, Holding};
+use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::disk::PathError;
@@ -89,7 +89,7 @@ pub struct Plan<'a> {
     /// What is done.
     pub step: Step,
     /// Who holds the same bytes, where that was asked.
-    pub proven_by: Option<Holding<'a>>,
+    pub proven_by: Option<SecondHolding<'a>>,
     /// Its files.
     pub files: u64,
     /// Their bytes.

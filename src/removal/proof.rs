@@ -13,7 +13,7 @@ use crate::verify::{Depth, ProofError, prove};
 
 /// Another collection that holds the same bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Holding<'a> {
+pub struct SecondHolding<'a> {
     /// The collection.
     pub collection: &'a Collection,
     /// What it holds.
@@ -22,7 +22,7 @@ pub struct Holding<'a> {
 
 /// A holding, with the sidecar it was proven by.
 pub(super) struct Proof<'a> {
-    pub(super) holding: Holding<'a>,
+    pub(super) holding: SecondHolding<'a>,
     pub(super) text: SidecarText,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn find<'a>(
         } else {
             match look(other, sidecar, depth, progress, interrupt) {
                 Some(Ok(record)) => {
-                    let holding = Holding { collection: other, state: record.sidecar.state };
+                    let holding = SecondHolding { collection: other, state: record.sidecar.state };
                     return Ok(Proof { holding, text: record.text });
                 }
                 Some(Err(lack)) => lack,

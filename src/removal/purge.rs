@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::RemovalError;
 use super::plan::has_payload;
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, Event, EventKind, Held, Trashed, lock_items};
+use crate::collection::{
+    Collection, CollectionError, Event, EventKind, TrashContents, Trashed, lock_items,
+};
 use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -27,7 +29,7 @@ pub struct Purgeable {
     /// The item.
     pub name: RepositoryName,
     /// What is left of it.
-    pub held: Held,
+    pub held: TrashContents,
     /// Files in the trash.
     pub files: u64,
     /// Their bytes.
@@ -88,19 +90,19 @@ fn look_at(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
     };
-    if held == Held::SetAside {
+    if held == TrashContents::SetAside {
         return Ok(None);
     }
     let since = match deleted_at(collection, &trashed.name) {
         // It went at another time than the item.
-        _ if matches!(held, Held::Replaced | Held::Unlisted) => changed,
+        _ if matches!(held, TrashContents::Replaced | TrashContents::Unlisted) => changed,
         Ok(date) => date.unwrap_or(changed),
         // The date decides only where one is asked for.
         Err(_) if wanted.before.is_none() => changed,
         Err(error) => return Err(error.into()),
     };
     // Of what has begun to go, the rest goes as well.
-    if held == Held::Remains || wanted.before.is_none_or(|before| since < before) {
+    if held == TrashContents::Remains || wanted.before.is_none_or(|before| since < before) {
         let name = trashed.name.clone();
         let TreeSize { files, bytes, freed } = size;
         return Ok(Some(Purgeable { name, held, files, bytes, freed, since, trashed }));
@@ -172,11 +174,13 @@ impl<'a> Purger<'a> {
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
         let what = match held {
-            Held::Payload => "the files of the deleted item",
-            Held::Copy => "the deleted Copy",
-            Held::SetAside | Held::Replaced => "the item as it was before it was mended",
-            Held::Unlisted => "files that were not in its sidecar",
-            Held::Remains => "what was left of an earlier purge",
+            TrashContents::Payload => "the files of the deleted item",
+            TrashContents::Copy => "the deleted Copy",
+            TrashContents::SetAside | TrashContents::Replaced => {
+                "the item as it was before it was mended"
+            }
+            TrashContents::Unlisted => "files that were not in its sidecar",
+            TrashContents::Remains => "what was left of an earlier purge",
         };
         let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
         let (freed, note) = (Some(freed), Some(what.to_owned()));
@@ -187,7 +191,7 @@ impl<'a> Purger<'a> {
     /// A sidecar that says Original, brought back by hand perhaps, but has no payload: the bytes in
     /// the trash may be the only ones.
     fn refuse_if_needed(&self, entry: &Purgeable) -> Result<(), RemovalError> {
-        if entry.held != Held::Payload {
+        if entry.held != TrashContents::Payload {
             return Ok(());
         }
         let item = match self.collection.item(&entry.name) {

@@ -6,8 +6,8 @@ use super::grave::{Grave, Search, state_before};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Held, InventoryChange, ReadSidecar, StoredItem,
-    Trashed, lock_items,
+    Collection, CollectionError, Event, EventKind, InventoryChange, ReadSidecar, StoredItem,
+    TrashContents, Trashed, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -134,7 +134,7 @@ impl Remover<'_> {
         match trashed {
             Some(trashed) => {
                 let payload = Path::new(layout::PAYLOAD);
-                self.collection.take_back(trashed, Held::Payload, item.dir(), payload)?;
+                self.collection.take_back(trashed, TrashContents::Payload, item.dir(), payload)?;
             }
             // That move, by a run that was killed, may not be on the disk yet.
             None => item.dir().sync()?,
@@ -150,7 +150,7 @@ impl Remover<'_> {
         let year = directory.parent().unwrap_or(Path::new(""));
         let year = self.collection.ensure_directory(year)?;
         let leaf = Path::new(directory.file_name().unwrap_or_default());
-        self.collection.take_back(trashed, Held::Copy, &year, leaf)?;
+        self.collection.take_back(trashed, TrashContents::Copy, &year, leaf)?;
         // It may be an Original, which was put away because another collection had one too.
         let state = self.collection.item(name)?.read_sidecar()?.sidecar.state;
         self.record(name, InventoryChange::Entered(state))?;

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::pairs::Pairs;
-use super::record::{Destination, Forms, ItemRecord, Items, Kind};
+use super::record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 use super::walk::{Unresolved, walk};
 use crate::identity::{Identifier, LanguagePreferences, Verb, Verbs};
 use crate::item::State;
@@ -107,7 +107,7 @@ fn add<A: Archive>(
         pairs.insert(format!("ibi{qualifier}"), forms);
     }
     if let Some(url) = archive.url(&destination, part)? {
-        let is_data = matches!(destination.kind, Kind::Data);
+        let is_data = matches!(destination.kind, DestinationKind::Data);
         pairs.insert(format!("contenttype{qualifier}"), if is_data { "Data" } else { "Metadata" });
         let record = destination.item.borrow();
         pairs.insert(format!("state{qualifier}"), record.state);
@@ -120,7 +120,7 @@ fn add<A: Archive>(
 /// The forms of the identifier of a destination, if it has one.
 fn forms<I: Borrow<ItemRecord>>(destination: &Destination<I>, relation: &Verbs) -> Option<Forms> {
     let forms = match &destination.kind {
-        Kind::Description { item, .. } => Forms::from(item.clone()?),
+        DestinationKind::Description { item, .. } => Forms::from(item.clone()?),
         _ => destination.item.borrow().forms(),
     };
     // Example 9.2 has the repository name alone of a translation, also of the item itself.

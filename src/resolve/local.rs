@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::holders::{HeldItem, Holders};
 use super::list::{Archive, Part};
-use super::record::{Destination, Forms, ItemRecord, Items, Kind};
+use super::record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 use super::walk::{languages, walk};
 use crate::collection::{Collection, CollectionError};
 use crate::identity::{
@@ -74,7 +74,7 @@ impl<'a> LocalArchive<'a> {
                 let mut all = vec![verb.clone()];
                 if *verb == Verb::Translation(None)
                     && let Ok(at) = walk(self, name, before.steps(), &none)
-                    && !matches!(at.kind, Kind::Description { .. })
+                    && !matches!(at.kind, DestinationKind::Description { .. })
                 {
                     // What has a language of its own is reached by that language.
                     if at.item.record.language.is_some() {
@@ -162,16 +162,16 @@ impl Archive for LocalArchive<'_> {
         let item = &destination.item;
         let name = &item.sidecar.repository;
         let format = match &destination.kind {
-            Kind::Description { .. } if part != Part::Target => return Ok(None),
-            Kind::Description { format, .. } => {
+            DestinationKind::Description { .. } if part != Part::Target => return Ok(None),
+            DestinationKind::Description { format, .. } => {
                 let format = format.as_ref().map_or(String::new(), |format| format!("({format})"));
                 return Ok(Some(match &self.announced.address {
                     Some(address) => format!("http://{address}/{name}:{format}"),
                     None => local(&item.path.join(layout::SIDECAR)),
                 }));
             }
-            Kind::MetadataItem(format) => format.as_ref(),
-            Kind::Data => None,
+            DestinationKind::MetadataItem(format) => format.as_ref(),
+            DestinationKind::Data => None,
         };
         Ok(match part {
             Part::Target => {
@@ -180,7 +180,7 @@ impl Archive for LocalArchive<'_> {
                 // So the programs of URLib are called.
                 Some(url + &format.map_or(String::new(), |format| format!("?choice={format}")))
             }
-            Part::File(_) if matches!(destination.kind, Kind::MetadataItem(_)) => None,
+            Part::File(_) if matches!(destination.kind, DestinationKind::MetadataItem(_)) => None,
             Part::File(path) => item.file(path).ok().map(|path| self.file(item, path.as_bytes())),
             Part::FileList => Some(match &self.announced.address {
                 Some(address) => format!("http://{address}/{name}?ibiurl.verblist=GetFileList"),

@@ -39,7 +39,7 @@ pub use holders::{Alert, HeldItem, Holders};
 pub use list::{Archive, Part, filter, list_of_urls};
 pub use local::{Announced, ArchiveAddress, LocalArchive, UrlKey};
 pub use pairs::Pairs;
-pub use record::{Destination, Forms, ItemRecord, Items, Kind};
+pub use record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 pub use request::{Request, RequestError, UrlRequest, answer};
 pub use target::{ResolveError, Resolved, Target, resolve};
 pub use walk::{Unresolved, walk};

@@ -112,12 +112,12 @@ pub struct Destination<I> {
     /// The item; of a description, the item described.
     pub item: I,
     /// What of it.
-    pub kind: Kind,
+    pub kind: DestinationKind,
 }
 
 /// What a destination is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DestinationKind {
     /// An item that is not reached as metadata.
     Data,
     /// A metadata item, in a format if one was asked for.
@@ -131,12 +131,12 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl DestinationKind {
     /// When a destination of this kind last changed.
     pub(super) fn timestamp(&self, record: &ItemRecord) -> Instant {
         match self {
-            Kind::Description { .. } => record.described,
-            Kind::Data | Kind::MetadataItem(_) => record.timestamp,
+            DestinationKind::Description { .. } => record.described,
+            DestinationKind::Data | DestinationKind::MetadataItem(_) => record.timestamp,
         }
     }
 }

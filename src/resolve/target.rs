@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::holders::{HeldItem, Holders};
-use super::record::{Destination, Kind};
+use super::record::{Destination, DestinationKind};
 use super::walk::{Unresolved, walk};
 use crate::collection::CollectionError;
 use crate::export::MetadataFormat;
@@ -21,7 +21,7 @@ pub struct Resolved {
     /// The item; of a description, the item described.
     pub item: HeldItem,
     /// Whether it is data or metadata.
-    pub kind: Kind,
+    pub kind: DestinationKind,
     /// What of the item.
     pub target: Target,
 }
@@ -90,11 +90,13 @@ pub fn resolve(
     }
     let target = match &kind {
         // A path leads into no metadata [resolution, 7.4].
-        Kind::Description { .. } | Kind::MetadataItem(_) if !path.is_empty() => {
+        DestinationKind::Description { .. } | DestinationKind::MetadataItem(_)
+            if !path.is_empty() =>
+        {
             return Err(ResolveError::NoFiles { name: item.record.name });
         }
-        Kind::Description { format: None, .. } => Target::Sidecar,
-        Kind::Description { format: Some(format), .. } => {
+        DestinationKind::Description { format: None, .. } => Target::Sidecar,
+        DestinationKind::Description { format: Some(format), .. } => {
             let unknown =
                 || Unresolved::NoFormat { name: item.record.name.clone(), format: format.clone() };
             Target::Rendered(MetadataFormat::named(format.as_str()).ok_or_else(unknown)?)

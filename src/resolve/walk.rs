@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 
-use super::record::{Destination, ItemRecord, Items, Kind};
+use super::record::{Destination, DestinationKind, ItemRecord, Items};
 use crate::identity::{
     FormatName, Identifier, Instant, Language, LanguagePreferences, RepositoryName, Verb,
 };
@@ -75,22 +75,22 @@ pub fn walk<S: Items>(
 ) -> Outcome<Destination<S::Item>, S> {
     let found = items.item(start).map_err(Unresolved::Items)?;
     let item = found.ok_or_else(|| Unresolved::NotFound(start.clone()))?;
-    let mut at = Destination { item: undeleted::<S>(item)?, kind: Kind::Data };
+    let mut at = Destination { item: undeleted::<S>(item)?, kind: DestinationKind::Data };
     for verb in verbs {
         at = match (verb, at.kind) {
             (Verb::LastEdition, kind) => Destination { item: last_edition(items, at.item)?, kind },
             (Verb::Metadata(format), _) => metadata(items, at.item, format.as_ref())?,
-            (Verb::Translation(Some(language)), Kind::Description { format, item }) => {
+            (Verb::Translation(Some(language)), DestinationKind::Description { format, item }) => {
                 let record = at.item.borrow();
                 if !record.language.as_ref().is_some_and(|own| suits(language, own)) {
                     let languages = record.language.iter().cloned().collect();
                     let (name, language) = (record.name.clone(), language.clone());
                     return Err(Unresolved::NoTranslation { name, language, languages });
                 }
-                Destination { item: at.item, kind: Kind::Description { format, item } }
+                Destination { item: at.item, kind: DestinationKind::Description { format, item } }
             }
             // A description is in one language only.
-            (Verb::Translation(None), kind @ Kind::Description { .. }) => {
+            (Verb::Translation(None), kind @ DestinationKind::Description { .. }) => {
                 Destination { item: at.item, kind }
             }
             (Verb::Translation(language), kind) => {
@@ -222,7 +222,7 @@ fn metadata<S: Items>(
             metadata.state != State::Deleted && items.serves(metadata, format)
         };
         if let Some(metadata) = found.filter(is_served) {
-            let kind = Kind::MetadataItem(format.cloned());
+            let kind = DestinationKind::MetadataItem(format.cloned());
             return Ok(Destination { item: metadata, kind });
         }
     }
@@ -230,6 +230,6 @@ fn metadata<S: Items>(
         let (name, format) = (record.name.clone(), format.clone());
         return Err(Unresolved::NoFormat { name, format });
     }
-    let kind = Kind::Description { format: format.cloned(), item: named };
+    let kind = DestinationKind::Description { format: format.cloned(), item: named };
     Ok(Destination { item, kind })
 }

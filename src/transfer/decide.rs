@@ -49,14 +49,14 @@ pub enum Replaces {
 
 /// A sidecar, and the ids of the collections that held it: first the one where it is now, then
 /// those that handed it over to that one, as far as its sidecar does not name them.
-pub(super) type Held<'a> = (&'a Sidecar, &'a [&'a str]);
+pub(super) type HeldSidecar<'a> = (&'a Sidecar, &'a [&'a str]);
 
 /// Decides about one item: what the source says, what the collection with the id `destination` has, and what
 /// is wanted.
 pub(super) fn decide(
     verb: Verb,
     rules: Rules,
-    (from, source): Held<'_>,
+    (from, source): HeldSidecar<'_>,
     (to, destination): (Option<&Sidecar>, &str),
 ) -> Result<Step, Refusal> {
     let state = from.state;
@@ -105,7 +105,7 @@ fn from_copy(copy: &Sidecar, (tombstone, holder): (&Sidecar, &str)) -> Result<St
 
 /// Decides what the deletion that `tombstone` records at the source means for the destination. Only a Copy of the deleted Original goes, and none that is newer than the deletion.
 pub(super) fn decide_deleted(
-    (tombstone, source): Held<'_>,
+    (tombstone, source): HeldSidecar<'_>,
     to: Option<&Sidecar>,
 ) -> Result<Option<Step>, Refusal> {
     let Some(to) = to else { return Ok(Some(Step::Bury(Replaces::Nothing))) };
@@ -130,7 +130,7 @@ pub(super) fn decide_deleted(
 fn over_copy(
     verb: Verb,
     rules: Rules,
-    (from, source): Held<'_>,
+    (from, source): HeldSidecar<'_>,
     to: &Sidecar,
 ) -> Result<Step, Refusal> {
     let behind = to.timestamp < from.timestamp;
@@ -182,7 +182,7 @@ fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
 }
 
 /// Whether `copy` was made of `original`: where that is now, or in a collection that has handed it over since.
-fn is_copy_of(copy: &Sidecar, (original, holders): Held<'_>) -> bool {
+fn is_copy_of(copy: &Sidecar, (original, holders): HeldSidecar<'_>) -> bool {
     let Some(made_of) = copy.made_of() else { return false };
     let handovers = original.origin.get("handovers").and_then(Value::as_array);
     let mut givers = handovers.into_iter().flatten().filter_map(|it| it.get("from")?.as_str());

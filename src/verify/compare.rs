@@ -14,7 +14,7 @@ use super::merge::Merge;
 use super::{Code, Severity};
 use crate::collection::{Collection, Listed, Names, listing_order};
 use crate::disk::{IoContext, PathError};
-use crate::holdings::{Holding, Record, Standing, holdings, judge_all, read};
+use crate::holdings::{Holding, HoldingRecord, Standing, holdings, judge_all, read};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -218,7 +218,7 @@ impl Roots<'_> {
                 let this = self.path(holding.collection);
                 vec![(Code::TwoOriginals, format!("one is in {first}, one in {this}"))]
             }
-            (Standing::Stale, Some((path, Record { timestamp, .. }))) => {
+            (Standing::Stale, Some((path, HoldingRecord { timestamp, .. }))) => {
                 let detail = format!("of {}, the Original in {path} of {timestamp}", own.timestamp);
                 vec![(Code::StaleCopy, detail)]
             }
@@ -242,7 +242,7 @@ impl Roots<'_> {
     }
 
     /// What is known of the Original of `copy`, which none of `all` is.
-    fn tell_absence(&self, copy: &Record, all: &[Holding]) -> String {
+    fn tell_absence(&self, copy: &HoldingRecord, all: &[Holding]) -> String {
         let mut facts = Vec::new();
         let is_deleted =
             |it: &&Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Deleted);

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use urepo::distributor::slot::{self, Contents, Damage, FILE, Record, SLOT, SlotError, Token};
+use urepo::distributor::slot::{
+    self, Contents, Damage, FILE, MemoryRecord, SLOT, SlotError, Token,
+};
 use urepo::distributor::{Granularity, Setting, Step, Verdict, issue, judge, step};
 use urepo::identity::{Instant, SECOND};
 

@@ -12,7 +12,7 @@ mod what_is_not_in_order;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use urepo::collection::{Collection, CollectionError, Held, recover};
+use urepo::collection::{Collection, CollectionError, TrashContents, recover};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::holdings::{OriginalError, Peers};
 use urepo::identity::RepositoryName;
@@ -109,12 +109,12 @@ impl World {
     }
 
     /// What the trash holds of the item.
-    fn trash(&self) -> Vec<Held> {
+    fn trash(&self) -> Vec<TrashContents> {
         trash(&self.open("archive"))
     }
 }
 
-fn trash(collection: &Collection) -> Vec<Held> {
+fn trash(collection: &Collection) -> Vec<TrashContents> {
     let mut found = Vec::new();
     collection
         .visit_trash(|trashed| {
@@ -216,12 +216,12 @@ mod a_copy {
         let others = [world.open("original")];
         world.delete("archive", &relying_on(&others)).unwrap();
         assert!(!world.item("archive").exists());
-        assert_eq!(world.trash(), [Held::Copy]);
+        assert_eq!(world.trash(), [TrashContents::Copy]);
         // Recovery does not take it for something that has to be put back.
         let collection = world.open("archive");
         recover(&collection, &agent(), &waiter(&later())).unwrap();
         assert!(!world.item("archive").exists());
-        assert_eq!(world.trash(), [Held::Copy]);
+        assert_eq!(world.trash(), [TrashContents::Copy]);
         let last_level = world.name.as_str().rsplit('/').next().unwrap();
         for text in [world.name.as_str(), last_level] {
             assert_eq!(collection.find_with_trash(text).unwrap(), world.name);
@@ -297,7 +297,7 @@ mod purging {
         world.delete("archive", &forced()).unwrap();
         let purged = world.purge().unwrap();
         assert_eq!(purged.len(), 1);
-        assert_eq!((purged[0].files, purged[0].held), (3, Held::Payload));
+        assert_eq!((purged[0].files, purged[0].held), (3, TrashContents::Payload));
         assert!(purged[0].bytes >= 200_005);
         assert_eq!(world.trash(), []);
         assert_eq!(world.sidecar("archive").state, State::Deleted);
@@ -329,7 +329,7 @@ mod purging {
         std::fs::write(world.item("archive").join("item.toml"), sidecar).unwrap();
         let error = world.purge().unwrap_err();
         assert!(matches!(error, RemovalError::Needed { .. }), "{error}");
-        assert_eq!(world.trash(), [Held::Payload]);
+        assert_eq!(world.trash(), [TrashContents::Payload]);
     }
 }
 

@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use toml::Table;
 use urepo::identity::{FormatName, Identifier, Instant, Verbs};
 use urepo::item::{PayloadPath, State};
-use urepo::resolve::{Archive, Destination, Forms, ItemRecord, Items, Kind, Part};
+use urepo::resolve::{Archive, Destination, DestinationKind, Forms, ItemRecord, Items, Part};
 use urepo::sidecar::Relations;
 
 /// An item in memory.
@@ -127,7 +127,7 @@ impl Archive for Memory {
             format!("{base}/col/{}/doc/{path}", record.name)
         };
         let choice = match &destination.kind {
-            Kind::MetadataItem(Some(format)) => format!("?choice={format}"),
+            DestinationKind::MetadataItem(Some(format)) => format!("?choice={format}"),
             _ => String::new(),
         };
         Ok(match part {

@@ -15,7 +15,7 @@ use urepo::import::{
 };
 
 use super::mint::IssueArgs;
-use super::new::{Description, LinkRule, Rule};
+use super::new::{DescriptionArgs, LinkRule, Rule};
 use super::table::TableArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -115,7 +115,7 @@ pub(crate) struct Import {
     #[command(flatten)]
     drop: DropArgs,
     #[command(flatten)]
-    description: Description,
+    description: DescriptionArgs,
     #[command(flatten)]
     pub(crate) issue: IssueArgs,
 }

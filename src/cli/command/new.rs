@@ -85,7 +85,7 @@ pub(crate) struct New {
     #[command(flatten)]
     exclude: ExcludeArgs,
     #[command(flatten)]
-    description: Description,
+    description: DescriptionArgs,
     #[command(flatten)]
     relations: relations::RelationArgs,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct New {
 /// The description of the items.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Description")]
-pub(super) struct Description {
+pub(super) struct DescriptionArgs {
     /// The title; the name of the file or directory unless given
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -257,7 +257,7 @@ impl LinkRule {
     }
 }
 
-impl Description {
+impl DescriptionArgs {
     pub(super) fn conditions(&self) -> Conditions {
         let access = Access { level: self.access.unwrap_or_default(), allow: self.allow.clone() };
         Conditions { transferable: !self.no_transferable, access }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use urepo::clock::Clock as _;
-use urepo::collection::Held;
+use urepo::collection::TrashContents;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
 use super::removal::finish_removals;
@@ -134,27 +134,30 @@ impl Total {
 
 fn held(entry: &Purgeable) -> &'static str {
     match entry.held {
-        Held::Payload => "payload",
-        Held::Copy => "copy",
-        Held::SetAside => "item",
-        Held::Replaced => "replaced",
-        Held::Unlisted => "unlisted",
-        Held::Remains => "remains",
+        TrashContents::Payload => "payload",
+        TrashContents::Copy => "copy",
+        TrashContents::SetAside => "item",
+        TrashContents::Replaced => "replaced",
+        TrashContents::Unlisted => "unlisted",
+        TrashContents::Remains => "remains",
     }
 }
 
 fn line(entry: &Purgeable, verb: &str) -> String {
     let Purgeable { name, files, bytes, since, .. } = entry;
     let what = match entry.held {
-        Held::Copy => ", a Copy",
-        Held::Remains => ", what is left of it",
-        Held::Replaced => ", as it was before its repair",
-        Held::Unlisted => ", files that were not in its sidecar",
-        Held::Payload | Held::SetAside => "",
+        TrashContents::Copy => ", a Copy",
+        TrashContents::Remains => ", what is left of it",
+        TrashContents::Replaced => ", as it was before its repair",
+        TrashContents::Unlisted => ", files that were not in its sidecar",
+        TrashContents::Payload | TrashContents::SetAside => "",
     };
     let went = match entry.held {
-        Held::Replaced | Held::Unlisted => "in the trash since",
-        Held::Payload | Held::Copy | Held::SetAside | Held::Remains => "deleted",
+        TrashContents::Replaced | TrashContents::Unlisted => "in the trash since",
+        TrashContents::Payload
+        | TrashContents::Copy
+        | TrashContents::SetAside
+        | TrashContents::Remains => "deleted",
     };
     let files = human::count(*files, "file");
     format!("{verb} {name}{what}: {files}, {}, {went} {since}", human::bytes(*bytes))

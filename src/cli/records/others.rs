@@ -230,17 +230,17 @@ impl Changed {
 pub(crate) struct Stats<'a> {
     #[serde(flatten)]
     pub(crate) place: InCollection,
-    pub(crate) total: Held,
-    pub(crate) states: BTreeMap<String, Held>,
-    pub(crate) prefixes: BTreeMap<&'a str, Held>,
-    pub(crate) years: BTreeMap<String, Held>,
+    pub(crate) total: ItemTotals,
+    pub(crate) states: BTreeMap<String, ItemTotals>,
+    pub(crate) prefixes: BTreeMap<&'a str, ItemTotals>,
+    pub(crate) years: BTreeMap<String, ItemTotals>,
     pub(crate) repeated: u64,
     pub(crate) formats: Vec<Format<'a>>,
     pub(crate) exit_code: u8,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Held {
+pub(crate) struct ItemTotals {
     items: u64,
     files: u64,
     bytes: u64,
@@ -311,9 +311,9 @@ impl From<&Collection> for OneCollection {
     }
 }
 
-impl From<&Count> for Held {
-    fn from(count: &Count) -> Held {
-        Held { items: count.items, files: count.files, bytes: count.bytes }
+impl From<&Count> for ItemTotals {
+    fn from(count: &Count) -> ItemTotals {
+        ItemTotals { items: count.items, files: count.files, bytes: count.bytes }
     }
 }
 

@@ -8,12 +8,12 @@ use crate::cli::escape;
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
-    kind: Kind,
+    kind: CellKind,
 }
 
 /// How a cell is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CellKind {
     /// Cut where there is no room.
     Text,
     /// Never cut: it is to be copied.
@@ -24,15 +24,15 @@ enum Kind {
 
 impl Cell {
     pub(crate) fn text(text: &str) -> Cell {
-        Cell { text: escape::one_line(text), kind: Kind::Text }
+        Cell { text: escape::one_line(text), kind: CellKind::Text }
     }
 
     pub(crate) fn whole(text: &str) -> Cell {
-        Cell { text: escape::one_line(text), kind: Kind::Whole }
+        Cell { text: escape::one_line(text), kind: CellKind::Whole }
     }
 
     pub(crate) fn number(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), kind: Kind::Number }
+        Cell { text: text.into(), kind: CellKind::Number }
     }
 }
 
@@ -75,7 +75,7 @@ impl Grid {
         }
         let kind_of = |at: usize| {
             let kinds = rows.iter().filter(|row| !row[at].text.is_empty()).map(|row| row[at].kind);
-            kinds.reduce(|a, b| if a == b { a } else { Kind::Whole }).unwrap_or(Kind::Text)
+            kinds.reduce(|a, b| if a == b { a } else { CellKind::Whole }).unwrap_or(CellKind::Text)
         };
         let kinds: Vec<_> = (0..self.widths.len()).map(kind_of).collect();
         for (at, width) in self.widths.iter_mut().enumerate() {
@@ -94,11 +94,11 @@ impl Grid {
 }
 
 /// Takes from the widest columns of text until all of them fit.
-fn fit(widths: &mut [usize], kinds: &[Kind], terminal: usize) {
+fn fit(widths: &mut [usize], kinds: &[CellKind], terminal: usize) {
     let between = 2 * widths.len().saturating_sub(1);
     let mut excess = (widths.iter().sum::<usize>() + between).saturating_sub(terminal);
     while excess > 0 {
-        let texts = widths.iter_mut().zip(kinds).filter(|(_, kind)| **kind == Kind::Text);
+        let texts = widths.iter_mut().zip(kinds).filter(|(_, kind)| **kind == CellKind::Text);
         let Some((widest, _)) = texts.max_by_key(|(width, _)| **width) else { return };
         if *widest <= NARROWEST {
             return;
@@ -108,14 +108,15 @@ fn fit(widths: &mut [usize], kinds: &[Kind], terminal: usize) {
     }
 }
 
-fn line(row: &[Cell], widths: &[usize], kinds: &[Kind]) -> String {
+fn line(row: &[Cell], widths: &[usize], kinds: &[CellKind]) -> String {
     let mut line = String::new();
     for ((cell, width), kind) in row.iter().zip(widths).zip(kinds) {
-        let text = if *kind == Kind::Text { cut(&cell.text, *width) } else { cell.text.clone() };
+        let text =
+            if *kind == CellKind::Text { cut(&cell.text, *width) } else { cell.text.clone() };
         let pad = " ".repeat(width.saturating_sub(text.width()));
         line += &match kind {
-            Kind::Number => pad + &text,
-            Kind::Text | Kind::Whole => text + &pad,
+            CellKind::Number => pad + &text,
+            CellKind::Text | CellKind::Whole => text + &pad,
         };
         line += "  ";
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::year::{Known, YearInventory};
 use super::{Certainty, Collection, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
-use crate::collection::Held;
+use crate::collection::TrashContents;
 use crate::collection::list::{Listing, Names, years};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::{Instant, RepositoryName, is_suffix_leaf};
@@ -184,7 +184,7 @@ impl Collection {
         self.visit_trash(|trashed| {
             let held = trashed.and_then(|trashed| Ok((self.held(&trashed)?, trashed.name)));
             match held {
-                Ok((Held::SetAside, name)) => drop(aside.insert(name)),
+                Ok((TrashContents::SetAside, name)) => drop(aside.insert(name)),
                 Ok(_) => {}
                 // Purged since it was listed, or of another user who keeps it closed.
                 Err(error)

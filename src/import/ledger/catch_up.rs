@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{Entry, Kind, Ledger};
+use super::{Entry, Ledger, LineKind};
 use crate::collection::{Collection, CollectionError, Names};
 use crate::digest::Digest;
 use crate::identity::{Prefix, RepositoryName};
@@ -56,7 +56,7 @@ impl Ledger<'_> {
         if let Some(name) = last.filter(|_| !is_import) {
             let none = Digest::of(b"");
             let seen = Entry {
-                kind: Kind::Seen,
+                kind: LineKind::Seen,
                 name,
                 shape: none,
                 content: none,
@@ -73,7 +73,7 @@ impl Ledger<'_> {
 fn imported(collection: &Collection, name: &RepositoryName) -> Result<Option<Entry>, ImportError> {
     let item = collection.item(name)?;
     match item.read_sidecar() {
-        Ok(read) => Ok(entry_of(&read.sidecar, Kind::Item)),
+        Ok(read) => Ok(entry_of(&read.sidecar, LineKind::Item)),
         // That is for `verify` to tell.
         Err(CollectionError::Disk(error)) => Err(error.into()),
         Err(_) => Ok(None),
@@ -81,7 +81,7 @@ fn imported(collection: &Collection, name: &RepositoryName) -> Result<Option<Ent
 }
 
 /// The line that the sidecar of an item stands for, if an import made it.
-pub(crate) fn entry_of(sidecar: &Sidecar, kind: Kind) -> Option<Entry> {
+pub(crate) fn entry_of(sidecar: &Sidecar, kind: LineKind) -> Option<Entry> {
     sidecar.origin.get(IMPORTED)?;
     let source = unescape(sidecar.origin.get(SOURCE)?.as_str()?)?;
     Some(Entry {

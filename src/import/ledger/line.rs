@@ -6,7 +6,7 @@ use crate::item::{escape, unescape};
 
 /// Why a line is in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LineKind {
     /// The source became an item with a new name.
     Item,
     /// The source became an item with the name that it had already.
@@ -17,19 +17,19 @@ pub(crate) enum Kind {
     Seen,
 }
 
-impl Kind {
-    const ALL: [(Kind, &str); 4] = [
-        (Kind::Item, "item"),
-        (Kind::Kept, "kept"),
-        (Kind::Existing, "same"),
-        (Kind::Seen, "seen"),
+impl LineKind {
+    const ALL: [(LineKind, &str); 4] = [
+        (LineKind::Item, "item"),
+        (LineKind::Kept, "kept"),
+        (LineKind::Existing, "same"),
+        (LineKind::Seen, "seen"),
     ];
 }
 
 /// The entry in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub kind: Kind,
+    pub kind: LineKind,
     /// The item.
     pub name: RepositoryName,
     /// What is seen of the source without reading it.
@@ -94,7 +94,7 @@ const CHECK_DIGITS: usize = 16;
 impl Entry {
     /// The line, with its end.
     pub(crate) fn to_line(&self) -> String {
-        let kind = Kind::ALL.iter().find(|(kind, _)| *kind == self.kind).map_or("", |it| it.1);
+        let kind = LineKind::ALL.iter().find(|(kind, _)| *kind == self.kind).map_or("", |it| it.1);
         let Entry { name, shape, content, bytes, .. } = self;
         let source = one_line(&self.source);
         checked(&format!("{kind}\t{name}\t{shape}\t{content}\t{bytes}\t{source}"))
@@ -104,7 +104,7 @@ impl Entry {
     pub(crate) fn read(line: &[u8]) -> Option<Entry> {
         let mut fields = whole(line)?.split('\t');
         let kind = fields.next()?;
-        let kind = Kind::ALL.iter().find(|(_, text)| *text == kind)?.0;
+        let kind = LineKind::ALL.iter().find(|(_, text)| *text == kind)?.0;
         let name = RepositoryName::parse_as_found(fields.next()?).ok()?.0;
         let shape = fields.next()?.parse().ok()?;
         let content = fields.next()?.parse().ok()?;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_line_says_what_was_written_or_nothing() {
         let entry = Entry {
-            kind: Kind::Item,
+            kind: LineKind::Item,
             name: "example.org/archive/2026/11.21.02.13".parse().unwrap(),
             shape: Digest::of(b"shape"),
             content: Digest::of(b"content"),
@@ -149,7 +149,7 @@ mod tests {
         #[test]
         fn every_source_comes_back_on_one_line(
             source in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'\\'), Just(b'\n')], 0..64),
-            kind in prop::sample::select(Kind::ALL.map(|(kind, _)| kind).to_vec()),
+            kind in prop::sample::select(LineKind::ALL.map(|(kind, _)| kind).to_vec()),
             bytes: u64,
             shape: [u8; 4],
         ) {

@@ -28,7 +28,7 @@ use crate::layout;
 use crate::wait::Waiter;
 use table::LedgerTable;
 
-pub(crate) use line::{Entry, Kind, ReportedFailure};
+pub(crate) use line::{Entry, LineKind, ReportedFailure};
 
 const FILE: &str = "ledger";
 const LOCK: &str = "lock";
@@ -308,12 +308,12 @@ impl<'a> Ledger<'a> {
     }
 
     fn remember(&mut self, entry: &Entry, offset: u64) {
-        if matches!(entry.kind, Kind::Item | Kind::Seen) {
+        if matches!(entry.kind, LineKind::Item | LineKind::Seen) {
             let date = entry.name.instant();
             let newest = self.newest.entry(entry.name.prefix().folded()).or_insert(date);
             *newest = date.max(*newest);
         }
-        if entry.kind != Kind::Seen {
+        if entry.kind != LineKind::Seen {
             self.sources.add(&entry.source, offset);
             self.contents.add(entry.content.to_string().as_bytes(), offset);
         }

@@ -7,7 +7,7 @@ use crate::deposit::removal::SourceKept;
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
-use crate::import::ledger::{Entry, Kind};
+use crate::import::ledger::{Entry, LineKind};
 use crate::import::{After, Became, Event, ImportError, SourcePlace};
 
 /// Gives requests, as fast as they are taken.
@@ -142,7 +142,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     }
 
     fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: PlannedItem) -> Request {
-        let kind = if candidate.label.is_some() { Kind::Kept } else { Kind::Item };
+        let kind = if candidate.label.is_some() { LineKind::Kept } else { LineKind::Item };
         let PlannedItem { request, payload, .. } = wanted;
         let Candidate { place, row, .. } = candidate;
         let mut under_way = lock(&self.shared.under_way);

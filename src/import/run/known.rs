@@ -4,7 +4,7 @@ use super::{RunState, lock};
 use crate::deposit::{DepositError, Duplicate, DuplicateIndex};
 use crate::digest::Digest;
 use crate::disk::PathError;
-use crate::import::ledger::{Imported, ItemPresence, Kind};
+use crate::import::ledger::{Imported, ItemPresence, LineKind};
 use crate::import::{Dedupe, ImportError, Ledger};
 
 impl DuplicateIndex for RunState<'_, '_, '_> {
@@ -14,7 +14,7 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
         let mut under_way = lock(&self.under_way);
         let Some(begun) = under_way.begun.get(&number) else { return Ok(Duplicate::None) };
         // What has a name keeps it, whatever else is the same.
-        if self.dedupe == Dedupe::None || begun.kind == Kind::Kept {
+        if self.dedupe == Dedupe::None || begun.kind == LineKind::Kept {
             return Ok(Duplicate::None);
         }
         let ledger: &mut Ledger<'_> = &mut lock(&self.ledger);

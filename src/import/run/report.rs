@@ -4,7 +4,7 @@ use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::{DepositError, Deposited, Outcome};
 use crate::identity::RepositoryName;
 use crate::import::after::release;
-use crate::import::ledger::{Entry, Kind};
+use crate::import::ledger::{Entry, LineKind};
 use crate::import::{Became, Event, SourcePlace};
 
 impl RunState<'_, '_, '_> {
@@ -58,7 +58,7 @@ impl RunState<'_, '_, '_> {
                 (begun.kind, &label.name, shape, content, payload.bytes)
             }
             Err(DepositError::Held(same)) => {
-                (Kind::Existing, &same.name, &same.shape, &same.content, same.bytes)
+                (LineKind::Existing, &same.name, &same.shape, &same.content, same.bytes)
             }
             Err(_) => return None,
         };

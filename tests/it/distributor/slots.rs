@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn record(sequence: u64) -> Record {
-    Record {
+fn record(sequence: u64) -> MemoryRecord {
+    MemoryRecord {
         prefix: "sid.inpe.br/mtc-m19".parse().unwrap(),
         sequence,
         last: Some(seconds("1287588480")),
@@ -15,7 +15,7 @@ fn record(sequence: u64) -> Record {
 }
 
 /// A blank file with these records, each in its slot.
-fn file(records: &[&Record]) -> [u8; FILE] {
+fn file(records: &[&MemoryRecord]) -> [u8; FILE] {
     let mut file = slot::blank();
     for record in records {
         let offset = slot::offset_for_next(record.sequence - 1);
@@ -37,7 +37,7 @@ fn sealed(text: &str) -> [u8; SLOT] {
 }
 
 /// The lines of a record up to the padding.
-fn text(record: &Record) -> String {
+fn text(record: &MemoryRecord) -> String {
     let slot = slot::encode(record);
     let text = str::from_utf8(&slot).unwrap();
     text[..=text.find("\n ").unwrap()].to_owned()
@@ -86,7 +86,7 @@ fn of_a_new_file_are_fresh() {
 
 #[test]
 fn of_the_longest_record_still_fit() {
-    let longest = Record {
+    let longest = MemoryRecord {
         prefix: "p".repeat(260).parse().unwrap(),
         sequence: u64::MAX - 1,
         last: Some(Instant::from_seconds(i64::MIN)),
@@ -97,7 +97,7 @@ fn of_the_longest_record_still_fit() {
     };
     assert_eq!(slot::decode(&slot::encode(&longest)), Ok(longest.clone()));
     // Not to be read again, but not to be broken by either.
-    slot::encode(&Record { last: Some(Instant::from_nanoseconds(i128::MIN)), ..longest });
+    slot::encode(&MemoryRecord { last: Some(Instant::from_nanoseconds(i128::MIN)), ..longest });
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn tokens<const MAX: usize>() -> impl Strategy<Value = Token<MAX>> {
     ]
 }
 
-fn records() -> impl Strategy<Value = Record> {
+fn records() -> impl Strategy<Value = MemoryRecord> {
     (
         tokens(),
         1..u64::MAX - 2,
@@ -196,12 +196,12 @@ fn records() -> impl Strategy<Value = Record> {
             let whole = Instant::from_seconds(whole).nanoseconds();
             let last = Instant::from_nanoseconds(whole + part);
             let last = (sequence % 7 != 0).then_some(last);
-            Record { prefix, sequence, last, granularity, boot, host, tree }
+            MemoryRecord { prefix, sequence, last, granularity, boot, host, tree }
         })
 }
 
 /// Three records that follow one another.
-fn successions() -> impl Strategy<Value = [Record; 3]> {
+fn successions() -> impl Strategy<Value = [MemoryRecord; 3]> {
     [records(), records(), records()].prop_map(|[first, mut second, mut third]| {
         second.sequence = first.sequence + 1;
         third.sequence = first.sequence + 2;
@@ -276,7 +276,7 @@ proptest! {
 
     #[test]
     fn survive_a_first_write_cut_short(record in records(), written in 0..SLOT) {
-        let record = Record { sequence: 1, ..record };
+        let record = MemoryRecord { sequence: 1, ..record };
         let mut torn = slot::blank();
         let new = slot::encode(&record);
         torn[..written].copy_from_slice(&new[..written]);

@@ -22,7 +22,7 @@ fn leaves_a_tombstone_that_says_all_it_said() {
     };
     assert_eq!(after, expected);
     assert_eq!(tree(&world.item("archive")).len(), 1, "only the sidecar is left");
-    assert_eq!(world.trash(), [Held::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Payload]);
     assert!(is_whole(&world.open("archive"), &world.name));
     assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
 }
@@ -78,7 +78,7 @@ fn is_not_deleted_twice() {
     world.delete("archive", &forced()).unwrap();
     let error = world.delete("archive", &forced()).unwrap_err();
     assert!(matches!(error, RemovalError::AlreadyDeleted { .. }), "{error}");
-    assert_eq!(world.trash(), [Held::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Payload]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn is_put_away_to_the_end_when_its_files_were_left() {
     // Nobody is asked: it is deleted already.
     let step = delete(&world.open("archive"), &world.name, &relying_on(&[])).unwrap();
     assert_eq!(step, Step::FinishBurial);
-    assert_eq!(world.trash(), [Held::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Payload]);
     world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!(world.sidecar("archive").state, State::Original);
 }

@@ -333,7 +333,7 @@ fn finishing_what_a_killed_run_left() {
             recovered_whole(&root, &told);
             assert_eq!(bytes_of(&root, name), Bytes::InTrash, "{told}");
             assert_eq!(journal(&root), [""; 0], "{told}");
-            assert_eq!(trash(&collection), [Held::Payload], "{told}");
+            assert_eq!(trash(&collection), [TrashContents::Payload], "{told}");
             std::fs::remove_dir_all(&root).unwrap();
             if faults.struck().is_none() {
                 assert!(at > 5);

@@ -218,7 +218,7 @@ fn a_disk_that_becomes_full_anywhere() {
         let world = World::new();
         let was_full = delete_while(&Full::from(at, 1), &world, "archive");
         assert_eq!(world.sidecar("archive").state, State::Deleted, "at {at}");
-        assert_eq!(world.trash(), [Held::Payload], "at {at}");
+        assert_eq!(world.trash(), [TrashContents::Payload], "at {at}");
         assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
         if !was_full {
             assert!(at > 10, "room was needed {at} times only");
@@ -234,7 +234,7 @@ fn a_disk_that_becomes_full_anywhere_beside_a_lost_inventory() {
         let world = World::with_copy();
         std::fs::remove_dir_all(world.root("other/.urepo/inventory")).unwrap();
         let was_full = delete_while(&Full::from(at, 12), &world, "other");
-        assert_eq!(trash(&world.open("other")), [Held::Copy], "at {at}");
+        assert_eq!(trash(&world.open("other")), [TrashContents::Copy], "at {at}");
         let line = world.open("other").last_record(&world.name).unwrap().unwrap().line;
         assert_eq!(line.change, InventoryChange::Left(Departure::Deleted), "at {at}");
         if !was_full {

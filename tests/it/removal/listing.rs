@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use urepo::collection::{Collection, Held};
+use urepo::collection::{Collection, TrashContents};
 use urepo::disk::{Operation, Watcher};
 use urepo::identity::Instant;
 use urepo::removal::{Wanted, purgeable};
@@ -60,11 +60,11 @@ fn the_age_of_what_was_replaced_is_its_own() {
     let replaced: Instant = "2030-01-01T00:00:00Z".parse().unwrap();
     let time = UNIX_EPOCH + Duration::from_secs(1_893_456_000);
     std::fs::File::open(&entry).unwrap().set_modified(time).unwrap();
-    let held = |before: Instant| -> Vec<Held> {
+    let held = |before: Instant| -> Vec<TrashContents> {
         let wanted = Wanted { before: Some(before), ..Wanted::default() };
         let plan = purgeable(&world.open("archive"), &wanted).unwrap();
         plan.entries.iter().map(|entry| entry.held).collect()
     };
-    assert_eq!(held(replaced), [Held::Payload]);
+    assert_eq!(held(replaced), [TrashContents::Payload]);
     assert_eq!(held(replaced.checked_add(1).unwrap()).len(), 2);
 }

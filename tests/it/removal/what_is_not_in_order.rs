@@ -34,7 +34,7 @@ fn a_missing_file() {
     // What was damaged does not come back as if it were good.
     let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
-    assert_eq!(world.trash(), [Held::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Payload]);
     world.restore(&[], DamageRule::Accept).unwrap();
     assert!(!is_whole(&world.open("archive"), &world.name));
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use urepo::identity::{Identifier, LanguagePreferences, Verbs};
-use urepo::resolve::{Kind, Unresolved, walk};
+use urepo::resolve::{DestinationKind, Unresolved, walk};
 
 use super::{Memory, item};
 
@@ -36,9 +36,9 @@ fn from_0(memory: &Memory, relation: &str, preferences: &str) -> Result<String, 
     let item = found.item.record.name.to_string();
     let number = (0..20_000).find(|number| name(*number) == item).unwrap();
     Ok(match found.kind {
-        Kind::Data => number.to_string(),
-        Kind::MetadataItem(format) => format!("{number} as {format:?}"),
-        Kind::Description { format, .. } => format!("of {number} as {format:?}"),
+        DestinationKind::Data => number.to_string(),
+        DestinationKind::MetadataItem(format) => format!("{number} as {format:?}"),
+        DestinationKind::Description { format, .. } => format!("of {number} as {format:?}"),
     })
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Export {
     selection: Selection,
     /// What the document is written in [default: by the extension of the output, else toml for one item, and csv]
     #[arg(long)]
-    format: Option<FormatName>,
+    format: Option<DocumentFormatName>,
     /// Write into FILE, a new one, instead of standard output (-)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -48,7 +48,7 @@ pub(super) struct Export {
 
 /// The formats of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatName {
+pub(super) enum DocumentFormatName {
     /// [[item]] tables
     Toml,
     /// A list of objects
@@ -70,24 +70,24 @@ pub(super) enum FormatName {
     Datacite,
 }
 
-impl FormatName {
+impl DocumentFormatName {
     /// The format that the extension of `path` means.
-    pub(super) fn of(path: &std::path::Path) -> Option<FormatName> {
+    pub(super) fn of(path: &std::path::Path) -> Option<DocumentFormatName> {
         let extension = path.extension()?.to_str()?;
         let known = if extension.eq_ignore_ascii_case("tab") { "tsv" } else { extension };
-        FormatName::from_str(known, true).ok()
+        DocumentFormatName::from_str(known, true).ok()
     }
 
     fn document(self) -> DocumentFormat {
         match self {
-            FormatName::Toml => DocumentFormat::Toml,
-            FormatName::Json => DocumentFormat::Json,
-            FormatName::Jsonl => DocumentFormat::Jsonl,
-            FormatName::Csv => DocumentFormat::Csv,
-            FormatName::Tsv => DocumentFormat::Tsv,
-            FormatName::Bibtex => DocumentFormat::Foreign(MetadataFormat::Bibtex),
-            FormatName::OaiDc => DocumentFormat::Foreign(MetadataFormat::DublinCore),
-            FormatName::Datacite => DocumentFormat::Foreign(MetadataFormat::Datacite),
+            DocumentFormatName::Toml => DocumentFormat::Toml,
+            DocumentFormatName::Json => DocumentFormat::Json,
+            DocumentFormatName::Jsonl => DocumentFormat::Jsonl,
+            DocumentFormatName::Csv => DocumentFormat::Csv,
+            DocumentFormatName::Tsv => DocumentFormat::Tsv,
+            DocumentFormatName::Bibtex => DocumentFormat::Foreign(MetadataFormat::Bibtex),
+            DocumentFormatName::OaiDc => DocumentFormat::Foreign(MetadataFormat::DublinCore),
+            DocumentFormatName::Datacite => DocumentFormat::Foreign(MetadataFormat::Datacite),
         }
     }
 }
@@ -120,8 +120,8 @@ impl Export {
                 ));
         }
         let is_list = !self.selection.is_single();
-        let usual = if is_list { FormatName::Csv } else { FormatName::Toml };
-        let named = self.format.or_else(|| FormatName::of(output?));
+        let usual = if is_list { DocumentFormatName::Csv } else { DocumentFormatName::Toml };
+        let named = self.format.or_else(|| DocumentFormatName::of(output?));
         let format = named.unwrap_or(usual).document();
         let collection = context.collection()?;
         let mut sink = match output {

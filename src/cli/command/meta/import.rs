@@ -12,7 +12,7 @@ use urepo::import::described::{
     DescribedRows, DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows,
 };
 
-use super::export::FormatName;
+use super::export::DocumentFormatName;
 use super::tell::{AmendTeller, with_amender};
 use crate::cli::Done;
 use crate::cli::command::table::{ReadingArgs, unknown_format};
@@ -49,7 +49,7 @@ pub(super) struct Import {
     file: PathBuf,
     /// What the document is written in [default: by its extension]
     #[arg(long)]
-    format: Option<FormatName>,
+    format: Option<DocumentFormatName>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// The directory that the paths of sources are beneath; that of FILE unless given
@@ -142,18 +142,18 @@ impl Import {
     }
 
     fn kind(&self) -> Result<DocumentKind, Failure> {
-        let format = self.format.or_else(|| FormatName::of(&self.file));
+        let format = self.format.or_else(|| DocumentFormatName::of(&self.file));
         let format = format.ok_or_else(|| unknown_format(&self.file))?;
         let table = |format| self.reading.options(format);
         Ok(match format {
-            FormatName::Csv => DocumentKind::Table(table(Format::Csv)?),
-            FormatName::Tsv => DocumentKind::Table(table(Format::Tsv)?),
-            FormatName::Toml => DocumentKind::Table(table(Format::Toml)?),
-            FormatName::Jsonl => DocumentKind::Table(table(Format::Jsonl)?),
-            FormatName::Json => DocumentKind::Json(table(Format::Jsonl)?),
-            FormatName::Bibtex => DocumentKind::Bibtex,
-            FormatName::OaiDc => DocumentKind::DublinCore,
-            FormatName::Datacite => {
+            DocumentFormatName::Csv => DocumentKind::Table(table(Format::Csv)?),
+            DocumentFormatName::Tsv => DocumentKind::Table(table(Format::Tsv)?),
+            DocumentFormatName::Toml => DocumentKind::Table(table(Format::Toml)?),
+            DocumentFormatName::Jsonl => DocumentKind::Table(table(Format::Jsonl)?),
+            DocumentFormatName::Json => DocumentKind::Json(table(Format::Jsonl)?),
+            DocumentFormatName::Bibtex => DocumentKind::Bibtex,
+            DocumentFormatName::OaiDc => DocumentKind::DublinCore,
+            DocumentFormatName::Datacite => {
                 return Err(Failure::usage("DataCite is not read back")
                     .hint("`urepo meta export --format jsonl` writes what `meta import` reads"));
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use urepo::export::MetadataFormat;
 use urepo::identity::PersistentUrl;
-use urepo::resolve::{Kind, Resolved, Target};
+use urepo::resolve::{DestinationKind, Resolved, Target};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -97,7 +97,7 @@ pub(super) fn record(
         standing: item.standing.to_string(),
         collection: settings.name.clone(),
         collection_id: settings.id.clone(),
-        content: if found.kind == Kind::Data { "data" } else { "metadata" },
+        content: if found.kind == DestinationKind::Data { "data" } else { "metadata" },
         target,
         format: format.map(MetadataFormat::name),
         rendered: rendered.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),

@@ -18,7 +18,7 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and what became of them.
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
-    pub(super) concerns: [(Kind, u64); 11],
+    pub(super) concerns: [(ConcernKind, u64); 11],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -40,7 +40,7 @@ pub(super) struct Counts {
 /// A kind of concern, how it is counted, and what to type next: `NAME` stands for an item, `PATH` for
 /// the collection.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct ConcernKind {
     pub(super) name: &'static str,
     one: &'static str,
     many: &'static str,
@@ -48,68 +48,68 @@ pub(super) struct Kind {
 }
 
 /// In order of urgency.
-const KINDS: [Kind; 11] = [
-    Kind {
+const KINDS: [ConcernKind; 11] = [
+    ConcernKind {
         name: "two-originals",
         one: "item with two Originals",
         many: "items with two Originals",
         hint: "`urepo whereis NAME` shows where they are",
     },
-    Kind {
+    ConcernKind {
         name: "returned",
         one: "item that left and is back",
         many: "items that left and are back",
         hint: "`urepo -c PATH verify NAME` tells where it went, and what to do",
     },
-    Kind {
+    ConcernKind {
         name: "contradicted",
         one: "item in another state than recorded",
         many: "items in another state than recorded",
         hint: "`urepo -c PATH verify NAME` tells what is recorded, and what to do",
     },
-    Kind {
+    ConcernKind {
         name: "handover",
         one: "hand-over under way",
         many: "hand-overs under way",
         hint: "`urepo recover`, in the collection that gives, finishes what was begun",
     },
-    Kind {
+    ConcernKind {
         name: "unreadable",
         one: "unreadable sidecar",
         many: "unreadable sidecars",
         hint: "`urepo -c PATH verify --quick NAME` lists what is wrong",
     },
-    Kind {
+    ConcernKind {
         name: "unsealed",
         one: "broken seal",
         many: "broken seals",
         hint: "`urepo -c PATH verify NAME` lists what is wrong",
     },
-    Kind {
+    ConcernKind {
         name: "few-copies",
         one: "item with too few Copies",
         many: "items with too few Copies",
         hint: "`urepo copy --under-replicated --to COLLECTION` makes those that are missing",
     },
-    Kind {
+    ConcernKind {
         name: "stale",
         one: "stale Copy",
         many: "stale Copies",
         hint: "`urepo refresh` brings them up to their Originals",
     },
-    Kind {
+    ConcernKind {
         name: "different",
         one: "different Copy",
         many: "different Copies",
         hint: "`urepo whereis NAME` shows both; `urepo verify` tells whether one is damaged",
     },
-    Kind {
+    ConcernKind {
         name: "orphan",
         one: "Copy without an Original",
         many: "Copies without an Original",
         hint: "`--with COLLECTION` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost",
     },
-    Kind {
+    ConcernKind {
         name: "vanished",
         one: "item that vanished",
         many: "items that vanished",
