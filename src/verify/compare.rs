@@ -59,9 +59,7 @@ pub fn compare(
     interrupt: &Interrupt,
     report: impl FnMut(Disagreement) -> ControlFlow<()>,
 ) -> Result<Comparison, PathError> {
-    let ids: Vec<_> = roots.iter().map(|root| root.settings().id.as_str()).collect();
-    let unlisted = roots.iter().map(|_| AtomicBool::new(false)).collect();
-    let roots = Roots { collections: roots, ids, unlisted, shortage: Mutex::default() };
+    let roots = Roots::new(roots);
     let summary = Comparison::default();
     let mut comparer = Comparer { roots: &roots, interrupt, summary, report };
     if roots.collections.len() < 2 {
@@ -79,12 +77,35 @@ pub fn compare(
         }
         let order = |a: &Holding, b: &Holding| listing_order(&a.name, &b.name);
         let merged = Merge::new(streams, order);
+        let merged = merged.map(|held| held.into_iter().map(|(_, holding)| holding).collect());
         if comparer.compare(merged).is_break() {
             comparer.summary.interrupted = true;
         }
         let mut shortage = roots.shortage.lock().unwrap_or_else(PoisonError::into_inner);
         shortage.take().map_or(Ok(comparer.summary), Err)
     })
+}
+
+/// The same for the items `names`, each of which is looked for in every root.
+pub fn compare_items(
+    roots: &[&Collection],
+    names: &[RepositoryName],
+    interrupt: &Interrupt,
+    report: impl FnMut(Disagreement) -> ControlFlow<()>,
+) -> Result<Comparison, PathError> {
+    let roots = Roots::new(roots);
+    let mut comparer =
+        Comparer { roots: &roots, interrupt, summary: Comparison::default(), report };
+    if roots.collections.len() < 2 {
+        return Ok(comparer.summary);
+    }
+    let held = names.iter().map(|name| holdings(name, roots.collections).all);
+    if comparer.compare(held).is_break() {
+        comparer.summary.interrupted = true;
+    }
+    let summary = comparer.summary;
+    let mut shortage = roots.shortage.lock().unwrap_or_else(PoisonError::into_inner);
+    shortage.take().map_or(Ok(summary), Err)
 }
 
 struct Roots<'a> {
@@ -104,7 +125,7 @@ struct Comparer<'a, R> {
 }
 
 impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
-    fn compare(&mut self, merged: impl Iterator<Item = Vec<(usize, Holding)>>) -> ControlFlow<()> {
+    fn compare(&mut self, merged: impl Iterator<Item = Vec<Holding>>) -> ControlFlow<()> {
         for (root, finding) in self.roots.same_collections() {
             self.tell(Disagreement { root, name: None, finding })?;
         }
@@ -119,8 +140,7 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
         if self.interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn compare_item(&mut self, held: Vec<(usize, Holding)>) -> ControlFlow<()> {
-        let mut all: Vec<_> = held.into_iter().map(|(_, holding)| holding).collect();
+    fn compare_item(&mut self, mut all: Vec<Holding>) -> ControlFlow<()> {
         judge_all(&mut all, self.roots.collections);
         // The sidecars were read one after the other, perhaps while the item went from one
         // collection to another.
@@ -148,6 +168,14 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
             Severity::Warning | Severity::Notice => self.summary.warnings += 1,
         }
         (self.report)(disagreement)
+    }
+}
+
+impl<'a> Roots<'a> {
+    fn new(collections: &'a [&'a Collection]) -> Roots<'a> {
+        let ids = collections.iter().map(|root| root.settings().id.as_str()).collect();
+        let unlisted = collections.iter().map(|_| AtomicBool::new(false)).collect();
+        Roots { collections, ids, unlisted, shortage: Mutex::default() }
     }
 }
 

@@ -68,7 +68,7 @@ use crate::progress::Progress;
 use crate::sidecar::Relation;
 
 pub use code::{Code, Severity};
-pub use compare::{Comparison, Disagreement, compare};
+pub use compare::{Comparison, Disagreement, compare, compare_items};
 pub use finding::{Finding, Findings, Place};
 
 pub use item::{verify_item, verify_payload};

@@ -16,8 +16,8 @@ use urepo::disk::PathError;
 use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::{Announced, Progress};
 use urepo::verify::{
-    self, Code, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary, compare,
-    verify, verify_in_rounds,
+    self, Code, Comparison, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary,
+    compare, compare_items, verify, verify_in_rounds,
 };
 
 use super::transfer::SetOnDrop;
@@ -28,7 +28,7 @@ use crate::cli::human::parse_duration;
 use crate::cli::report::{End, Report};
 use crate::cli::select::{Failures, Selection, SelectionFlags};
 use ending::{Compared, Ending};
-use targets::Target;
+use targets::Targets;
 use tell::Teller;
 
 /// Check items: structure, sidecars, and every byte against its digest
@@ -43,6 +43,9 @@ use tell::Teller;
 /// is one Original of each item, and its Copies are like it. The Copies that have no Original in the
 /// collections given are reported.
 ///
+/// Items that are named together with collections are verified in each collection that has them, and compared.
+/// An item that none of them has is an error.
+///
 /// Nothing is repaired, and nothing is written but the dates, in .urepo/verified, at which items were
 /// found whole: a collection that is too large for a night is verified in rounds by --time-limit. A
 /// damaged item has no date and is verified each time. The dates may be removed; where they cannot be
@@ -54,13 +57,14 @@ Examples:
   urepo verify --quick
   urepo verify 11.21.02.13
   urepo verify archive mirror
+  urepo verify 11.21.02.13 archive mirror
   urepo verify --since yesterday
   urepo verify --time-limit 5h
   urepo verify --older-than 30d
   urepo -q verify || echo 'the archive needs a look'")]
 pub(crate) struct Verify {
-    /// Items; or collections, by their roots or names in the settings. All of the collection unless
-    /// given
+    /// Items, collections, or items and the collections to verify them in. A collection is a root or a
+    /// name in the settings. All of the collection unless given
     #[arg(value_name = "ITEM|COLLECTION")]
     targets: Vec<String>,
     /// Do not read the files: only that they are there, with their sizes
@@ -84,34 +88,26 @@ impl Verify {
                 .caused_by("an item that is damaged or gone has no state that could be trusted")
                 .hint("leave it out, and select items by `--prefix`, `--since` or `--until`"));
         }
-        let (items, mut roots) = match targets::of(context, &self.targets)? {
-            Target::Items(texts) => (texts.to_vec(), vec![context.collection()?]),
-            Target::Roots(roots) => (Vec::new(), roots),
-        };
+        let mut targets = targets::of(context, &self.targets)?;
+        let items = std::mem::take(&mut targets.items);
         let selection = Selection::new(items, self.flags.clone())?;
-        if !selection.names_items() {
-            let report = Report::reading(context, "verified", false);
-            return self.run_on(context, &roots, (&selection, None), report);
+        if selection.names_items() {
+            return self.run_on_items(context, &targets, &selection);
         }
-        match roots.pop() {
-            Some(root) if roots.is_empty() => self.run_on_items(context, root, &selection),
-            _ => Err(Failure::usage("a list of items is about one collection").hint(
-                "name one collection, or select items by `--prefix`, `--since` or `--until`",
-            )),
-        }
+        let report = Report::reading(context, "verified", false);
+        self.run_on(context, &targets.roots, (&selection, None), report)
     }
 
-    fn run_on_items(&self, context: &Context, root: Collection, selection: &Selection) -> Done {
+    fn run_on_items(&self, context: &Context, targets: &Targets, selection: &Selection) -> Done {
         self.refuse_with_items()?;
         let mut report = Report::reading(context, "verified", selection.is_single());
         let failures = Failures::default();
-        // What should be here and is not is damage, which the verification reports.
-        let find = |text: &str| Ok(name_of_item(&root, text)?);
+        let find = |text: &str| targets.find(text);
         let mut names = Vec::new();
         selection.named(context, &failures, find)?.into_feed()(&mut |name| {
             // A whole identifier was not looked up yet.
-            if let Err(error) = name_of_item(&root, name.as_str()) {
-                return report.failed(name.as_str(), error.into());
+            if let Err(failure) = targets.find(name.as_str()) {
+                return report.failed(name.as_str(), failure);
             }
             names.push(name);
             if context.interrupt.requested() {
@@ -121,7 +117,7 @@ impl Verify {
             }
         })?;
         let _ = report.unresolved(&failures);
-        self.run_on(context, &[root], (selection, Some(names)), report)
+        self.run_on(context, &targets.roots, (selection, Some(names)), report)
     }
 
     /// What is about whole collections has no meaning for single items.
@@ -159,16 +155,7 @@ impl Verify {
             relations: RefCell::default(),
         };
         if let Some(names) = items {
-            progress.announce(names.len() as u64);
-            let scope = Scope::Items(Box::new(names.clone().into_iter()));
-            let summary = run.listening(0, |report| {
-                let interrupt = &context.interrupt;
-                verify(&roots[0], scope, run.options(), &*progress, interrupt, report)
-            })?;
-            ending.add(0, summary);
-            if !summary.interrupted {
-                ending.add_relations(run.relations_of(&names)?);
-            }
+            run.items(&names, &*progress, &mut ending)?;
         } else if self.older_than.is_some() || self.time_limit.is_some() || !progress.is_shown() {
             // Nobody knows beforehand what will be left out.
             run.all(&*progress, &mut ending)?;
@@ -196,6 +183,44 @@ impl VerifyRun<'_> {
     fn options(&self) -> Options {
         let depth = if self.verify.quick { Depth::Quick } else { Depth::Full };
         Options { depth, jobs: self.context.config.jobs.value }
+    }
+
+    /// Verifies the items `names` in each root that should have them, then compares them.
+    fn items(
+        &self,
+        names: &[RepositoryName],
+        progress: &dyn Progress,
+        ending: &mut Ending<'_>,
+    ) -> Done {
+        let held = |root: &Collection| {
+            let is_here = |name: &&RepositoryName| {
+                // A single collection reports why the item is not there. What vanished is damage.
+                self.roots.len() == 1
+                    || name_of_item(root, name.as_str())
+                        .map_or_else(|it| !it.is_absence(), |_| true)
+            };
+            names.iter().filter(is_here).cloned().collect::<Vec<_>>()
+        };
+        let held: Vec<_> = self.roots.iter().map(held).collect();
+        progress.announce(held.iter().map(|names| names.len() as u64).sum());
+        for (at, names) in held.iter().enumerate() {
+            let scope = Scope::Items(Box::new(names.iter().cloned()));
+            let summary = self.listening(at, |report| {
+                let interrupt = &self.context.interrupt;
+                verify(&self.roots[at], scope, self.options(), progress, interrupt, report)
+            })?;
+            ending.add(at, summary);
+            if summary.interrupted {
+                return Ok(());
+            }
+        }
+        // Holdings of one item have the same relations, or are not the same, which comparing them reports.
+        let first = |name| Some((held.iter().position(|names| names.contains(name))?, name));
+        ending.add_relations(self.relations_of(names.iter().filter_map(first))?);
+        if self.roots.len() > 1 && !self.context.interrupt.requested() {
+            ending.compared = Some(Compared::Yes(self.compare(Some(names))?));
+        }
+        Ok(())
     }
 
     /// Verifies each root while all of them are measured, so that it is known how much is left.
@@ -245,7 +270,7 @@ impl VerifyRun<'_> {
         if self.roots.len() > 1 {
             ending.compared = Some(match self.time_left(begun) {
                 Some(Duration::ZERO) => Compared::NoTime,
-                _ => Compared::Yes(self.compare()?),
+                _ => Compared::Yes(self.compare(None)?),
             });
         }
         Ok(())
@@ -267,11 +292,14 @@ impl VerifyRun<'_> {
         })
     }
 
-    /// The same for the items `names` of the one root.
-    fn relations_of(&self, names: &[RepositoryName]) -> Result<(ControlFlow<()>, u64), Failure> {
+    /// The same for some items, each with its root.
+    fn relations_of<'n>(
+        &self,
+        mut items: impl Iterator<Item = (usize, &'n RepositoryName)>,
+    ) -> Result<(ControlFlow<()>, u64), Failure> {
         let roots: Vec<_> = self.roots.iter().collect();
         self.disagreements(|report| {
-            names.iter().try_for_each(|name| RelationCheck::of_item(&roots, 0, name, &mut *report))
+            items.try_for_each(|(at, name)| RelationCheck::of_item(&roots, at, name, &mut *report))
         })
     }
 
@@ -290,14 +318,20 @@ impl VerifyRun<'_> {
         unwritten.map_or(Ok((flow, count)), Err)
     }
 
-    fn compare(&self) -> Result<urepo::verify::Comparison, Failure> {
+    /// Compares what the roots hold of `names`, or of all items that are meant.
+    fn compare(&self, names: Option<&[RepositoryName]>) -> Result<Comparison, Failure> {
         let roots: Vec<_> = self.roots.iter().collect();
+        let interrupt = &self.context.interrupt;
         let mut unwritten = None;
-        let compared = compare(&roots, &self.names, &self.context.interrupt, |disagreement| {
+        let report = |disagreement: Disagreement| {
             self.seen.borrow_mut().insert(disagreement.finding.code);
             let teller = self.teller(disagreement.root);
             go_on(teller.disagreement(&disagreement), &mut unwritten)
-        })?;
+        };
+        let compared = match names {
+            Some(names) => compare_items(&roots, names, interrupt, report),
+            None => compare(&roots, &self.names, interrupt, report),
+        }?;
         unwritten.map_or(Ok(compared), Err)
     }
 

@@ -4,8 +4,10 @@ use std::fs::{File, Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
-use super::records;
-use crate::support::{Ran, World};
+use urepo::item::State;
+
+use super::{leaf, records, world_with_item};
+use crate::support::{Ran, World, change_item, copy_tree};
 
 /// A directory of so many files whose times were lost, and the item's identifier.
 fn without_times(files: usize) -> (World, String) {
@@ -56,4 +58,91 @@ fn damage_is_not_summed_up_and_five_warnings_are_not_either() {
     assert_eq!((count(&ran, "U203"), count(&ran, "U305")), (6, 6), "{}", ran.stdout);
     let (world, _) = without_times(5);
     assert_eq!(count(&world.run("-c archive verify"), "U305"), 5);
+}
+
+/// A world with an Original in `archive` and its Copy in `mirror`.
+fn two_sites() -> (World, String) {
+    let (world, name) = world_with_item();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    (world, name)
+}
+
+#[test]
+fn an_item_is_verified_at_two_sites_and_compared() {
+    let (world, name) = two_sites();
+    world.write("b.txt", "beta");
+    let other = world.run("-c archive new b.txt").line();
+    let ran = world.run(&format!("verify {name} archive mirror"));
+    let told = "verified 2 items, 2 files, 10 B, and compared 1 name in 2 collections: no damage\n";
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", told));
+    // Before, after or between the collections; an item that one of them does not have.
+    for line in [
+        format!("verify archive {} mirror {other}", leaf(&name)),
+        format!("verify archive mirror {name} {other}"),
+    ] {
+        let told =
+            "verified 3 items, 3 files, 14 B, and compared 2 names in 2 collections: no damage\n";
+        let ran = world.run(&line);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, told), "{line}");
+    }
+    world.write("items", format!("{name}\n"));
+    let told = records(&world.run("verify --json --items-from items archive mirror"));
+    let states: Vec<_> = told[..2].iter().map(|it| it["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["Original", "Copy"]);
+    assert_eq!(told.last().unwrap()["counts"]["compared"], 1);
+    // One collection that is named is that of the item.
+    let ran = world.run(&format!("verify {name} mirror"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "verified 1 item, 1 file, 5 B: no damage\n"));
+}
+
+#[test]
+fn what_two_sites_hold_of_an_item_is_found_as_of_all_their_items() {
+    let (world, name) = two_sites();
+    let damaged = world.path(format!("mirror/{name}/doc/a.txt"));
+    std::fs::write(&damaged, "ALPHA").unwrap();
+    let both = |line: &str| {
+        let [one, all] = [format!("{name} "), String::new()].map(|item| {
+            let ran = world.run(&format!("verify {line} {item}archive mirror"));
+            (ran.code, ran.stdout, ran.stderr)
+        });
+        assert_eq!(one, all);
+        one
+    };
+    let (code, found, _) = both("");
+    assert_eq!((code, found.matches("U204").count()), (20, 1), "{found}");
+    // A Copy whose Original is in none of them.
+    world.run(&format!("-c archive delete {name} --force last --yes")).succeeded();
+    let (code, found, _) = both("--quick");
+    assert_eq!((code, found.matches("U402").count()), (0, 1), "{found}");
+    // An item that vanished from one of them.
+    std::fs::remove_dir_all(world.path(format!("mirror/{name}"))).unwrap();
+    let (code, found, _) = both("--quick");
+    assert_eq!((code, found.lines().count()), (20, 1), "{found}");
+}
+
+#[test]
+fn two_originals_of_one_item_are_found() {
+    let (world, name) = two_sites();
+    change_item(&world.path("mirror"), &name, |sidecar| sidecar.state = State::Original);
+    let ran = world.run(&format!("verify --quick {name} archive mirror"));
+    assert_eq!((ran.code, ran.stdout.matches("U401").count()), (20, 1), "{}", ran.stdout);
+}
+
+#[test]
+fn items_that_none_or_several_mean_are_refused() {
+    let (world, name) = two_sites();
+    let absent = "example.org/archive/2009/02.16.17.46";
+    let ran = world.run(&format!("verify {absent} archive mirror"));
+    assert_eq!(ran.code, 21, "{}", ran.stderr);
+    let ran = world.run(&format!("verify {absent} {name} archive mirror"));
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    // The end of another identifier in each.
+    for (root, host) in [("archive", "archive"), ("mirror", "mirror")] {
+        let item = format!("{root}/example.org/{host}/2009/02.16.17.46");
+        copy_tree(&world.path(format!("{root}/{name}")), &world.path(item));
+    }
+    let ran = world.run("verify 02.16.17.46 archive mirror");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: give the whole identifier"), "{}", ran.stderr);
 }

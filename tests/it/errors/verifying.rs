@@ -6,19 +6,16 @@ use super::*;
 fn items_and_collections_together() {
     let (world, _) = world_with_item();
     world.run("init maps --host maps.example.org").succeeded();
-    refuses(&world, "verify archive 11.21.02.13", 2).tells(str![[r#"
-error: `archive` is a collection and `11.21.02.13` is not: name items or collections, not both
-hint: `-c COLLECTION` names the collection of the items
+    refuses(&world, "verify archive maps nowhere", 21).tells(str![[r#"
+error: no item `nowhere` in `[WORLD]/archive`
+caused by: `nowhere` is not a collection either
+hint: `urepo list` shows the names there are
 
 "#]]);
-    refuses(&world, "verify 11.21.02.13 maps archive", 2).tells(str![[r#"
-error: `maps` is a collection and `11.21.02.13` is not: name items or collections, not both
-hint: `-c COLLECTION` names the collection of the items
-
-"#]]);
-    refuses(&world, "verify archive nowhere", 2).tells(str![[r#"
-error: `archive` is a collection and `nowhere` is not: name items or collections, not both
-hint: `-c COLLECTION` names the collection of the items
+    refuses(&world, "verify archive nowhere", 21).tells(str![[r#"
+error: no item `nowhere` in `[WORLD]/archive`
+caused by: `nowhere` is not a collection either
+hint: `urepo list` shows the names there are
 
 "#]]);
     refuses(&world, "verify nowhere", 10).tells(str![[r#"

@@ -1,34 +1,30 @@
-//! What is to be verified: items of one collection, or whole collections.
+//! What is to be verified: items, whole collections, or items in several collections.
 
 use std::path::PathBuf;
 
 use urepo::collection::{Collection, CollectionError, discover};
+use urepo::identity::RepositoryName;
 
-use crate::cli::context::Context;
+use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 
 /// What the arguments mean.
-pub(super) enum Target<'a> {
-    /// Items of the collection that is meant.
-    Items(&'a [String]),
-    /// These collections, opened, each once.
-    Roots(Vec<Collection>),
+pub(super) struct Targets {
+    /// Items, in all of the collections.
+    pub(super) items: Vec<String>,
+    /// The collections, opened, each once.
+    pub(super) roots: Vec<Collection>,
+    /// The collections are among the arguments.
+    pub(super) names_roots: bool,
 }
 
-/// Reads the arguments: all of them items, or all of them collections.
-pub(super) fn of<'a>(context: &Context, texts: &'a [String]) -> Result<Target<'a>, Failure> {
-    if texts.is_empty() {
-        return Ok(Target::Roots(vec![context.collection()?]));
-    }
-    let (roots, items): (Vec<_>, Vec<_>) = texts.iter().partition(|text| is_root(context, text));
-    match (roots.as_slice(), items.as_slice()) {
-        ([], _) => Ok(Target::Items(texts)),
-        (_, []) => open(context, texts).map(Target::Roots),
-        ([root, ..], [item, ..]) => Err(Failure::usage(format!(
-            "`{root}` is a collection and `{item}` is not: name items or collections, not both"
-        ))
-        .hint("`-c COLLECTION` names the collection of the items")),
-    }
+/// Reads the arguments: items, collections, or both.
+pub(super) fn of(context: &Context, texts: &[String]) -> Result<Targets, Failure> {
+    let (roots, items): (Vec<_>, Vec<_>) =
+        texts.iter().cloned().partition(|text| is_root(context, text));
+    let names_roots = !roots.is_empty();
+    let roots = if names_roots { open(context, &roots)? } else { vec![context.collection()?] };
+    Ok(Targets { items, roots, names_roots })
 }
 
 /// Whether `text` is the name of a collection in the settings, or the path of a root.
@@ -59,4 +55,43 @@ fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure>
         }
     }
     Ok(roots)
+}
+
+impl Targets {
+    /// The item that `text` means in the collections. What should be there and is not is damage, which verifying
+    /// it reports.
+    pub(super) fn find(&self, text: &str) -> Result<RepositoryName, Failure> {
+        let mut found: Option<(&Collection, RepositoryName)> = None;
+        let mut absence = None;
+        for root in &self.roots {
+            let name = match name_of_item(root, text) {
+                Ok(name) => name,
+                Err(error) if error.is_absence() => {
+                    absence.get_or_insert(error);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            match &found {
+                Some((first, other)) if *other != name => {
+                    let (first, root) = (first.path().display(), root.path().display());
+                    return Err(Failure::usage(format!(
+                        "`{text}` is `{other}` in `{first}` and `{name}` in `{root}`"
+                    ))
+                    .hint("give the whole identifier"));
+                }
+                Some(_) => {}
+                None => found = Some((root, name)),
+            }
+        }
+        match (found, absence.map(Failure::from)) {
+            (Some((_, name)), _) => Ok(name),
+            (None, Some(failure)) if self.names_roots => {
+                Err(failure.caused_by(format!("`{text}` is not a collection either")))
+            }
+            (None, failure) => {
+                Err(failure.unwrap_or_else(|| Failure::usage("no collection was given")))
+            }
+        }
+    }
 }
