@@ -26,6 +26,11 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// Files and their size: `2 files, 1.4 MiB`.
+pub(crate) fn size(files: u64, bytes: u64) -> String {
+    format!("{}, {}", count(files, "file"), self::bytes(bytes))
+}
+
 /// A duration in its two largest units: `2 h 5 min`.
 pub(crate) fn duration(time: Duration) -> String {
     // A part of a second counts as one: what takes any time takes at least that.

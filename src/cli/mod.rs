@@ -3,6 +3,7 @@
 
 mod args;
 mod batch;
+mod choice;
 mod command;
 mod complete;
 mod config;

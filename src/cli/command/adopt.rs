@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use urepo::adopt::{Adopter, Mode, has_items};
 use urepo::collection::{Collection, CollectionError, Subsystem, check_place, init_without_names};
 use urepo::disk::Dir;
@@ -11,6 +10,7 @@ use urepo::item::State;
 
 use super::init::{PastArgs, SubsystemArgs, check_host, name_of};
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -41,8 +41,8 @@ pub(crate) struct Adopt {
     /// The directory that holds the subdomains
     root: PathBuf,
     /// The state of all items; without it, as their BibTeX says, else Original
-    #[arg(long, value_name = "STATE")]
-    state: Option<Held>,
+    #[arg(long, value_name = "STATE", value_parser = one_of(&STATES))]
+    state: Option<State>,
     /// The name of the collection for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,
@@ -58,14 +58,11 @@ pub(crate) struct Adopt {
     past: PastArgs,
 }
 
-/// What an item can be held as.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Held {
-    /// The one Original of each
-    Original,
-    /// Copies of Originals elsewhere
-    Copy,
-}
+/// The states that an item can be adopted in.
+const STATES: [Choice<State>; 2] = [
+    ("original", "The one Original of each", State::Original),
+    ("copy", "Copies of Originals elsewhere", State::Copy),
+];
 
 /// What is at the root.
 enum Found {
@@ -152,10 +149,7 @@ impl Adopt {
         let progress = context.progress();
         let adopter = Adopter {
             mode,
-            state: self.state.map(|state| match state {
-                Held::Original => State::Original,
-                Held::Copy => State::Copy,
-            }),
+            state: self.state,
             jobs: context.config.jobs.value,
             clock: &context.clock,
             progress: &*progress,

@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 use urepo::collection::{Collection, CollectionError};
 use urepo::holdings::{Concern, Peers, UnseenRule, holdings};
 use urepo::links::{Audit, Link};
-use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
+use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
 
-use super::transfer::{OnErrorRule, TransferRun, other};
+use super::transfer::{ON_ERROR, TransferRun, other};
 use crate::cli::Done;
+use crate::cli::choice::one_of;
 use crate::cli::context::Context;
 use crate::cli::known::Known;
 use crate::cli::select::{Failures, Selection, note};
@@ -70,8 +71,8 @@ pub(crate) struct Copy {
     #[arg(long, help_heading = "Selection")]
     with_linked: bool,
     /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue")]
-    on_error: OnErrorRule,
+    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
+    on_error: OnError,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -120,7 +121,7 @@ impl Copy {
                 Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
                 asked => asked,
             },
-            on_error: self.on_error.into(),
+            on_error: self.on_error,
             listing: self
                 .selection
                 .listing(context)

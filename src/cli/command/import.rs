@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use urepo::agent::Agent;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::digest::Digest;
-use urepo::disk::HeldBy;
+use urepo::disk::{HeldBy, Links};
 use urepo::import::{
     After, ArchiveDirectory, Bags, Dedupe, FailedFile, ImportError, Importer, Ledger, Options,
     Summary, Update, plan, relate, update, waiting,
 };
 
 use super::mint::IssueArgs;
-use super::new::{DescriptionArgs, LinkRule, Rule};
+use super::new::{DescriptionArgs, LINKS, Rule};
 use super::table::TableArgs;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::leave_out::ExcludeArgs;
@@ -97,14 +97,14 @@ pub(crate) struct Import {
     #[arg(long)]
     bags: bool,
     /// When a source is not imported again
-    #[arg(long, value_name = "RULE", default_value = "source")]
-    dedupe: DedupeRule,
+    #[arg(long, value_name = "RULE", default_value = "source", value_parser = one_of(&DEDUPE))]
+    dedupe: Dedupe,
     /// If anything is not imported, write it into FILE, a new one, so that it can be imported later
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
     /// What to do with symbolic links
-    #[arg(long, value_name = "RULE", default_value = "keep")]
-    links: LinkRule,
+    #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
+    links: Links,
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
@@ -168,15 +168,12 @@ impl DropArgs {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DedupeRule {
-    /// When it was imported before and has not changed since
-    Source,
-    /// When anything imported has the same content
-    Content,
-    /// Never: each run imports all
-    None,
-}
+/// The rules for sources that were imported before.
+const DEDUPE: [Choice<Dedupe>; 3] = [
+    ("source", "When it was imported before and has not changed since", Dedupe::Source),
+    ("content", "When anything imported has the same content", Dedupe::Content),
+    ("none", "Never: each run imports all", Dedupe::None),
+];
 
 impl Import {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -345,17 +342,13 @@ impl Import {
         let keeps_twins = self.force.contains(&Rule::Twins);
         Ok(Options {
             deposit: deposit::Options {
-                links: self.links.links(),
+                links: self.links,
                 twins: if keeps_twins { CollisionRule::Keep } else { CollisionRule::Refuse },
                 sources: SourceRule::Keep,
                 jobs: context.config.jobs.value,
                 on_error: OnError::Continue,
             },
-            dedupe: match self.dedupe {
-                DedupeRule::Source => Dedupe::Source,
-                DedupeRule::Content => Dedupe::Content,
-                DedupeRule::None => Dedupe::None,
-            },
+            dedupe: self.dedupe,
             bags: if self.bags { Bags::Only } else { Bags::Detect },
             settle: self.drop.min_age,
             time_limit: self.drop.time_limit,

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 
 use urepo::holdings::Peers;
-use urepo::transfer::{Rules, Verb};
+use urepo::transfer::{OnError, Rules, Verb};
 
-use super::transfer::{OnErrorRule, TransferRun, other};
+use super::transfer::{ON_ERROR, TransferRun, other};
 use crate::cli::Done;
+use crate::cli::choice::one_of;
 use crate::cli::context::Context;
 use crate::cli::select::{Failures, Selection};
 
@@ -38,8 +39,8 @@ pub(crate) struct Migrate {
     #[arg(long)]
     revive: bool,
     /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue")]
-    on_error: OnErrorRule,
+    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
+    on_error: OnError,
 }
 
 impl Migrate {
@@ -59,7 +60,7 @@ impl Migrate {
             peers: Peers::default(),
             state: self.selection.flags.state,
             tombstones: self.selection.tombstones(),
-            on_error: self.on_error.into(),
+            on_error: self.on_error,
             listing: self.selection.listing(context),
             is_single: self.selection.is_single(),
         };

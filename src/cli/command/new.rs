@@ -14,7 +14,9 @@ use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
 use super::init::{PastArgs, SubsystemArgs};
 use super::mint::IssueArgs;
+use super::transfer::ON_ERROR;
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -74,14 +76,14 @@ pub(crate) struct New {
     #[arg(long = "remove-source")]
     remove: bool,
     /// What to do with symbolic links
-    #[arg(long, value_name = "RULE", default_value = "keep")]
-    links: LinkRule,
+    #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
+    links: Links,
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
     /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue")]
-    on_error: OnErrorRule,
+    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
+    on_error: OnError,
     #[command(flatten)]
     exclude: ExcludeArgs,
     #[command(flatten)]
@@ -136,33 +138,23 @@ pub(super) struct DescriptionArgs {
     metadata: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum LinkRule {
-    /// Keep links that stay inside the item, refuse those that leave it
-    Keep,
-    /// Deposit what links point to
-    Follow,
-    /// Keep every link as it is, also one that leads out of the item or to nothing
-    #[value(name = "asis")]
-    AsIs,
-    /// Leave links out
-    Skip,
-    /// Refuse every link
-    Error,
-}
+/// The rules for symbolic links.
+pub(super) const LINKS: [Choice<Links>; 5] = [
+    ("keep", "Keep links that stay inside the item, refuse those that leave it", Links::Keep),
+    ("follow", "Deposit what links point to", Links::Follow),
+    (
+        "asis",
+        "Keep every link as it is, also one that leads out of the item or to nothing",
+        Links::AsIs,
+    ),
+    ("skip", "Leave links out", Links::Skip),
+    ("error", "Refuse every link", Links::Refuse),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Rule {
     /// Keep names that some file systems take for one
     Twins,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OnErrorRule {
-    /// Go on with the others
-    Continue,
-    /// Start nothing more
-    Stop,
 }
 
 impl New {
@@ -195,7 +187,7 @@ impl New {
 
     fn options(&self, context: &Context) -> Options {
         Options {
-            links: self.links.links(),
+            links: self.links,
             twins: if self.force.contains(&Rule::Twins) {
                 CollisionRule::Keep
             } else {
@@ -203,10 +195,7 @@ impl New {
             },
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,
-            on_error: match self.on_error {
-                OnErrorRule::Continue => OnError::Continue,
-                OnErrorRule::Stop => OnError::Stop,
-            },
+            on_error: self.on_error,
         }
     }
 
@@ -242,18 +231,6 @@ impl New {
         let collection = PastArgs::default().make(context, None, &root, subsystem)?;
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
-    }
-}
-
-impl LinkRule {
-    pub(super) fn links(self) -> Links {
-        match self {
-            LinkRule::Keep => Links::Keep,
-            LinkRule::Follow => Links::Follow,
-            LinkRule::AsIs => Links::AsIs,
-            LinkRule::Skip => Links::Skip,
-            LinkRule::Error => Links::Refuse,
-        }
     }
 }
 

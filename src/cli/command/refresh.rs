@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use urepo::collection::Collection;
 use urepo::holdings::{Concern, Peers, holdings};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{NameFeed, Rules, Tombstones, Verb};
+use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
 
-use super::transfer::{OnErrorRule, TransferRun, finish};
+use super::transfer::{ON_ERROR, TransferRun, finish};
 use crate::cli::Done;
+use crate::cli::choice::one_of;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -34,8 +35,8 @@ pub(crate) struct Refresh {
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
     /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue")]
-    on_error: OnErrorRule,
+    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
+    on_error: OnError,
 }
 
 impl Refresh {
@@ -62,7 +63,7 @@ impl Refresh {
                 peers: Peers { collections: &known.collections, ..Peers::default() },
                 state: None,
                 tombstones: Tombstones::Pass,
-                on_error: self.on_error.into(),
+                on_error: self.on_error,
                 listing: None,
                 is_single: self.selection.is_single(),
             };

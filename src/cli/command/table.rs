@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
 use urepo::import::{Columns, Encoding, Format, TableOptions, is_delimiter};
 use urepo::sidecar::edtf::DateOrder;
 
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::failure::Failure;
 
 /// How a table is read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
     /// The format of the table, if its extension does not say it
-    #[arg(long)]
-    format: Option<FormatName>,
+    #[arg(long, value_parser = one_of(&FORMATS))]
+    format: Option<Format>,
     #[command(flatten)]
     reading: ReadingArgs,
 }
@@ -25,51 +25,38 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     /// The encoding of a table without a byte order mark [default: utf-8]
-    #[arg(long, value_name = "NAME")]
-    encoding: Option<EncodingName>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(&ENCODINGS))]
+    encoding: Option<Encoding>,
     /// The order of day and month in dates such as 31/12/2020, which are refused unless it is given
-    #[arg(long, value_name = "ORDER")]
-    date_order: Option<DateOrderName>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of(&DATE_ORDERS))]
+    date_order: Option<DateOrder>,
     /// The meaning of a column: the name of another, or - for none; may be repeated
     #[arg(long, value_name = "COLUMN=TERM")]
     map: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatName {
-    /// Values between delimiters, with column names in the first line
-    Csv,
-    /// Values between tabs, with column names in the first line
-    Tsv,
-    /// One JSON object a line
-    Jsonl,
-    /// One [[item]] a row
-    Toml,
-}
+const FORMATS: [Choice<Format>; 4] = [
+    ("csv", "Values between delimiters, with column names in the first line", Format::Csv),
+    ("tsv", "Values between tabs, with column names in the first line", Format::Tsv),
+    ("jsonl", "One JSON object a line", Format::Jsonl),
+    ("toml", "One [[item]] a row", Format::Toml),
+];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DateOrderName {
-    /// The day first: 31/12/2020
-    Dmy,
-    /// The month first: 12/31/2020
-    Mdy,
-}
+const DATE_ORDERS: [Choice<DateOrder>; 2] = [
+    ("dmy", "The day first: 31/12/2020", DateOrder::DayFirst),
+    ("mdy", "The month first: 12/31/2020", DateOrder::MonthFirst),
+];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum EncodingName {
-    /// UTF-8
-    #[value(name = "utf-8")]
-    Utf8,
-    /// UTF-16, lower byte first, as Excel writes it
-    #[value(name = "utf-16le")]
-    Utf16Le,
-    /// UTF-16, higher byte first
-    #[value(name = "utf-16be")]
-    Utf16Be,
-    /// Western European code page of Windows, of which Latin-1 is a part
-    #[value(name = "windows-1252", alias = "latin-1")]
-    Windows1252,
-}
+const ENCODINGS: [Choice<Encoding>; 4] = [
+    ("utf-8", "UTF-8", Encoding::Utf8),
+    ("utf-16le", "UTF-16, lower byte first, as Excel writes it", Encoding::Utf16Le),
+    ("utf-16be", "UTF-16, higher byte first", Encoding::Utf16Be),
+    (
+        "windows-1252|latin-1",
+        "Western European code page of Windows, of which Latin-1 is a part",
+        Encoding::Windows1252,
+    ),
+];
 
 impl TableArgs {
     /// Whether any of them was given.
@@ -86,10 +73,7 @@ impl TableArgs {
     /// How the table at `path` is read.
     pub(crate) fn options(&self, path: &Path) -> Result<TableOptions, Failure> {
         let format = match self.format {
-            Some(FormatName::Csv) => Format::Csv,
-            Some(FormatName::Tsv) => Format::Tsv,
-            Some(FormatName::Jsonl) => Format::Jsonl,
-            Some(FormatName::Toml) => Format::Toml,
+            Some(format) => format,
             None => Format::of(path).ok_or_else(|| unknown_format(path))?,
         };
         self.reading.options(format)
@@ -103,17 +87,8 @@ impl ReadingArgs {
         for text in &self.map {
             columns.map(text)?;
         }
-        let encoding = self.encoding.map(|name| match name {
-            EncodingName::Utf8 => Encoding::Utf8,
-            EncodingName::Utf16Le => Encoding::Utf16Le,
-            EncodingName::Utf16Be => Encoding::Utf16Be,
-            EncodingName::Windows1252 => Encoding::Windows1252,
-        });
-        let date_order = self.date_order.map(|name| match name {
-            DateOrderName::Dmy => DateOrder::DayFirst,
-            DateOrderName::Mdy => DateOrder::MonthFirst,
-        });
-        Ok(TableOptions { format, delimiter: self.delimiter, encoding, date_order, columns })
+        let ReadingArgs { delimiter, encoding, date_order, .. } = *self;
+        Ok(TableOptions { format, delimiter, encoding, date_order, columns })
     }
 }
 

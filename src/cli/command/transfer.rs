@@ -12,6 +12,7 @@ use urepo::transfer::{
 };
 
 use crate::cli::Done;
+use crate::cli::choice::Choice;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::report::Report;
@@ -22,23 +23,11 @@ mod tell;
 /// Items of this size keep what was copied of them when a run is cut short.
 const RESUME_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What becomes of the other items when one fails.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(super) enum OnErrorRule {
-    /// Go on with the others
-    Continue,
-    /// Start nothing more
-    Stop,
-}
-
-impl From<OnErrorRule> for OnError {
-    fn from(rule: OnErrorRule) -> OnError {
-        match rule {
-            OnErrorRule::Continue => OnError::Continue,
-            OnErrorRule::Stop => OnError::Stop,
-        }
-    }
-}
+/// The rules for the other items when one fails.
+pub(super) const ON_ERROR: [Choice<OnError>; 2] = [
+    ("continue", "Go on with the others", OnError::Continue),
+    ("stop", "Start nothing more", OnError::Stop),
+];
 
 /// One run between two collections.
 pub(super) struct TransferRun<'a> {

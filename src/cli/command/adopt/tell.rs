@@ -44,9 +44,9 @@ impl Teller<'_> {
                 for beside in &plan.beside {
                     printer.detail(&format!("`{name}`: `{}` stays as it is", beside.display()));
                 }
-                let (files, bytes) = (human::count(plan.files, "file"), human::bytes(plan.bytes));
+                let size = human::size(plan.files, plan.bytes);
                 let described = plan.reference.map_or(String::new(), |from| format!(", {from}"));
-                return Some(format!("{name}  {}, {files}, {bytes}{described}", plan.state));
+                return Some(format!("{name}  {}, {size}{described}", plan.state));
             }
             Outcome::There(name) => printer.detail(&format!("`{name}` has its sidecar already")),
             Outcome::Stray { path, why } => {
@@ -153,8 +153,7 @@ impl Teller<'_> {
         } else {
             let verb = if self.planned { "would take in" } else { "took in" };
             let items = human::count(summary.taken, "item");
-            let files = human::count(summary.files, "file");
-            format!("{verb} {items}, {files}, {}", human::bytes(summary.bytes))
+            format!("{verb} {items}, {}", human::size(summary.files, summary.bytes))
         };
         if summary.there > 0 {
             text += &format!("; {} there already", summary.there);

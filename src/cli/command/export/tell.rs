@@ -53,7 +53,7 @@ impl<'a> Teller<'a> {
             let what = human::count(count, what).replace("directorys", "directories");
             printer.warning(&format!("{name}: {what} {done}"));
         }
-        let size = format!("{}, {}", human::count(*files, "file"), human::bytes(*bytes));
+        let size = human::size(*files, *bytes);
         if printer.json {
             return printer.record(&Item {
                 id: Some(name.to_owned()),
@@ -99,7 +99,7 @@ impl<'a> Teller<'a> {
             Failure::new(Exit::Damage, message).hint(hint)
         });
         let items = human::count(exported, "item");
-        let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
+        let size = human::size(files, bytes);
         let closing = match exported {
             0 => "exported nothing".to_owned(),
             _ => format!("exported {items}, {size}"),

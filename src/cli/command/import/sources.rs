@@ -53,7 +53,7 @@ impl<'a> Sources<'a> {
             context,
             trees: import.sources.iter().map(|path| context.absolute(path)).collect(),
             units,
-            links: import.links.links(),
+            links: import.links,
             of_items: import.exclude.of_items(context)?,
             of_item: import.exclude.of_item(context)?,
             list: import.files_from0.clone(),
@@ -136,7 +136,7 @@ impl<'a> Table<'a> {
         };
         let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
         let absolute = args.root.is_some();
-        let reading = ManifestReader { table, root, absolute, links: import.links.links() };
+        let reading = ManifestReader { table, root, absolute, links: import.links };
         let document = context.document(&path)?;
         Ok(Some(Table { path, document, reading }))
     }

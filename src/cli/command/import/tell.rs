@@ -101,7 +101,7 @@ impl<'a> Reporter<'a> {
         }
         let line = match became {
             Became::Planned { files, bytes, .. } => {
-                let size = format!("{}, {}", human::count(files, "file"), human::bytes(bytes));
+                let size = human::size(files, bytes);
                 Some(format!("would import {}: {size}", one_line(&source)))
             }
             Became::Item(deposited) => {
@@ -356,8 +356,7 @@ fn closing(summary: &Summary, wait: Option<Duration>) -> String {
         (wait, false) => {
             let verb = if wait.is_some() { "would import" } else { "imported" };
             let items = human::count(summary.imported, "item");
-            let files = human::count(summary.files, "file");
-            format!("{verb} {items}, {files}, {}", human::bytes(summary.bytes))
+            format!("{verb} {items}, {}", human::size(summary.files, summary.bytes))
         }
     };
     let mut text = done;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use urepo::amend::Amender;
 use urepo::correction::Corrector;
+use urepo::deposit::OnError;
 use urepo::disk::resolved;
 use urepo::import::Format;
 use urepo::import::described::{
@@ -15,8 +16,9 @@ use urepo::import::described::{
 use super::export::DocumentFormatName;
 use super::tell::{AmendTeller, with_amender};
 use crate::cli::Done;
+use crate::cli::choice::one_of;
 use crate::cli::command::table::{ReadingArgs, unknown_format};
-use crate::cli::command::transfer::OnErrorRule;
+use crate::cli::command::transfer::ON_ERROR;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -59,8 +61,8 @@ pub(super) struct Import {
     #[arg(long)]
     clear_empty: bool,
     /// What becomes of the other rows when one is refused
-    #[arg(long, value_name = "RULE", default_value = "stop")]
-    on_error: OnErrorRule,
+    #[arg(long, value_name = "RULE", default_value = "stop", value_parser = one_of(&ON_ERROR))]
+    on_error: OnError,
 }
 
 /// The document, which is read twice.
@@ -109,7 +111,7 @@ impl Import {
             _ => ControlFlow::Continue(()),
         });
         drop(progress);
-        let stops = matches!(self.on_error, OnErrorRule::Stop) && checked.refused() > 0;
+        let stops = self.on_error == OnError::Stop && checked.refused() > 0;
         if is_dry || stops || context.interrupt.requested() {
             let refusal = stops.then(|| refused(checked.refused(), checked.rows, is_dry));
             return teller.finish_with(Ok(()), &Failures::default(), refusal);

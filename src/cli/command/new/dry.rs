@@ -65,8 +65,7 @@ fn size(request: &Request, plan: &Plan) -> String {
     if matches!(request.source, Source::Stream { .. }) {
         return "as many bytes as come".to_owned();
     }
-    let files = human::count(plan.files() as u64, "file");
-    format!("{files}, {}", human::bytes(plan.bytes))
+    human::size(plan.files() as u64, plan.bytes)
 }
 
 pub(super) fn without_collection(context: &Context) -> Done {

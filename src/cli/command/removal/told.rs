@@ -19,7 +19,7 @@ pub(in super::super) struct Told {
 impl Told {
     pub(in super::super) fn of_plan(plan: &Plan<'_>) -> Told {
         let Plan { name, files, bytes, .. } = plan;
-        let size = size(*files, *bytes);
+        let size = human::size(*files, *bytes);
         let (outcome, after) = match plan.step {
             Step::Bury => ("deleted", ", leaving a tombstone"),
             Step::FinishBurial => ("finished", ", which has a tombstone already"),
@@ -52,7 +52,7 @@ impl Told {
 
     pub(in super::super) fn of_restored(restored: &Restored) -> Told {
         let Restored { name, state, was_here, kept, files, bytes } = restored;
-        let size = size(*files, *bytes);
+        let size = human::size(*files, *bytes);
         let (done, planned, outcome) = if *was_here {
             let kept = copied_from_trash(kept).map(|hint| format!("; {hint}"));
             let here = format!("{name} is already here as {state}{}", kept.unwrap_or_default());
@@ -72,8 +72,4 @@ impl Told {
         };
         Told { done, planned, detail: format!("  {size}"), record }
     }
-}
-
-fn size(files: u64, bytes: u64) -> String {
-    format!("{}, {}", human::count(files, "file"), human::bytes(bytes))
 }

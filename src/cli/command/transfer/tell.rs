@@ -59,7 +59,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
             RunMode::Plan => verbose || done.is_change(),
             RunMode::Act => verbose,
         };
-        let size = || format!("{}, {}", human::count(done.files, "file"), human::bytes(done.bytes));
+        let size = || human::size(done.files, done.bytes);
         let verb = match self.depth {
             RunMode::Plan => would(done.step),
             RunMode::Act => did(done.step),
@@ -178,8 +178,8 @@ fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
 
 fn sized(done: &str, counts: &Counts) -> String {
     let items = human::count(counts.items, "item");
-    let files = human::count(counts.files.unwrap_or_default(), "file");
-    format!("{done} {items}, {files}, {}", human::bytes(counts.bytes.unwrap_or_default()))
+    let size = human::size(counts.files.unwrap_or_default(), counts.bytes.unwrap_or_default());
+    format!("{done} {items}, {size}")
 }
 
 fn present(verb: Verb) -> &'static str {
