@@ -18,6 +18,7 @@ use urepo::distributor::{ClockTrust, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
+use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
 
 use super::args::{Color, Global};
@@ -172,6 +173,11 @@ impl Context {
     /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.
     pub(crate) fn waiter(&self) -> Waiter<'static> {
         Waiter::new(&SystemClock, &self.interrupt, self.config.lock_wait.value)
+    }
+
+    /// Whether the run only plans.
+    pub(crate) fn run_mode(&self) -> RunMode {
+        if self.global.dry_run { RunMode::Plan } else { RunMode::Act }
     }
 
     /// What the engines get, with `progress`.

@@ -10,7 +10,7 @@ use super::run::{Feed, Report, exported};
 use super::source::Source;
 use super::tar::Tar;
 use super::tree::Tree;
-use super::{Depth, Destination, ExportError, Exported, Exporter, Format, Outcome, Summary};
+use super::{Destination, ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary};
 use crate::collection::Lookup;
 use crate::disk::PathError;
 use crate::flow::{ReorderBuffer, Size};
@@ -72,7 +72,7 @@ struct IntoDirectory<'a, 'r> {
 impl IntoDirectory<'_, '_> {
     fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
         place::check(self.destination)?;
-        if self.exporter.options.depth == Depth::Act {
+        if self.exporter.options.depth == RunMode::Act {
             // What cannot be removed hinders no export.
             let _ = place::remove_left_overs(self.destination);
         }
@@ -135,7 +135,7 @@ impl IntoDirectory<'_, '_> {
         let parts = exporter.parts(&source, format);
         let parts = parts.map_err(|error| source.explain(error, &self.items))?;
         let exported = exported(path, &parts);
-        if exporter.options.depth == Depth::Plan {
+        if exporter.options.depth == RunMode::Plan {
             self.names.add(file, source.name());
             return Ok(Some((exported, None)));
         }

@@ -50,6 +50,7 @@ use crate::disk::Watcher;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
+pub use crate::flow::RunMode;
 pub use error::ExportError;
 pub use metadata::MetadataFormat;
 pub use name::{NamedBy, file_name};
@@ -99,16 +100,6 @@ pub enum Tombstones {
     Pass,
 }
 
-/// How far it goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Depth {
-    /// Only looks whether it could be done.
-    Plan,
-    /// Does it.
-    #[default]
-    Act,
-}
-
 /// What is exported of each item.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -127,7 +118,7 @@ pub struct Options {
     /// What it means that an item is deleted.
     pub tombstones: Tombstones,
     /// How far it goes.
-    pub depth: Depth,
+    pub depth: RunMode,
 }
 
 /// Exports items of one collection.

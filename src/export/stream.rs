@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::name::GivenNames;
 use super::run::{Feed, Report, exported};
 use super::tar::{Stream, Tar};
-use super::{Depth, ExportError, Exported, Exporter, Format, Outcome, Summary, Tombstones};
+use super::{ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary, Tombstones};
 use crate::collection::Lookup;
 use crate::identity::RepositoryName;
 
@@ -68,7 +68,7 @@ impl Exporter<'_> {
         let has_answer = summary.exported > 0 || self.options.tombstones == Tombstones::Pass;
         if summary.cut_short {
             tar.cut()?;
-        } else if has_answer && self.options.depth == Depth::Act {
+        } else if has_answer && self.options.depth == RunMode::Act {
             tar.close()?;
         }
         output.flush().map_err(ExportError::Stream)
@@ -87,7 +87,7 @@ impl Exporter<'_> {
             names.check(place.as_os_str(), source.name(), &place)?;
             let parts = self.parts(&source, Format::Tar)?;
             names.add(place.as_os_str().to_owned(), source.name());
-            if self.options.depth == Depth::Act {
+            if self.options.depth == RunMode::Act {
                 self.write(&source, &parts, Format::Tar, &place, tar)?;
             }
             Ok(exported(place, &parts))

@@ -220,6 +220,16 @@ impl<R> Flow<R> {
     }
 }
 
+/// Whether a run only plans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunMode {
+    /// Only decides.
+    Plan,
+    /// Does it.
+    #[default]
+    Act,
+}
+
 /// What a failed item means for the ones after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {

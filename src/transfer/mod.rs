@@ -76,7 +76,7 @@ use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-pub use crate::flow::OnError;
+pub use crate::flow::{OnError, RunMode};
 pub use decide::{Replaces, Step};
 pub use error::{JournalError, Refusal, TransferError};
 pub use lost::end_lost;
@@ -107,15 +107,6 @@ pub struct Rules {
     pub leave_copy: bool,
     /// Items that the destination already has are read, to verify them.
     pub checksum: bool,
-}
-
-/// Whether the run only plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunMode {
-    /// Only decides.
-    Plan,
-    /// Does it.
-    Act,
 }
 
 /// How items are transferred.

@@ -3,13 +3,12 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use clap::ValueEnum;
 use urepo::export::{
-    BagLinks, Depth, Destination, Exporter, Format, MetadataFormat, NamedBy, Options, Payload,
-    Tombstones,
+    BagLinks, Destination, Exporter, Format, MetadataFormat, NamedBy, Options, Payload, Tombstones,
 };
 
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
@@ -57,64 +56,56 @@ pub(crate) struct Export {
     #[arg(long, value_name = "DIR|-", required = true)]
     to: std::path::PathBuf,
     /// What each item becomes
-    #[arg(long, value_name = "FORMAT", default_value = "plain")]
-    format: FormatRule,
+    #[arg(long, value_name = "FORMAT", default_value = "plain", value_parser = one_of(&FORMATS))]
+    format: Format,
     /// What each item is called
-    #[arg(long, value_name = "RULE", default_value = "identifier")]
-    name: NameRule,
+    #[arg(long, value_name = "RULE", default_value = "identifier", value_parser = one_of(&NAMES))]
+    name: NamedBy,
     /// Take the sidecar along, as it is
     #[arg(long)]
     with_sidecar: bool,
     /// Take a description along in this format; may be repeated
-    #[arg(long = "metadata-format", value_name = "FORMAT")]
-    metadata: Vec<MetadataRule>,
+    #[arg(long = "metadata-format", value_name = "FORMAT", value_parser = one_of(&METADATA_FORMATS))]
+    metadata: Vec<MetadataFormat>,
     /// Leave the payload
     #[arg(long)]
     metadata_only: bool,
     /// What becomes of links in a bag, which can hold none; an item with links is refused unless given
-    #[arg(long, value_name = "RULE")]
-    links: Option<LinksRule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&BAG_LINKS))]
+    links: Option<BagLinks>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FormatRule {
-    /// A directory, with the payload as it is
-    Plain,
-    /// A tar file, or stream
-    Tar,
-    /// A bag of BagIt 1.0; of 0.97 where a name has a percent sign, which many readers take only there
-    Bagit,
-}
+const FORMATS: [Choice<Format>; 3] = [
+    ("plain", "A directory, with the payload as it is", Format::Plain),
+    ("tar", "A tar file, or stream", Format::Tar),
+    (
+        "bagit",
+        "A bag of BagIt 1.0; of 0.97 where a name has a percent sign, which many readers take only there",
+        Format::Bag,
+    ),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum NameRule {
-    /// Its identifier, with + for the slashes
-    Identifier,
-    /// The old name of the file or directory that was deposited; its identifier if there is none
-    Source,
-}
+const NAMES: [Choice<NamedBy>; 2] = [
+    ("identifier", "Its identifier, with + for the slashes", NamedBy::Identifier),
+    (
+        "source",
+        "The old name of the file or directory that was deposited; its identifier if there is none",
+        NamedBy::Source,
+    ),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MetadataRule {
-    /// Dublin Core in XML, as OAI-PMH has it
-    Dc,
-    /// An entry for a bibliography
-    Bibtex,
-    /// DataCite 4 in JSON
-    Datacite,
-    /// A reference by ABNT NBR 6023
-    Abnt,
-    /// A reference by APA
-    Apa,
-}
+const METADATA_FORMATS: [Choice<MetadataFormat>; 5] = [
+    ("dc", "Dublin Core in XML, as OAI-PMH has it", MetadataFormat::DublinCore),
+    ("bibtex", "An entry for a bibliography", MetadataFormat::Bibtex),
+    ("datacite", "DataCite 4 in JSON", MetadataFormat::Datacite),
+    ("abnt", "A reference by ABNT NBR 6023", MetadataFormat::Abnt),
+    ("apa", "A reference by APA", MetadataFormat::Apa),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LinksRule {
-    /// The files that they lead to, in the item, stand in their place
-    Follow,
-    /// They are left out
-    Skip,
-}
+const BAG_LINKS: [Choice<BagLinks>; 2] = [
+    ("follow", "The files that they lead to, in the item, stand in their place", BagLinks::Follow),
+    ("skip", "They are left out", BagLinks::Skip),
+];
 
 impl Export {
     /// Whether the items go to stdout.
@@ -151,8 +142,7 @@ impl Export {
                 context.absolute(&self.to)
             };
             let watcher = context.watcher();
-            let destination =
-                Destination { path: &path, format: self.format.into(), watcher: &watcher };
+            let destination = Destination { path: &path, format: self.format, watcher: &watcher };
             exporter.to_directory(&destination, feed, &mut |outcomes| teller.tell_all(outcomes))
         };
         drop(progress);
@@ -161,8 +151,8 @@ impl Export {
 
     /// Refuses options that contradict each other.
     fn check(&self, context: &Context, is_stream: bool) -> Done {
-        let is_bag = self.format == FormatRule::Bagit;
-        if is_stream && self.format != FormatRule::Tar {
+        let is_bag = self.format == Format::Bag;
+        if is_stream && self.format != Format::Tar {
             return Err(Failure::usage("only tar goes to standard output")
                 .hint("add `--format tar`, or name a directory with `--to DIR`"));
         }
@@ -190,52 +180,22 @@ impl Export {
     }
 
     fn options(&self, context: &Context) -> Options {
-        let mut metadata: Vec<MetadataFormat> =
-            self.metadata.iter().map(|format| (*format).into()).collect();
+        let mut metadata = self.metadata.clone();
         metadata.sort_unstable();
         metadata.dedup();
         Options {
             payload: if self.metadata_only { Payload::None } else { Payload::Whole },
             sidecar: self.with_sidecar,
             metadata,
-            links: match self.links {
-                None => BagLinks::Refuse,
-                Some(LinksRule::Follow) => BagLinks::Follow,
-                Some(LinksRule::Skip) => BagLinks::Skip,
-            },
-            named_by: match self.name {
-                NameRule::Identifier => NamedBy::Identifier,
-                NameRule::Source => NamedBy::Source,
-            },
+            links: self.links.unwrap_or(BagLinks::Refuse),
+            named_by: self.name,
             state: self.selection.flags.state,
             tombstones: if self.selection.names_items() {
                 Tombstones::Fail
             } else {
                 Tombstones::Pass
             },
-            depth: if context.global.dry_run { Depth::Plan } else { Depth::Act },
-        }
-    }
-}
-
-impl From<FormatRule> for Format {
-    fn from(rule: FormatRule) -> Format {
-        match rule {
-            FormatRule::Plain => Format::Plain,
-            FormatRule::Tar => Format::Tar,
-            FormatRule::Bagit => Format::Bag,
-        }
-    }
-}
-
-impl From<MetadataRule> for MetadataFormat {
-    fn from(rule: MetadataRule) -> MetadataFormat {
-        match rule {
-            MetadataRule::Dc => MetadataFormat::DublinCore,
-            MetadataRule::Bibtex => MetadataFormat::Bibtex,
-            MetadataRule::Datacite => MetadataFormat::Datacite,
-            MetadataRule::Abnt => MetadataFormat::Abnt,
-            MetadataRule::Apa => MetadataFormat::Apa,
+            depth: context.run_mode(),
         }
     }
 }

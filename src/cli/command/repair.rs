@@ -15,6 +15,7 @@ use urepo::repair::{
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
 use super::transfer::finish_first;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
@@ -66,18 +67,15 @@ pub(crate) struct Repair {
     reseal: bool,
     /// The state that an item had whose sidecar is lost or not as it was sealed, where neither a copy nor
     /// the inventory tells. For the ITEMs that you name it overrules an inventory that says Copy
-    #[arg(long, value_name = "STATE", value_enum)]
-    state: Option<Was>,
+    #[arg(long, value_name = "STATE", value_parser = one_of(&STATES))]
+    state: Option<State>,
 }
 
-/// The state of an item whose sidecar is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Was {
-    /// The Original
-    Original,
-    /// A Copy of an Original elsewhere
-    Copy,
-}
+/// The states of an item whose sidecar is lost.
+const STATES: [Choice<State>; 2] = [
+    ("original", "The Original", State::Original),
+    ("copy", "A Copy of an Original elsewhere", State::Copy),
+];
 
 impl Repair {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -140,10 +138,7 @@ impl Repair {
         Options {
             remainder: if self.partial { PartialRepair::Leave } else { PartialRepair::Refuse },
             unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
-            state: self.state.map(|was| match was {
-                Was::Original => State::Original,
-                Was::Copy => State::Copy,
-            }),
+            state: self.state,
             recorded: if self.items.is_empty() {
                 RecordedRule::Believe
             } else {

@@ -57,7 +57,7 @@ impl<'a> TransferRun<'a> {
         failures: &Failures,
     ) -> Result<Report<'a>, Failure> {
         let context = self.context;
-        let depth = if context.global.dry_run { RunMode::Plan } else { RunMode::Act };
+        let depth = context.run_mode();
         if depth == RunMode::Act {
             // A source is only read by a copy, and its records are not ours to act upon.
             if self.verb == Verb::Migrate {
