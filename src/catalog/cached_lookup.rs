@@ -1,6 +1,8 @@
 //! Items by name from the index, without reading their sidecars.
 
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SendError, SyncSender};
+use std::thread;
 
 use rayon::prelude::*;
 
@@ -9,7 +11,7 @@ use super::find::{Hit, split};
 use super::pool::Pool;
 use crate::collection::{Collection, YearDirCache};
 use crate::identity::RepositoryName;
-use crate::index::{ItemRow, Tables, sidecar_version};
+use crate::index::{ItemRow, Tables, is_sidecar_current};
 
 /// Looks items up in the index as it is: it is neither built nor synchronised. An item that changed since it
 /// was indexed is not found.
@@ -47,8 +49,11 @@ impl<'a> CachedLookup<'a> {
             };
             // The caller reads the sidecar of an item without a current row, and meets the error there.
             let keep_current = |(name, row): (&RepositoryName, &mut Option<ItemRow>)| {
-                let version = sidecar_version(year, split(name).1).ok();
-                row.take_if(|row| row.state.is_none() || version != Some(row.version));
+                let is_current = |row: &ItemRow| {
+                    row.state.is_some()
+                        && is_sidecar_current(year, split(name).1, row.version).unwrap_or(false)
+                };
+                row.take_if(|row| !is_current(row));
             };
             match self.pool.for_many(names.len()) {
                 Some(pool) => pool.install(|| {
@@ -63,6 +68,62 @@ impl<'a> CachedLookup<'a> {
     }
 }
 
+/// The number of pages that a [`Lookahead`] works on.
+const PAGES: usize = 2;
+
+/// Items with what the index knows of them.
+type Page = (Vec<RepositoryName>, Vec<Option<Hit>>);
+
+/// A lookup on a thread of its own: pages of names go in, and come out in the same order with what
+/// [`CachedLookup::of`] finds. It iterates over the pages that are under way.
+pub struct Lookahead {
+    names: SyncSender<Vec<RepositoryName>>,
+    pages: Receiver<Page>,
+    under_way: usize,
+}
+
+impl CachedLookup<'_> {
+    /// Calls `act` with a lookup that works on the next pages while `act` uses the last one.
+    pub fn ahead<T>(mut self, act: impl FnOnce(&mut Lookahead) -> T) -> T {
+        let (names, asked) = mpsc::sync_channel::<Vec<RepositoryName>>(PAGES);
+        let (answer, pages) = mpsc::channel();
+        thread::scope(|threads| {
+            let look = move || {
+                for names in asked {
+                    let hits = self.of(&names);
+                    if answer.send((names, hits)).is_err() {
+                        break;
+                    }
+                }
+            };
+            // Without a thread nobody listens, and every sidecar is read.
+            let _ = thread::Builder::new().spawn_scoped(threads, look);
+            act(&mut Lookahead { names, pages, under_way: 0 })
+        })
+    }
+}
+
+impl Lookahead {
+    /// Adds a page, and takes the oldest one once enough are under way.
+    pub fn add(&mut self, names: Vec<RepositoryName>) -> Option<Page> {
+        if let Err(SendError(names)) = self.names.send(names) {
+            let hits = vec![None; names.len()];
+            return Some((names, hits));
+        }
+        self.under_way += 1;
+        if self.under_way > PAGES { self.next() } else { None }
+    }
+}
+
+impl Iterator for Lookahead {
+    type Item = Page;
+
+    fn next(&mut self) -> Option<Page> {
+        self.under_way = self.under_way.checked_sub(1)?;
+        self.pages.recv().ok()
+    }
+}
+
 /// The names, divided where the year changes.
 fn by_year(names: &[RepositoryName]) -> impl Iterator<Item = &[RepositoryName]> {
     names.chunk_by(|a, b| split(a).0 == split(b).0)
@@ -74,12 +135,10 @@ fn put_rows(
     names: &[RepositoryName],
     rows: &mut Vec<Option<ItemRow>>,
 ) -> Result<(), CatalogError> {
-    let directory = tables.directory_if_known(split(&names[0]).0)?;
-    for name in names {
-        rows.push(match directory {
-            Some((directory, _)) => tables.item(directory, split(name).1)?,
-            None => None,
-        });
+    let leaves = names.iter().map(|name| split(name).1);
+    match tables.directory_if_known(split(&names[0]).0)? {
+        Some((directory, _)) => tables.add_items(directory, leaves, rows)?,
+        None => rows.extend(leaves.map(|_| None)),
     }
     Ok(())
 }

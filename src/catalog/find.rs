@@ -7,7 +7,7 @@ use super::{Catalog, CatalogError, RefreshReport};
 use crate::collection::{Collection, YearDirCache};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
-use crate::index::{Index, IndexError, ItemRow, Position, Query, Which, sidecar_version};
+use crate::index::{Index, IndexError, ItemRow, Position, Query, Which, is_sidecar_current};
 use crate::item::State;
 use crate::sidecar::Sidecar;
 
@@ -131,7 +131,7 @@ pub(super) fn is_current(
 ) -> Result<bool, PathError> {
     let (path, leaf) = split(name);
     let Some(dir) = years.dir(Path::new(path))? else { return Ok(false) };
-    Ok(sidecar_version(dir, leaf)? == row.version)
+    is_sidecar_current(dir, leaf, row.version)
 }
 
 /// Reads items again. Returns their row numbers, without those of items that cannot be read.

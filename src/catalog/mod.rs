@@ -24,7 +24,7 @@ use crate::disk::PathError;
 use crate::index::{Counts, Index};
 use crate::interrupt::Interrupt;
 
-pub use cached_lookup::CachedLookup;
+pub use cached_lookup::{CachedLookup, Lookahead};
 pub use error::CatalogError;
 pub use find::Hit;
 use refresh::Refresh;

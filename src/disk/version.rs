@@ -1,6 +1,12 @@
 //! An opaque value that changes when a file or directory does.
 
-use super::FileStat;
+use std::path::Path;
+
+use rustix::fs::AtFlags;
+use rustix::io::retry_on_intr;
+
+use super::watch::Operation;
+use super::{Dir, FileStat};
 use crate::identity::{Instant, SECOND};
 
 /// Whether a file or directory is still the same, as far as that is known without reading it: size, times
@@ -43,6 +49,18 @@ impl FileStat {
         let last = self.modified.max(self.changed);
         let is_settled = now.nanoseconds() - last.nanoseconds() > COARSEST_TIME;
         is_settled.then(|| self.version())
+    }
+}
+
+impl Dir {
+    /// Whether the file at `relative` has `version`, in one system call. It passes links on the way, which
+    /// can only lead to the file that had this version. Where it has not, [`Dir::stat`] finds the reason.
+    pub(crate) fn has_version(&self, relative: &Path, version: Version) -> bool {
+        let stat = self.step(Operation::Inspect, relative).and_then(|_under_way| {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            Ok(retry_on_intr(|| rustix::fs::statat(self.descriptor(), relative, flags))?)
+        });
+        stat.is_ok_and(|stat| FileStat::of(&stat).version() == version)
     }
 }
 

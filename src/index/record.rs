@@ -88,7 +88,7 @@ impl Record {
 
     /// Whether the item `leaf` in `year` has the sidecar that this was made from.
     pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
-        Ok(self.version == sidecar_version(year, leaf)?)
+        is_sidecar_current(year, leaf, self.version)
     }
 
     /// A hash of everything by which the item can be found. The payload digest would not do: it does not
@@ -145,14 +145,23 @@ impl Words {
     }
 }
 
-/// The version of the sidecar of the item `leaf` in `year`. `None` if there is no sidecar, or none that may
-/// be inspected; any other error says nothing about the sidecar.
-pub(crate) fn sidecar_version(year: &Dir, leaf: &str) -> Result<Option<Version>, PathError> {
-    match year.stat(Path::new(leaf).join(layout::SIDECAR)) {
-        Err(error) if error.is_refusal() || error.is_link() => Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
-        outcome => Ok(outcome?.as_ref().map(FileStat::version)),
+/// Whether the sidecar of the item `leaf` in `year` still has the version `recorded`: `None` if there was no
+/// sidecar, or none that may be inspected. An error says nothing about the sidecar.
+pub(crate) fn is_sidecar_current(
+    year: &Dir,
+    leaf: &str,
+    recorded: Option<Version>,
+) -> Result<bool, PathError> {
+    let path = Path::new(leaf).join(layout::SIDECAR);
+    if recorded.is_some_and(|recorded| year.has_version(&path, recorded)) {
+        return Ok(true);
     }
+    let version = match year.stat(&path) {
+        Err(error) if error.is_refusal() || error.is_link() => None,
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
+        outcome => outcome?.as_ref().map(FileStat::version),
+    };
+    Ok(version == recorded)
 }
 
 /// Calls `visit` for every text in a value.

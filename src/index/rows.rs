@@ -55,15 +55,20 @@ impl Tables<'_> {
         Ok(found.optional()?)
     }
 
-    /// The row of the item `leaf` in `directory`.
-    pub(crate) fn item(
+    /// The rows of the items `leaves` in `directory`, one for each, are added to `rows`.
+    pub(crate) fn add_items<'a>(
         &self,
         directory: DirectoryId,
-        leaf: &str,
-    ) -> Result<Option<ItemRow>, IndexError> {
+        leaves: impl Iterator<Item = &'a str>,
+        rows: &mut Vec<Option<ItemRow>>,
+    ) -> Result<(), IndexError> {
         let text = format!("SELECT {ITEM_COLUMNS} FROM item WHERE directory = ?1 AND leaf = ?2");
         let mut select = self.0.prepare_cached(&text)?;
-        Ok(select.query_row((directory.0, leaf), |row| ItemRow::read(row, 0)).optional()?)
+        for leaf in leaves {
+            let row = select.query_row((directory.0, leaf), |row| ItemRow::read(row, 0));
+            rows.push(row.optional()?);
+        }
+        Ok(())
     }
 
     /// Replaces the row of the item `leaf` in `directory` by `record`.

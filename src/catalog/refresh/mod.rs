@@ -12,7 +12,7 @@ use crate::collection::{Collection, Lookup, Window, YearDirCache, belongs};
 use crate::disk::{Dir, Kind};
 use crate::identity::RepositoryName;
 use crate::index::{
-    DirectoryId, DirectoryState, Index, IndexError, RecordedVersion, sidecar_version,
+    DirectoryId, DirectoryState, Index, IndexError, RecordedVersion, is_sidecar_current,
 };
 
 /// Maximum number of items read in one transaction, for which other writers wait.
@@ -254,7 +254,7 @@ impl<'a> Refresh<'a> {
 /// Whether the sidecar of an item has the version `recorded`. A sidecar that cannot be inspected has not:
 /// reading it reports the error.
 fn has_version(year: &Dir, leaf: &str, recorded: RecordedVersion) -> bool {
-    sidecar_version(year, leaf).is_ok_and(|version| version == recorded.0)
+    is_sidecar_current(year, leaf, recorded.0).unwrap_or(false)
 }
 
 fn below(path: &str, name: &str) -> String {

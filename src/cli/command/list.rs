@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use urepo::catalog::{CachedLookup, Hit};
+use urepo::catalog::{CachedLookup, Hit, Lookahead};
 use urepo::collection::{Collection, CollectionError, Listed};
 use urepo::disk::PathError;
 use urepo::identity::RepositoryName;
@@ -57,22 +57,27 @@ impl List {
             () if table.needs_only(&HIT_KEYS) => Depth::Index,
             () => Depth::Sidecar,
         };
-        let mut out = Listing {
-            list: self,
-            context,
-            collection: &collection,
-            table,
-            depth,
-            state,
-            known: CachedLookup::new(&collection, context.config.jobs.value),
-            page: Vec::new(),
-            unreadable: 0,
-            unlisted: 0,
-        };
-        let failures = Failures::default();
-        let listed =
-            if self.selection.names_items() { out.list_named(&failures) } else { out.list_all() };
-        listed.and_then(|()| out.tell_page().map(drop)).and_then(|()| out.finish(&failures))
+        CachedLookup::new(&collection, context.config.jobs.value).ahead(|known| {
+            let mut out = Listing {
+                list: self,
+                context,
+                collection: &collection,
+                table,
+                depth,
+                state,
+                known,
+                page: Vec::new(),
+                unreadable: 0,
+                unlisted: 0,
+            };
+            let failures = Failures::default();
+            let listed = if self.selection.names_items() {
+                out.list_named(&failures)
+            } else {
+                out.list_all()
+            };
+            listed.and_then(|()| out.tell_rest().map(drop)).and_then(|()| out.finish(&failures))
+        })
     }
 }
 
@@ -95,8 +100,8 @@ struct Listing<'a> {
     table: Table<'a>,
     depth: Depth,
     state: Option<State>,
-    /// What need not be read.
-    known: CachedLookup<'a>,
+    /// The items whose sidecars need not be read.
+    known: &'a mut Lookahead,
     /// Names that are to be told with what is known of them.
     page: Vec<RepositoryName>,
     /// Items whose sidecars cannot be read.
@@ -133,7 +138,7 @@ impl Listing<'_> {
             Listed::Item(name) => self.next(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
             Listed::Unreadable(error) => {
-                let flow = self.tell_page()?;
+                let flow = self.tell_rest()?;
                 self.tell_unlisted(error)?;
                 Ok(flow)
             }
@@ -151,18 +156,36 @@ impl Listing<'_> {
             Depth::Index => {
                 self.page.push(name);
                 if self.page.len() < PAGE {
-                    Ok(ControlFlow::Continue(()))
-                } else {
-                    self.tell_page()
+                    return Ok(ControlFlow::Continue(()));
                 }
+                self.look_up()
             }
         }
     }
 
-    /// Tells the items that wait for it.
-    fn tell_page(&mut self) -> Result<ControlFlow<()>, Failure> {
-        let names = std::mem::take(&mut self.page);
-        let known = self.known.of(&names);
+    /// Has the items looked up that wait for it, and tells those that have been.
+    fn look_up(&mut self) -> Result<ControlFlow<()>, Failure> {
+        match self.known.add(std::mem::take(&mut self.page)) {
+            Some(page) => self.tell_page(page),
+            None => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// Tells all items that were visited so far.
+    fn tell_rest(&mut self) -> Result<ControlFlow<()>, Failure> {
+        let mut flow = self.look_up()?;
+        while flow.is_continue()
+            && let Some(page) = self.known.next()
+        {
+            flow = self.tell_page(page)?;
+        }
+        Ok(flow)
+    }
+
+    fn tell_page(
+        &mut self,
+        (names, known): (Vec<RepositoryName>, Vec<Option<Hit>>),
+    ) -> Result<ControlFlow<()>, Failure> {
         for (name, known) in names.into_iter().zip(known) {
             if self.tell_described(name, known)?.is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -1,12 +1,15 @@
 //! What can be asked, and what is found.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use urepo::catalog::RefreshDepth;
+use urepo::catalog::{CachedLookup, RefreshDepth};
+use urepo::collection::Names;
 use urepo::digest::Digest;
+use urepo::disk::PathError;
 use urepo::index::{Query, QueryError};
 
-use super::support::{catalog, found, with_index};
+use super::support::{catalog, found, open, with_index};
 use crate::support::World;
 
 /// A collection of items that are named in the answers by their first file.
@@ -301,4 +304,32 @@ fn relations_to_an_item() {
     let shown = world.run(&format!("-c archive show --json {name}"));
     assert!(!shown.succeeded().contains("referenced_by"), "{}", shown.stdout);
     assert!(!world.path("archive/.urepo/index.sqlite").exists());
+}
+
+#[test]
+fn pages_that_are_looked_up_ahead() {
+    let (_world, root) = world();
+    let collection = open(&root);
+    let mut names = Vec::new();
+    let visit = |name| {
+        names.push(name);
+        Ok::<_, PathError>(ControlFlow::Continue(()))
+    };
+    collection.visit_names(&Names::default(), visit).unwrap();
+    let sidecar = root.join(names[2].as_str()).join("item.toml");
+    std::fs::write(&sidecar, std::fs::read_to_string(&sidecar).unwrap() + "\n").unwrap();
+    names.push("archive.example.org/in/2026/01.01.00.00".parse().unwrap());
+    let pages: Vec<_> = CachedLookup::new(&collection, 2).ahead(|lookup| {
+        let mut pages: Vec<_> =
+            names.chunks(1).filter_map(|page| lookup.add(page.to_vec())).collect();
+        assert!(pages.len() < names.len(), "the last pages are under way");
+        pages.extend(lookup);
+        pages
+    });
+    let (found, hits): (Vec<_>, Vec<_>) =
+        pages.into_iter().flat_map(|(names, hits)| names.into_iter().zip(hits)).unzip();
+    assert_eq!(found, names);
+    let is_known: Vec<_> = hits.iter().map(Option::is_some).collect();
+    assert_eq!(is_known, [true, true, false, true, true, false]);
+    assert!(found.iter().zip(hits).all(|(name, hit)| hit.is_none_or(|hit| hit.name == *name)));
 }
