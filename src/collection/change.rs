@@ -207,7 +207,18 @@ impl Collection {
         Ok(dir)
     }
 
-    /// The same for the year of items that come from elsewhere, whose prefix may be spelt in capitals.
+    /// Expects the directories on the way to `path` where they are there already. A sync of the whole file
+    /// system then spares [`Collection::ensure_directory`] its own.
+    pub(crate) fn expect_directory(&self, path: &Path) -> Result<(), PathError> {
+        let mut dir = self.root().try_clone()?;
+        for component in path {
+            let Some(next) = dir.expect_dir(component)? else { break };
+            dir = next;
+        }
+        Ok(())
+    }
+
+    /// Like [`Collection::ensure_directory`], for the year of items that come from elsewhere, whose prefix may be spelt in capitals.
     ///
     /// Two spellings of a prefix would be two places for one name, and putting an item in place would not notice the
     /// other one. So the first directory of a prefix is made under a lock. `AlreadyExists` if another process has made

@@ -1,17 +1,19 @@
 //! What goes from the staging side to the publishing side.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::plan::Sources;
 use super::stage::StagedPayload;
 use super::{DepositError, Deposited, LeftOut, Metadata, Outcome, PayloadPath, Preset};
-use crate::collection::Label;
+use crate::collection::{Collection, Label};
 use crate::disk::{Dir, PathError};
 use crate::distributor::Notice;
 use crate::flow::{Reservation, Size};
 use crate::index::Record;
 use crate::item::{Shape, Totals, content};
+use crate::layout;
 
 /// An item in the stage: payload whole, no name yet.
 pub(super) struct Staged {
@@ -105,8 +107,13 @@ pub(super) struct Group {
 
 impl Group {
     /// Forces the payloads and sidecars to the disk.
-    pub(super) fn sync(mut self, stage: &Dir) -> Group {
+    pub(super) fn sync(mut self, collection: &Collection, stage: &Dir) -> Group {
         if !self.ready.is_empty() {
+            let place = |it: &Publishable| layout::item_directory(&it.named.label.name);
+            let places: Vec<_> = self.ready.iter().map(place).collect();
+            let years: BTreeSet<_> = places.iter().filter_map(|place| place.parent()).collect();
+            // An error is found again when the directory gets its items.
+            let _ = years.into_iter().try_for_each(|year| collection.expect_directory(year));
             let items = self.ready.iter().map(|it| &it.named.staged.item);
             self.unsynced = stage.sync_trees(items).err();
         }

@@ -120,7 +120,7 @@ impl Depositor<'_> {
             |scope| side.feed(requests, scope),
             || {
                 let groups = |groups: Receiver<Group>| ending.collect(groups, &publisher);
-                prepare_and_sync(preparer, stage, groups)
+                prepare_and_sync(preparer, self.collection, stage, groups)
             },
         );
         if let Err(error) = driven.and_then(|((), collected)| collected) {
@@ -146,6 +146,7 @@ impl Depositor<'_> {
 /// synced, and the one after that prepared.
 fn prepare_and_sync(
     preparer: Preparer<'_, '_>,
+    collection: &Collection,
     stage: &Dir,
     collect: impl FnOnce(Receiver<Group>),
 ) -> std::io::Result<()> {
@@ -157,7 +158,7 @@ fn prepare_and_sync(
         std::thread::Builder::new().spawn_scoped(threads, move || {
             for group in to_sync {
                 // The publishing side has ended if it takes no more.
-                if synced.send(group.sync(stage)).is_err() {
+                if synced.send(group.sync(collection, stage)).is_err() {
                     return;
                 }
             }

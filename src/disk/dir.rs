@@ -201,14 +201,6 @@ impl Dir {
         open_shared()
     }
 
-    /// The same for a directory that what is acknowledged will lie in. One that is there may have been
-    /// made a moment ago by another process, which has not synced its name yet.
-    pub fn ensure_lasting_dir(&self, name: &str) -> Result<Dir, PathError> {
-        let dir = self.ensure_dir(name)?;
-        self.watcher.synced_names().ensure(&dir.fd, || self.sync())?;
-        Ok(dir)
-    }
-
     /// Makes a symbolic link at `relative` that says `target`.
     pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
         let made = self.on_name(Operation::MakeLink, relative, |above, name| {

@@ -89,6 +89,24 @@ impl Dir {
         dirs.into_iter().try_for_each(Dir::sync)
     }
 
+    /// Makes the directory if it is missing, and opens it: what is acknowledged will lie in it. One that is there
+    /// may have been made a moment ago by another process, which has not synced its name yet.
+    pub fn ensure_lasting_dir(&self, name: &str) -> Result<Dir, PathError> {
+        let dir = self.ensure_dir(name)?;
+        self.watcher().synced_names().ensure(dir.descriptor(), || self.sync())?;
+        Ok(dir)
+    }
+
+    /// Opens the directory `name`, if it is there. Once the whole file system has been synced, its name is
+    /// known to be on the disk ([`Dir::ensure_lasting_dir`]).
+    pub(crate) fn expect_dir(&self, name: impl AsRef<Path>) -> Result<Option<Dir>, PathError> {
+        let dir = self.open_dir_if_there(name)?;
+        if let Some(dir) = &dir {
+            self.watcher().synced_names().expect(dir.descriptor());
+        }
+        Ok(dir)
+    }
+
     /// Forces the whole file system to the disk where one call is known to do that and to report what
     /// failed. `false` where everything written has to be synced by itself.
     ///
@@ -103,9 +121,14 @@ impl Dir {
         }
         let keeps_the_promise = SYNCED_AT_ONCE.contains(&self.file_system()?);
         if keeps_the_promise {
-            self.step(Operation::SyncFileSystem, Path::new(""))
-                .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
-                .on("sync the file system of", self.path())?;
+            let sync = || {
+                self.step(Operation::SyncFileSystem, Path::new(""))
+                    .and_then(|_under_way| {
+                        Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?)
+                    })
+                    .on("sync the file system of", self.path())
+            };
+            self.watcher().synced_names().sync_expected(self.descriptor(), sync)?;
         }
         Ok(keeps_the_promise)
     }

@@ -1,7 +1,7 @@
 //! Directories whose own names are known to be on the disk.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, StatxFlags};
@@ -11,9 +11,17 @@ use super::PathError;
 /// The directories whose names this process has synced.
 ///
 /// Another process may have made a directory a moment ago and not have synced its name yet. The first
-/// time that a process relies on a directory, it therefore syncs the parent.
+/// time that a process relies on a directory, it therefore syncs the parent, unless the whole file system
+/// was synced since the directory was expected.
 #[derive(Clone, Default)]
-pub(super) struct SyncedNames(Arc<Mutex<HashSet<Birth>>>);
+pub(super) struct SyncedNames(Arc<Mutex<Names>>);
+
+#[derive(Default)]
+struct Names {
+    synced: HashSet<Birth>,
+    /// There, and not known to be synced.
+    expected: HashSet<Birth>,
+}
 
 /// Device, inode and time of birth, which no two directories share.
 type Birth = (u32, u32, u64, i64, u32);
@@ -26,13 +34,39 @@ impl SyncedNames {
         sync_parent: impl FnOnce() -> Result<(), PathError>,
     ) -> Result<(), PathError> {
         let birth = birth(dir);
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if birth.is_some_and(|birth| known().contains(&birth)) {
+        if birth.is_some_and(|birth| self.names().synced.contains(&birth)) {
             return Ok(());
         }
         sync_parent()?;
-        known().extend(birth);
+        self.names().synced.extend(birth);
         Ok(())
+    }
+
+    /// The directory `dir`, which is there, will be relied on.
+    pub(super) fn expect(&self, dir: impl AsFd) {
+        let birth = birth(dir);
+        let mut names = self.names();
+        let birth = birth.filter(|birth| !names.synced.contains(birth));
+        names.expected.extend(birth);
+    }
+
+    /// Calls `sync`, which syncs the whole file system of `dir`, and with it all names that were expected there
+    /// before.
+    pub(super) fn sync_expected(
+        &self,
+        dir: impl AsFd,
+        sync: impl FnOnce() -> Result<(), PathError>,
+    ) -> Result<(), PathError> {
+        let device = birth(dir).map(|(major, minor, ..)| (major, minor));
+        let is_here = |(major, minor, ..): &Birth| device == Some((*major, *minor));
+        let expected: Vec<_> = self.names().expected.extract_if(is_here).collect();
+        sync()?;
+        self.names().synced.extend(expected);
+        Ok(())
+    }
+
+    fn names(&self) -> MutexGuard<'_, Names> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Publishing a group: one sync, then every item in one step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::look::Locks;
@@ -219,6 +219,9 @@ impl Shared<'_> {
         let (partial, whole): (Vec<_>, Vec<_>) =
             items.iter().map(|(_, staged)| staged).partition(|staged| staged.partial.is_some());
         if !whole.is_empty() {
+            let years: BTreeSet<_> = whole.iter().map(|staged| &staged.place.0).collect();
+            // An error is found again when the directory gets its items.
+            let _ = years.into_iter().try_for_each(|year| self.to.expect_directory(year));
             stage.sync_trees(whole.iter().map(|staged| &staged.item))?;
         }
         partial.iter().try_for_each(|staged| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::collection::{Collection, Subsystem};
-use urepo::disk::{Operation, Watcher};
+use urepo::disk::{Operation, Watch, Watcher};
 
 use crate::support::{
     System, TestClock, Trace, deposit, init, make_collection, options, request, scratch,
@@ -79,12 +79,22 @@ impl Disk {
 
 /// Deposits two items on `system` and returns every step of it.
 fn steps(scratch: &Path, root: &Path, system: System) -> Vec<(Operation, PathBuf)> {
+    let trace = Arc::new(Trace::on(system));
+    steps_of(scratch, root, &trace, &Watcher::new(Arc::clone(&trace) as _))
+}
+
+/// The same with a watcher that `trace` hears of.
+fn steps_of(
+    scratch: &Path,
+    root: &Path,
+    trace: &Trace,
+    watcher: &Watcher,
+) -> Vec<(Operation, PathBuf)> {
     let sources = scratch.join("sources");
     std::fs::create_dir_all(sources.join("dir/sub")).unwrap();
     std::fs::write(sources.join("dir/sub/a"), "a").unwrap();
     std::fs::write(sources.join("b"), "b").unwrap();
-    let trace = Arc::new(Trace::on(system));
-    let collection = Collection::open(root, &Watcher::new(Arc::clone(&trace) as _)).unwrap();
+    let collection = Collection::open(root, watcher).unwrap();
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let requests = vec![request(sources.join("dir")), request(sources.join("b"))];
     // A report stands in the trace as the opening of a path that nothing else opens.
@@ -128,6 +138,21 @@ fn nothing_relies_on_one_sync_of_all_where_that_may_do_nothing() {
     }
 }
 
+/// Another process that makes the directories at the moment in which all else is synced.
+struct Meanwhile {
+    trace: Arc<Trace>,
+    directory: PathBuf,
+}
+
+impl Watch for Meanwhile {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::SyncFileSystem {
+            std::fs::create_dir_all(&self.directory)?;
+        }
+        self.trace.before(operation, path)
+    }
+}
+
 /// Another process has made the directories a moment ago, and has not synced their names.
 #[test]
 fn directories_that_another_process_has_just_made_are_synced() {
@@ -135,18 +160,25 @@ fn directories_that_another_process_has_just_made_are_synced() {
     let root = scratch.path().join("archive");
     make_collection(&root);
     let year = root.join("example.org/archive/2026");
-    std::fs::create_dir_all(&year).unwrap();
     let above = year.ancestors().skip(1).take(3).map(Path::to_path_buf).collect::<Vec<_>>();
     assert!(above.contains(&root));
-    check(&steps(scratch.path(), &root, System::Network), &root, Disk::with(above.clone()));
-    // Even where all else is synced at once: that may have been before they were made.
-    let steps = steps(scratch.path(), &root, System::Own);
-    let made = steps.iter().rposition(|(done, _)| *done == Operation::SyncFileSystem).unwrap() + 1;
-    let reported = steps.iter().position(|(_, path)| path.ends_with("REPORTED")).unwrap();
-    for path in above {
-        let is_synced =
-            |step: &(Operation, PathBuf)| *step == (Operation::SyncDirectory, path.clone());
-        assert!(steps[made..reported].iter().any(is_synced), "{}", path.display());
+    // Those that are made too late for the sync of all else.
+    let trace = Arc::new(Trace::on(System::Own));
+    let meanwhile = Meanwhile { trace: Arc::clone(&trace), directory: year.clone() };
+    let steps_meanwhile =
+        steps_of(scratch.path(), &root, &trace, &Watcher::new(Arc::new(meanwhile)));
+    let last = |wanted| steps_meanwhile.iter().rposition(|(done, _)| *done == wanted).unwrap();
+    let made = last(Operation::SyncFileSystem) + 1;
+    let is_report = |(_, path): &(Operation, PathBuf)| path.ends_with("REPORTED");
+    let reported = steps_meanwhile.iter().position(is_report).unwrap();
+    for path in &above {
+        let sync = (Operation::SyncDirectory, path.clone());
+        assert!(steps_meanwhile[made..reported].contains(&sync), "{}", path.display());
+    }
+    // Those that were there before.
+    for system in [System::Network, System::Own] {
+        let steps = steps(scratch.path(), &root, system);
+        check(&steps, &root, Disk::with(above.clone()));
     }
 }
 
