@@ -31,6 +31,11 @@ impl Names {
         Names { prefix, ..Names::default() }
     }
 
+    /// Whether every name is wanted.
+    pub fn is_all(&self) -> bool {
+        self.prefix.is_none() && !self.has_dates()
+    }
+
     /// Whether only names of some dates are wanted.
     pub fn has_dates(&self) -> bool {
         self.since.is_some() || self.until.is_some()

@@ -6,7 +6,7 @@ use super::RemovalError;
 use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, TrashContents, Trashed, lock_items,
+    Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, lock_items,
 };
 use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
@@ -19,6 +19,8 @@ use crate::wait::Waiter;
 pub struct Wanted {
     /// Only what is left of these items; of all unless given.
     pub names: Option<Vec<RepositoryName>>,
+    /// Only what is left of items of these names.
+    pub among: Names,
     /// Only what was deleted before this instant.
     pub before: Option<Instant>,
 }
@@ -57,12 +59,16 @@ pub struct PurgePlan {
 pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, RemovalError> {
     let mut plan = PurgePlan::default();
     let names: Option<BTreeSet<_>> = wanted.names.as_ref().map(|names| names.iter().collect());
+    let is_wanted = |name: &RepositoryName| {
+        names.as_ref().is_none_or(|names| names.contains(name)) && wanted.among.contains(name)
+    };
+    let is_all = names.is_none() && wanted.among.is_all();
     collection.visit_trash(|trashed| {
-        let found = match (trashed, &names) {
-            (Ok(trashed), Some(names)) if !names.contains(&trashed.name) => return Ok(()),
+        let found = match trashed {
+            Ok(trashed) if !is_wanted(&trashed.name) => return Ok(()),
             // Whose it is, is not known.
-            (Err(_), Some(_)) => return Ok(()),
-            (trashed, _) => trashed
+            Err(_) if !is_all => return Ok(()),
+            trashed => trashed
                 .map_err(RemovalError::from)
                 .and_then(|trashed| look_at(collection, wanted, trashed)),
         };

@@ -316,8 +316,11 @@ mod purging {
         let after = deleted.checked_add(1);
         assert_eq!(count(&Wanted { before: after, ..Wanted::default() }), 1);
         let other: RepositoryName = "example.org/archive/2026/11.21.02.14".parse().unwrap();
-        assert_eq!(count(&Wanted { names: Some(vec![other]), before: None }), 0);
-        assert_eq!(count(&Wanted { names: Some(vec![world.name.clone()]), before: None }), 1);
+        assert_eq!(count(&Wanted { names: Some(vec![other]), ..Wanted::default() }), 0);
+        assert_eq!(
+            count(&Wanted { names: Some(vec![world.name.clone()]), ..Wanted::default() }),
+            1
+        );
     }
 
     /// A sidecar from a backup says Original, but the bytes are in the trash.
@@ -344,7 +347,7 @@ fn a_tombstone_that_can_not_be_read_is_not_purged_by_its_age() {
     let before = Some("2030-01-01T00:00:00Z".parse().unwrap());
     let collection = world.open("archive");
     let PurgePlan { entries, failed } =
-        purgeable(&collection, &Wanted { names: None, before }).unwrap();
+        purgeable(&collection, &Wanted { before, ..Wanted::default() }).unwrap();
     assert_eq!((entries.len(), failed.len()), (0, 1));
     assert_eq!(purgeable(&collection, &Wanted::default()).unwrap().entries.len(), 1);
 }

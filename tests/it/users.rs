@@ -293,19 +293,18 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 12] = [
+const OF_ONE_USER: [(&str, &str); 11] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
-    ("file_systems.rs", "nothing fails"),
     ("holdings.rs", "only reads"),
     ("import/groups.rs", "as `import/faults.rs`, with thousands of sources"),
     ("import/properties.rs", "as `import/faults.rs`, in any order"),
+    ("support/watch.rs", "nothing fails"),
     ("transfer/hostile.rs", "of what another user forges"),
     ("transfer/pairs.rs", "as `transfer/faults.rs`, with two file systems"),
     ("transfer/power.rs", "of the order of operations"),
     ("transfer/resume.rs", "a large item that is half copied is its owner's"),
     ("users/moment.rs", "about users"),
-    ("verify/faults.rs", "nothing fails"),
 ];
 
 #[test]

@@ -6,12 +6,13 @@ use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
-use super::removal::finish_removals;
+use super::removal::{finish_removals, named};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Item, Trash};
 use crate::cli::report::{End, Report};
+use crate::cli::select::{NameFlags, Selection};
 use crate::cli::{Done, human};
 
 /// Remove the files of deleted items permanently
@@ -25,11 +26,14 @@ use crate::cli::{Done, human};
 #[command(after_long_help = "\
 Examples:
   urepo purge --dry-run
+  urepo purge --dry-run --until 2025
   urepo purge --older-than 30d --yes")]
 pub(crate) struct Purge {
     /// The items; everything in the trash unless given
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
+    #[command(flatten)]
+    flags: NameFlags,
     /// Only what was deleted longer ago, such as 30d
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     older_than: Option<Duration>,
@@ -40,13 +44,14 @@ pub(crate) struct Purge {
 
 impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
-        let mut report = Report::new(context, "purged", self.items.len() == 1);
-        let found = report.resolve(&self.items, |text| Ok(collection.find_with_trash(text)?));
-        let names = (!self.items.is_empty()).then_some(found);
-        let wanted = Wanted { names, before: self.before(context) };
+        let mut report = Report::new(context, "purged", selection.is_single());
+        let names = named(context, &collection, &selection, &mut report)?;
+        let among = selection.filter(context);
+        let wanted = Wanted { names, among, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
-        if self.items.is_empty() {
+        if !selection.names_items() {
             report = Report::new(context, "purged", entries.len() + failed.len() == 1);
         }
         for error in failed {

@@ -14,24 +14,39 @@ use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
 use crate::cli::report::Report;
+use crate::cli::select::{Failures, Selection};
 
 mod told;
 
 pub(super) use told::Told;
 
-/// The names of what was typed, each once.
-pub(super) fn names(
+/// The items that `selection` names, in place or in the trash, each once; nothing if it is all that fit.
+pub(super) fn named(
+    context: &Context,
+    collection: &Collection,
+    selection: &Selection,
     report: &mut Report<'_>,
-    items: &[String],
-    find: impl FnMut(&str) -> Result<RepositoryName, Failure>,
-) -> Vec<RepositoryName> {
-    let mut names: Vec<RepositoryName> = Vec::new();
-    for name in report.resolve(items, find) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
+) -> Result<Option<Vec<RepositoryName>>, Failure> {
+    if !selection.names_items() {
+        return Ok(None);
     }
-    names
+    let failures = Failures::default();
+    let find = |text: &str| Ok(collection.find_with_trash(text)?);
+    let mut names = Vec::new();
+    selection.named(context, &failures, find)?.into_feed()(&mut |name| {
+        // A whole identifier was not looked up yet.
+        match find(name.as_str()) {
+            Ok(name) => names.push(name),
+            Err(failure) => return report.failed(name.as_str(), failure),
+        }
+        if context.interrupt.requested() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    let _ = report.unresolved(&failures);
+    Ok(Some(names))
 }
 
 /// Reports the outcome of an item. The run goes on unless that ends it.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, Names, Writer};
-use urepo::identity::{Prefix, RepositoryName};
+use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::repair::{
     LoggedItems, Options, Outcome, PartialRepair, RecordedRule, RepairError, Repairer,
@@ -20,6 +20,7 @@ use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
+use crate::cli::select::{Failures, NameFlags, Selection};
 use crate::cli::{Done, shell};
 use tell::RepairRun;
 
@@ -43,21 +44,21 @@ use tell::RepairRun;
 Examples:
   urepo repair --from /mnt/backup
   urepo repair --dry-run --quick --from /mnt/backup
+  urepo repair --since 2026-11 --from /mnt/backup
   urepo repair 11.21.02.13 --from /mnt/backup --partial")]
 pub(crate) struct Repair {
     /// The items; every one that is damaged or missing unless given
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
+    #[command(flatten)]
+    flags: NameFlags,
     /// A collection with good copies, by path or name; repeat it for several. The named collections
     /// of the settings unless given
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
     /// Do not read all files to find the damaged items: only missing ones and other sizes are found
-    #[arg(long, conflicts_with = "items")]
+    #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"])]
     quick: bool,
-    /// Only identifiers of this prefix: subdomain/word[.port]
-    #[arg(long, conflicts_with = "items")]
-    prefix: Option<Prefix>,
     /// Repair what can be repaired, and leave files that have no good copy as they are
     #[arg(long)]
     partial: bool,
@@ -79,6 +80,7 @@ const STATES: [Choice<State>; 2] = [
 
 impl Repair {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
         let donors = self.donors(context, &collection)?;
         if !context.global.dry_run {
@@ -88,12 +90,12 @@ impl Repair {
         let repairer = Repairer {
             collection: &collection,
             donors: &donors,
-            options: self.options(),
+            options: self.options(&selection),
             logged: &LoggedItems::default(),
             caller: context.caller(&*progress),
         };
-        let mut run = RepairRun::new(context, self.items.len() == 1);
-        let names: Vec<_> = self.names(&repairer, context, &mut run)?.into_iter().collect();
+        let mut run = RepairRun::new(context, selection.is_single());
+        let names = self.names(&repairer, context, &selection, &mut run)?;
         let logged = LoggedItems::of(&names);
         let repairer = Repairer { logged: &logged, ..repairer };
         let mut writer = None;
@@ -134,15 +136,15 @@ impl Repair {
         run.finish()
     }
 
-    fn options(&self) -> Options {
+    fn options(&self, selection: &Selection) -> Options {
         Options {
             remainder: if self.partial { PartialRepair::Leave } else { PartialRepair::Refuse },
             unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
             state: self.state,
-            recorded: if self.items.is_empty() {
-                RecordedRule::Believe
-            } else {
+            recorded: if selection.names_items() {
                 RecordedRule::Overrule
+            } else {
+                RecordedRule::Believe
             },
         }
     }
@@ -178,18 +180,30 @@ impl Repair {
         &self,
         repairer: &Repairer<'_>,
         context: &Context,
+        selection: &Selection,
         run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
-        if self.items.is_empty() {
-            return self.damaged(repairer, context, run);
+        if !selection.names_items() {
+            return self.damaged(repairer, context, &selection.filter(context), run);
         }
+        let failures = Failures::default();
+        let find = |text: &str| {
+            name_of_item(repairer.collection, text).map_err(|error| absent(&error, repairer))
+        };
         let mut names = Vec::new();
-        for text in &self.items {
-            match name_of_item(repairer.collection, text) {
+        selection.named(context, &failures, find)?.into_feed()(&mut |name| {
+            // A whole identifier was not looked up yet.
+            match find(name.as_str()) {
                 Ok(name) => names.push(name),
-                Err(error) => run.missing(text, absent(&error, repairer))?,
+                Err(failure) => return run.failed(name.as_str(), failure),
             }
-        }
+            if context.interrupt.requested() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        run.unresolved(&failures);
         Ok(names)
     }
 
@@ -197,15 +211,15 @@ impl Repair {
         &self,
         repairer: &Repairer<'_>,
         context: &Context,
+        names: &Names,
         run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
-        let names = Names::of(self.prefix.clone());
         let depth = if self.quick { Depth::Quick } else { Depth::Full };
         let options = verify::Options { depth, jobs: context.config.jobs.value };
         let mut damaged = Vec::new();
         let summary = verify::verify(
             repairer.collection,
-            Scope::All(&names),
+            Scope::All(names),
             options,
             repairer.caller.progress,
             repairer.caller.interrupt,

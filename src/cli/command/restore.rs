@@ -3,17 +3,22 @@
 use clap::ValueEnum;
 use std::ffi::OsString;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Names, TrashContents};
 use urepo::holdings::{Peers, UnseenRule};
-use urepo::removal::{DamageRule, Restoration, plan_restoration};
+use urepo::identity::RepositoryName;
+use urepo::removal::{
+    DamageRule, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
+};
 
-use super::removal::{Told, names, note, others, remover};
+use super::removal::{Told, named, note, others, remover};
 use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
+use crate::cli::failure::Failure;
 use crate::cli::human;
 use crate::cli::report::{End, Report};
+use crate::cli::select::{NameFlags, Selection};
 
 /// Restore deleted items from the trash
 ///
@@ -29,11 +34,14 @@ use crate::cli::report::{End, Report};
 #[command(after_long_help = "\
 Examples:
   urepo restore 11.21.02.13
-  urepo restore --dry-run 11.21.02.13")]
+  urepo restore --dry-run 11.21.02.13
+  urepo restore --since yesterday")]
 pub(crate) struct Restore {
     /// The items
-    #[arg(value_name = "ITEM", required = true)]
+    #[arg(value_name = "ITEM")]
     items: Vec<String>,
+    #[command(flatten)]
+    flags: NameFlags,
     /// Another collection, by path or name, that may hold the Originals by now; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
@@ -56,11 +64,18 @@ enum Rule {
 
 impl Restore {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        let selection = Selection::new(self.items.clone(), self.flags.clone())?;
+        if selection.is_empty() {
+            return Err(context.nothing_selected("restore ITEM…"));
+        }
         let collection = context.collection()?;
         let (others, missing) = others(context, &collection, &self.others)?;
         let restoration = self.restoration(&others, &missing);
-        let mut report = Report::new(context, "restored", self.items.len() == 1);
-        let names = names(&mut report, &self.items, |text| Ok(collection.find_with_trash(text)?));
+        let mut report = Report::new(context, "restored", selection.is_single());
+        let names = match named(context, &collection, &selection, &mut report)? {
+            Some(names) => names,
+            None => restorable(&collection, selection.filter(context), &mut report)?,
+        };
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();
             let _ = names.iter().try_for_each(|name| {
@@ -68,10 +83,17 @@ impl Restore {
                 let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
                 note(context, &mut report, name, plan.map(|it| Told::of_restored(&it)))
             });
-            return report.finish(End::default());
+            let is_nothing = names.is_empty() && report.errors() == 0;
+            let closing = is_nothing.then(|| "there is nothing to restore".to_owned());
+            return report.finish(End { closing, ..End::default() });
         }
-        if self.items.len() > 1 {
+        if !selection.is_single() {
             let items = human::count(names.len() as u64, "item");
+            if !self.yes {
+                for name in &names {
+                    context.printer.note(&format!("to be restored: {name}"));
+                }
+            }
             confirm(context, self.yes, &format!("restore {items}?"))?;
         }
         finish_first(context, &collection, &[])?;
@@ -101,4 +123,21 @@ impl Restore {
             damage: if is_forced(Rule::Damaged) { DamageRule::Accept } else { DamageRule::Refuse },
         }
     }
+}
+
+/// The items among `names` whose files are in the trash.
+fn restorable(
+    collection: &Collection,
+    names: Names,
+    report: &mut Report<'_>,
+) -> Result<Vec<RepositoryName>, Failure> {
+    let wanted = Wanted { among: names, ..Wanted::default() };
+    let PurgePlan { entries, failed } = purgeable(collection, &wanted)?;
+    for error in failed {
+        let _ = report.failed("", error.into());
+    }
+    let is_item = |it: &Purgeable| matches!(it.held, TrashContents::Payload | TrashContents::Copy);
+    let mut names: Vec<_> = entries.into_iter().filter(is_item).map(|it| it.name).collect();
+    names.dedup();
+    Ok(names)
 }

@@ -55,7 +55,7 @@ impl Three {
 }
 
 /// The commands, and what else they need; with a state that an item has which they report.
-const COMMANDS: [(&str, &str, Option<&str>); 20] = [
+const COMMANDS: [(&str, &str, Option<&str>); 23] = [
     ("copy", "--to third", Some("Original")),
     ("delete", "--force last", Some("Original")),
     ("demote", "--to-copy-of twin", Some("Original")),
@@ -72,7 +72,10 @@ const COMMANDS: [(&str, &str, Option<&str>); 20] = [
     ("migrate", "--to third", Some("Original")),
     ("path", "", Some("Deleted")),
     ("promote", "--lost mirror --reason test", Some("Copy")),
+    ("purge", "", None),
     ("refresh", "--from twin", None),
+    ("repair", "--from twin", None),
+    ("restore", "", None),
     ("show", "", Some("Deleted")),
     ("verify", "", None),
     ("whereis", "", Some("Deleted")),
@@ -89,7 +92,7 @@ fn narrow_every_command_that_has_them() {
             let found = three.reported(&format!("{line} {filter}"));
             assert!(found.iter().all(|it| expected.contains(it)), "{line} {filter}: {found:?}");
         };
-        if !["refresh", "verify"].contains(&command) {
+        if reported.is_some() {
             for (state, name) in states {
                 is_among(&format!("--state {state}"), &[name]);
                 is_among(&format!("{original} {copy} {deleted} --state {state}"), &[name]);
@@ -180,6 +183,8 @@ fn a_limit_of_lines_hides_no_second_original() {
     assert_eq!(ran.code, 23, "{}", ran.stderr);
     assert_eq!(records(&ran).last().unwrap()["exit_code"], 23);
 }
+
+mod trash;
 
 mod verifying {
     use super::*;

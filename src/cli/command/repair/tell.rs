@@ -1,5 +1,6 @@
 //! The report on a repair, item by item and at its end.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use urepo::identity::RepositoryName;
@@ -12,6 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{self, Item, PathAt, Repair, RepairStep};
 use crate::cli::report::{End, Report};
+use crate::cli::select::Failures;
 use crate::cli::{Done, escape, human};
 
 /// A run over items: how they ended.
@@ -71,8 +73,13 @@ impl<'a> RepairRun<'a> {
     }
 
     /// Tells of an item that was asked for and is not there.
-    pub(super) fn missing(&mut self, text: &str, failure: Failure) -> Done {
-        self.fail(text, failure)
+    pub(super) fn failed(&mut self, name: &str, failure: Failure) -> ControlFlow<()> {
+        self.report.failed(name, failure)
+    }
+
+    /// Tells of texts that mean no item.
+    pub(super) fn unresolved(&mut self, failures: &Failures) {
+        let _ = self.report.unresolved(failures);
     }
 
     /// Tells of damage that is no item's.
