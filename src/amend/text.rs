@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_others_wrote_may_stay() {
         let found: Table = "shade = 'red'\ndate = 1998\n[x]\n'a b' = 1".parse().unwrap();
-        let description = Description { metadata: Metadata::of_others(found), ..described() };
+        let description = Description { metadata: Metadata::as_found(found), ..described() };
         let text = description.to_text().replace("shade = \"red\"", "shade = 'red'\ntitle = 'A'");
         let edited = description.edited(&text).unwrap();
         assert_eq!(edited.metadata.values("title").unwrap(), ["A"]);

@@ -72,7 +72,10 @@ impl Context {
         let held = match stat {
             Some(stat) if stat.kind == Kind::File => DocumentSource::File(stat),
             Some(_) => DocumentSource::Bytes(self.read_file(path, MAX_DOCUMENT_BYTES)?.into()),
-            None => DocumentSource::Bytes(self.read_stdin(MAX_DOCUMENT_BYTES)?.into()),
+            None => {
+                let bytes = self.read_whole(self.stdin()?, path, MAX_DOCUMENT_BYTES)?;
+                DocumentSource::Bytes(bytes.into())
+            }
         };
         Ok(Document { context: self, path: path.to_path_buf(), held })
     }
@@ -90,11 +93,6 @@ impl Context {
             return Ok(Box::new(BufReader::new(self.stdin()?)));
         }
         Ok(Box::new(BufReader::new(Stream::open(path, &self.interrupt)?)))
-    }
-
-    /// All bytes of standard input, up to `limit`.
-    pub(crate) fn read_stdin(&self, limit: u64) -> Result<Vec<u8>, Failure> {
-        self.read_whole(self.stdin()?, Path::new("-"), limit)
     }
 
     /// All bytes of a file or pipe of up to `limit`.

@@ -8,7 +8,7 @@ use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, IoContext, PathError, Watcher, random_hex, resolved};
+use crate::disk::{Dir, IoContext, Watcher, random_hex, resolved};
 use crate::distributor::{Distributor, Notice, Past, Patience};
 use crate::layout;
 
@@ -126,7 +126,8 @@ pub fn init_without_names(
 }
 
 fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
-    let settings = Settings::new(random_id()?, name.to_owned(), subsystems);
+    let id = random_hex::<16>().on("draw a random id from", "/dev/urandom")?;
+    let settings = Settings::new(id, name.to_owned(), subsystems);
     // Only a new collection has none: one that is missing later is lost, and built from what is there.
     let own = dir.open_dir(layout::OWN)?;
     own.ensure_dir(layout::INVENTORY)?;
@@ -142,8 +143,4 @@ pub fn check_place(root: &Path) -> Result<(), CollectionError> {
         Some(other) if other == root => Err(CollectionError::ExistsAlready { path: other }),
         Some(other) => Err(CollectionError::Nested { other }),
     }
-}
-
-fn random_id() -> Result<String, PathError> {
-    random_hex::<16>().on("draw a random id from", "/dev/urandom")
 }

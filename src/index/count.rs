@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::Serialize;
+
 use super::IndexError;
 use super::rows::state_of;
 use super::tables::{Tables, unsigned};
 use crate::item::State;
 
 /// How much there is of something.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Items.
     pub items: u64,

@@ -11,7 +11,7 @@ use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
 
 use super::transfer::{ON_ERROR, TransferRun, other};
 use crate::cli::Done;
-use crate::cli::choice::one_of;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::known::Known;
 use crate::cli::select::{Failures, Selection, note};
@@ -59,8 +59,8 @@ pub(crate) struct Copy {
     others: Vec<OsString>,
     /// With --revive, override a rule: `missing` restores an Original though a collection that may hold
     /// it cannot be looked at
-    #[arg(long, value_name = "RULE", requires = "revive")]
-    force: Option<Rule>,
+    #[arg(long, value_name = "RULE", requires = "revive", value_parser = one_of(&FORCE))]
+    force: Option<UnseenRule>,
     /// Read what is there already, and compare it with its digests
     #[arg(long)]
     checksum: bool,
@@ -75,11 +75,12 @@ pub(crate) struct Copy {
     on_error: OnError,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Rule {
-    /// Restore an Original though a collection that may hold it cannot be looked at
-    Missing,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<UnseenRule>; 1] = [(
+    "missing",
+    "Restore an Original though a collection that may hold it cannot be looked at",
+    UnseenRule::Accept,
+)];
 
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -98,10 +99,7 @@ impl Copy {
         let peers = known.as_ref().map_or_else(Peers::default, |known| Peers {
             collections: &known.collections,
             missing: &missing,
-            unseen: match self.force {
-                Some(Rule::Missing) => UnseenRule::Accept,
-                None => UnseenRule::Refuse,
-            },
+            unseen: self.force.unwrap_or_default(),
         });
         let run = TransferRun {
             context,

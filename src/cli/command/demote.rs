@@ -1,6 +1,5 @@
 //! `urepo demote`: of two Originals one becomes a Copy of the other.
 
-use clap::ValueEnum;
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
@@ -9,6 +8,7 @@ use urepo::promotion::DifferenceRule;
 use super::promotion::RegistrarRun;
 use super::transfer::{finish_first, other};
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::human;
@@ -35,18 +35,19 @@ pub(crate) struct Demote {
     #[arg(long, value_name = "COLLECTION", required = true)]
     to_copy_of: std::ffi::OsString,
     /// Override a rule: `different` moves an item that differs from the other Original to the trash
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<DifferenceRule>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
-    /// Move an item that differs from the other Original to the trash
-    Different,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<DifferenceRule>; 1] = [(
+    "different",
+    "Move an item that differs from the other Original to the trash",
+    DifferenceRule::Discard,
+)];
 
 impl Demote {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -82,11 +83,7 @@ impl Demote {
             let question = format!("make {items} Copies of those in `{path}`?");
             confirm(context, self.yes, &question)?;
         }
-        let rule = if self.force.contains(&Rule::Different) {
-            DifferenceRule::Discard
-        } else {
-            DifferenceRule::Refuse
-        };
+        let rule = self.force.first().copied().unwrap_or_default();
         run.finish(
             &chosen,
             |registrar, names, report| registrar.demote_all(names, &original, rule, report),

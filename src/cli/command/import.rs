@@ -14,7 +14,7 @@ use urepo::import::{
 };
 
 use super::mint::IssueArgs;
-use super::new::{DescriptionArgs, LINKS, Rule};
+use super::new::{DescriptionArgs, FORCE, LINKS};
 use super::table::TableArgs;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -106,8 +106,8 @@ pub(crate) struct Import {
     #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
     links: Links,
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<CollisionRule>,
     #[command(flatten)]
     manifest: ManifestArgs,
     #[command(flatten)]
@@ -339,11 +339,10 @@ impl Import {
             None => After::Keep,
         };
         let rejected = self.drop.reject_dir.as_ref().map(directory).transpose()?;
-        let keeps_twins = self.force.contains(&Rule::Twins);
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
-                twins: if keeps_twins { CollisionRule::Keep } else { CollisionRule::Refuse },
+                twins: self.force.first().copied().unwrap_or_default(),
                 sources: SourceRule::Keep,
                 jobs: context.config.jobs.value,
                 on_error: OnError::Continue,

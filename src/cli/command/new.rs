@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use clap::ValueEnum;
 use urepo::collection::{Collection, Issuer, Subsystem};
 use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
@@ -79,8 +78,8 @@ pub(crate) struct New {
     #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
     links: Links,
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<CollisionRule>,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
@@ -151,11 +150,9 @@ pub(super) const LINKS: [Choice<Links>; 5] = [
     ("error", "Refuse every link", Links::Refuse),
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Rule {
-    /// Keep names that some file systems take for one
-    Twins,
-}
+/// The safety rules that can be overridden.
+pub(super) const FORCE: [Choice<CollisionRule>; 1] =
+    [("twins", "Keep names that some file systems take for one", CollisionRule::Keep)];
 
 impl New {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -188,11 +185,7 @@ impl New {
     fn options(&self, context: &Context) -> Options {
         Options {
             links: self.links,
-            twins: if self.force.contains(&Rule::Twins) {
-                CollisionRule::Keep
-            } else {
-                CollisionRule::Refuse
-            },
+            twins: self.force.first().copied().unwrap_or_default(),
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,
             on_error: self.on_error,

@@ -5,7 +5,6 @@ mod lost;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use clap::ValueEnum;
 use urepo::collection::Collection;
 use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
@@ -16,6 +15,7 @@ use urepo::transfer::end_lost;
 use super::promotion::{Chosen, RegistrarRun};
 use super::transfer::finish_first;
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -55,18 +55,19 @@ pub(crate) struct Promote {
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
     /// Override a rule: `untraced` promotes a Copy though no inventory says where its Original went
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<UnseenRule>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
-    /// Promote a Copy though no inventory says where its Original went
-    Untraced,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<UnseenRule>; 1] = [(
+    "untraced",
+    "Promote a Copy though no inventory says where its Original went",
+    UnseenRule::Accept,
+)];
 
 impl Promote {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -106,11 +107,7 @@ impl Promote {
             collections: &lost,
             reason: &self.reason,
             others: &others,
-            untraced: if self.force.contains(&Rule::Untraced) {
-                UnseenRule::Accept
-            } else {
-                UnseenRule::Refuse
-            },
+            untraced: self.force.first().copied().unwrap_or_default(),
         };
         run.finish(
             &chosen,

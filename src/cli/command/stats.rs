@@ -102,10 +102,10 @@ impl Stats {
         let formats = self.frequent(counts).into_iter();
         records::Stats {
             place: collection.into(),
-            total: (&counts.total).into(),
-            states: counts.states.iter().map(|(it, held)| (state(*it), held.into())).collect(),
-            prefixes: counts.prefixes.iter().map(|(it, held)| (it.as_str(), held.into())).collect(),
-            years: counts.years.iter().map(|(it, held)| (it.to_string(), held.into())).collect(),
+            total: counts.total,
+            states: counts.states.iter().map(|(it, held)| (state(*it), *held)).collect(),
+            prefixes: counts.prefixes.iter().map(|(it, held)| (it.as_str(), *held)).collect(),
+            years: counts.years.iter().map(|(it, held)| (it.to_string(), *held)).collect(),
             repeated: counts.repeated,
             formats: formats.map(|(ending, files)| Format { ending, files }).collect(),
             exit_code: exit.code(),

@@ -141,7 +141,8 @@ fn report_contradiction(
     if context.printer.json {
         context.printer.record(&tell::contradiction_record(known, at, name, what))
     } else {
-        context.printer.line(&tell::contradiction_line(known, at, name, what))
+        let message = tell::contradiction_message(known, at, what);
+        context.printer.line(&format!("{message}: {name}"))
     }
 }
 

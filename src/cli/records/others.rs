@@ -230,20 +230,13 @@ impl Changed {
 pub(crate) struct Stats<'a> {
     #[serde(flatten)]
     pub(crate) place: InCollection,
-    pub(crate) total: ItemTotals,
-    pub(crate) states: BTreeMap<String, ItemTotals>,
-    pub(crate) prefixes: BTreeMap<&'a str, ItemTotals>,
-    pub(crate) years: BTreeMap<String, ItemTotals>,
+    pub(crate) total: Count,
+    pub(crate) states: BTreeMap<String, Count>,
+    pub(crate) prefixes: BTreeMap<&'a str, Count>,
+    pub(crate) years: BTreeMap<String, Count>,
     pub(crate) repeated: u64,
     pub(crate) formats: Vec<Format<'a>>,
     pub(crate) exit_code: u8,
-}
-
-#[derive(Serialize)]
-pub(crate) struct ItemTotals {
-    items: u64,
-    files: u64,
-    bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -308,12 +301,6 @@ impl From<&Collection> for OneCollection {
             path: Some(path(collection.path())),
             ..OneCollection::default()
         }
-    }
-}
-
-impl From<&Count> for ItemTotals {
-    fn from(count: &Count) -> ItemTotals {
-        ItemTotals { items: count.items, files: count.files, bytes: count.bytes }
     }
 }
 

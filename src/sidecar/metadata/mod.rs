@@ -51,12 +51,7 @@ pub struct Metadata(Table);
 
 impl Metadata {
     /// The description in a sidecar, unchecked: it is kept as it is.
-    pub(super) fn as_found(table: Table) -> Metadata {
-        Metadata(table)
-    }
-
-    #[cfg(test)]
-    pub(crate) fn of_others(table: Table) -> Metadata {
+    pub(crate) fn as_found(table: Table) -> Metadata {
         Metadata(table)
     }
 

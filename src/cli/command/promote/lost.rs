@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 
 use urepo::collection::{Collection, CollectionError, Departure, InventoryChange};
 use urepo::disk::Watcher;
+use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::Seal;
 
 use super::super::promotion::RegistrarRun;
-use super::{Promote, Rule};
+use super::Promote;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -56,7 +57,7 @@ impl Promote {
         let (here, there) = (shell::word(own.path()), shell::word(reachable.path()));
         let is_silent = |name: &RepositoryName| is_unrecorded(reachable, name);
         let is_copy = |name: &RepositoryName| holds_copy(reachable, name);
-        let is_forced = self.force.contains(&Rule::Untraced);
+        let is_forced = self.force.contains(&UnseenRule::Accept);
         let is_given_up = |name: &RepositoryName| {
             has_given_up(reachable, name) || (is_forced && (is_silent(name) || is_copy(name)))
         };

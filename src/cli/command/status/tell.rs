@@ -41,16 +41,6 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
     }
 }
 
-/// The line for an item that differs from the inventory of a collection.
-pub(super) fn contradiction_line(
-    known: &Known,
-    at: usize,
-    name: &RepositoryName,
-    what: Contradiction,
-) -> String {
-    format!("{}: {name}", contradiction_message(known, at, what))
-}
-
 pub(super) fn contradiction_record(
     known: &Known,
     at: usize,
@@ -69,7 +59,7 @@ pub(super) fn contradiction_record(
     }
 }
 
-fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> String {
+pub(super) fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> String {
     let collection = escape::one_line(&known.collections[at].settings().name);
     match what {
         Contradiction::Returned => format!("left `{collection}`, and is back there"),
