@@ -1,35 +1,137 @@
 //! Progress of a long run, reported to an observer.
 
-/// Hears of work as it is done. Called from many threads, often; it has to be quick.
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Receives progress as work is done. It is called from many threads, often, so it has to be quick.
 pub trait Progress: Send + Sync {
-    /// `items` and `bytes` more are known to lie ahead.
+    /// Adds `items` and `bytes` to the totals.
     fn expect(&self, items: u64, bytes: u64);
 
-    /// No more than `items` are to come in all: what was expected is the total once it is as many. Without this
-    /// call nobody knows how much is left.
+    /// Adds files to the total of a run over one item.
+    fn expect_files(&self, _files: u64) {}
+
+    /// Gives the number of items of the whole run: the totals are complete once as many are expected. Without
+    /// this call the totals stay unknown.
     fn announce(&self, _items: u64) {}
 
-    /// `bytes` more have been copied or read.
-    fn advance(&self, bytes: u64);
+    /// A scan has begun to find the totals; [`announce`](Progress::announce) ends it.
+    fn start_scan(&self) {}
 
-    /// One more item is finished, whether well or not.
+    /// The scan has ended without them.
+    fn abandon_scan(&self) {}
+
+    /// `bytes` more of `file` have been copied or read; none when it is opened.
+    fn advance(&self, file: &Path, bytes: u64);
+
+    /// `bytes` that a scan has found need not be read.
+    fn skip(&self, _bytes: u64) {}
+
+    /// One more file of an item is finished.
+    fn finish_file(&self) {}
+
+    /// One more item is finished, successfully or not.
     fn finish_item(&self, name: &str);
 
-    /// Whether anybody sees it, so that it is worth finding out beforehand how much there is to do.
+    /// Whether the progress is visible, so that a scan for the totals is worth its time.
     fn is_shown(&self) -> bool {
         true
     }
 }
 
-/// Passes on what is done, where all of it was expected and announced beforehand.
-#[derive(Clone, Copy)]
-pub struct Announced<'a>(pub &'a dyn Progress);
+/// Does `work` while `scan` finds the totals on a thread of its own, if there is a scan and the progress is visible.
+///
+/// `scan` calls [`Scan::found`] for each item of the run. It reads no file, and returns nothing if it ends before it
+/// has found all: totals that are incomplete are never announced. The work does not depend on it.
+pub fn with_scan<T>(
+    progress: &dyn Progress,
+    scan: Option<impl FnOnce(&Scan<'_>) -> Option<()> + Send>,
+    work: impl FnOnce(&dyn Progress) -> T,
+) -> T {
+    let Some(scan) = scan.filter(|_| progress.is_shown()) else { return work(progress) };
+    let is_over = AtomicBool::new(false);
+    let goes_on = || !is_over.load(Ordering::Relaxed);
+    std::thread::scope(|threads| {
+        progress.start_scan();
+        let find = || Scan::run(progress, scan, &goes_on);
+        if std::thread::Builder::new().spawn_scoped(threads, find).is_err() {
+            progress.abandon_scan();
+        }
+        let _over = SetOnDrop(&is_over);
+        work(&Scanned(progress))
+    })
+}
 
-impl Progress for Announced<'_> {
+/// Does `work` after `scan` has found the totals: for work that takes away what a scan beside it looks for.
+///
+/// The scan ends before that when it is not to go on.
+pub fn scan_first<T>(
+    progress: &dyn Progress,
+    scan: Option<impl FnOnce(&Scan<'_>) -> Option<()>>,
+    goes_on: &dyn Fn() -> bool,
+    work: impl FnOnce(&dyn Progress) -> T,
+) -> T {
+    let Some(scan) = scan.filter(|_| progress.is_shown()) else { return work(progress) };
+    progress.start_scan();
+    Scan::run(progress, scan, goes_on);
+    work(&Scanned(progress))
+}
+
+/// A scan for the totals of a run.
+pub struct Scan<'a> {
+    progress: &'a dyn Progress,
+    items: Cell<u64>,
+    goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Scan<'_> {
+    fn run(
+        progress: &dyn Progress,
+        scan: impl FnOnce(&Scan<'_>) -> Option<()>,
+        goes_on: &dyn Fn() -> bool,
+    ) {
+        let found = Scan { progress, items: Cell::new(0), goes_on };
+        match scan(&found) {
+            Some(()) => progress.announce(found.items.get()),
+            None => progress.abandon_scan(),
+        }
+    }
+
+    /// Adds an item of `bytes` to the totals; nothing when they are not wanted any more.
+    pub fn found(&self, bytes: u64) -> Option<()> {
+        self.progress.expect(1, bytes);
+        self.items.set(self.items.get() + 1);
+        self.goes_on()
+    }
+
+    /// Nothing when the totals are not wanted any more.
+    pub fn goes_on(&self) -> Option<()> {
+        (self.goes_on)().then_some(())
+    }
+}
+
+/// Ends the scan, even after a panic.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The progress of work whose totals a scan finds: the work itself adds nothing to them.
+struct Scanned<'a>(&'a dyn Progress);
+
+impl Progress for Scanned<'_> {
     fn expect(&self, _items: u64, _bytes: u64) {}
 
-    fn advance(&self, bytes: u64) {
-        self.0.advance(bytes);
+    fn advance(&self, file: &Path, bytes: u64) {
+        self.0.advance(file, bytes);
+    }
+
+    fn skip(&self, bytes: u64) {
+        self.0.advance(Path::new(""), bytes);
     }
 
     fn finish_item(&self, name: &str) {
@@ -47,7 +149,7 @@ pub struct NoProgress;
 
 impl Progress for NoProgress {
     fn expect(&self, _items: u64, _bytes: u64) {}
-    fn advance(&self, _bytes: u64) {}
+    fn advance(&self, _file: &Path, _bytes: u64) {}
     fn finish_item(&self, _name: &str) {}
 
     fn is_shown(&self) -> bool {

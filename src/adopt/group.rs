@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::look::state_of;
+use super::look::sidecar_of;
 use super::{AdoptError, Outcome, Plan};
 use crate::clock::Clock;
 use crate::collection::{Collection, InventoryChange, StoredItem, Writer};
@@ -105,7 +105,7 @@ fn put(stage: &Dir, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put, Ado
         Ok(()) => Ok(Put::Here),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let item = StoredItem::at(ready.plan.name.clone(), dir);
-            state_of(&item)?.map_or(Err(error.into()), |_| Ok(Put::ByAnother))
+            sidecar_of(&item)?.map_or(Err(error.into()), |_| Ok(Put::ByAnother))
         }
         Err(error) => Err(error.into()),
     }

@@ -13,15 +13,20 @@ use crate::holdings::refuse_departed;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
-use crate::sidecar::Seal;
+use crate::sidecar::{Seal, Sidecar};
 
 /// What a directory that is called like an item is.
 #[derive(Debug)]
 pub(super) enum Look {
     /// An item without a sidecar.
     New(Box<Plan>),
-    /// An item with its sidecar, which says this.
-    Adopted(State),
+    /// An item with its sidecar.
+    Adopted {
+        /// Its state.
+        state: State,
+        /// The bytes of its payload.
+        bytes: u64,
+    },
     /// No item, and why.
     NoItem(&'static str),
 }
@@ -40,8 +45,8 @@ pub(super) fn look(
         Some(_) => return Ok(Look::NoItem("it is no directory")),
     }
     let item = StoredItem::at(bare(name), root.open_dir(name.as_str())?);
-    if let Some(state) = state_of(&item)? {
-        return Ok(Look::Adopted(state));
+    if let Some(Sidecar { state, payload, .. }) = sidecar_of(&item)? {
+        return Ok(Look::Adopted { state, bytes: payload.bytes });
     }
     let mut beside = Vec::new();
     let mut has_files = false;
@@ -109,8 +114,8 @@ pub(super) fn check_inventory(
                 outcome => Ok(outcome?),
             }
         }
-        Look::Adopted(State::Original) => Ok(refuse_departed(name, collection)?),
-        Look::Adopted(_) | Look::NoItem(_) => Ok(()),
+        Look::Adopted { state: State::Original, .. } => Ok(refuse_departed(name, collection)?),
+        Look::Adopted { .. } | Look::NoItem(_) => Ok(()),
     }
 }
 
@@ -126,12 +131,12 @@ fn odd_name(name: &RepositoryName) -> Vec<Note> {
     oddities.unwrap_or_default().into_iter().map(Note::OddName).collect()
 }
 
-/// The state in the sidecar of the item, if it has one, whole and sealed. Anything else of that name is an
+/// The sidecar of the item, if it has one, whole and sealed. Anything else of that name is an
 /// error: it is not overwritten.
-pub(super) fn state_of(item: &StoredItem) -> Result<Option<State>, AdoptError> {
+pub(super) fn sidecar_of(item: &StoredItem) -> Result<Option<Sidecar>, AdoptError> {
     let other = |cause| AdoptError::OtherFile { name: item.name().to_string(), cause };
     match item.read_sidecar() {
-        Ok(read) if read.seal == Seal::Intact => Ok(Some(read.sidecar.state)),
+        Ok(read) if read.seal == Seal::Intact => Ok(Some(read.sidecar)),
         Ok(_) => Err(other(None)),
         Err(CollectionError::NoSidecar { .. }) => Ok(None),
         Err(CollectionError::Disk(error))

@@ -44,7 +44,7 @@ use crate::sidecar::Metadata;
 
 pub use error::AdoptError;
 pub use note::Note;
-pub use run::has_items;
+pub use run::{has_items, measure};
 
 /// Takes in the items of a tree.
 pub struct Adopter<'a> {

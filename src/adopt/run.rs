@@ -1,17 +1,19 @@
 //! Many items at a time: looked at and read in parallel, placed in groups, told in order.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Ready, place};
 use super::look::{Look, check_inventory, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
-use crate::collection::{Listed, Names, Writer, visit_tree};
+use crate::collection::{Listed, Names, StoredItem, Writer, visit_tree};
 use crate::disk::{Dir, IoContext, PathError};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
+use crate::layout;
+use crate::progress::Scan;
 use crate::wait::Waiter;
 
 /// Number of items that are read, or wait for those before them, at a time.
@@ -37,6 +39,29 @@ pub fn has_items(root: &Dir) -> Result<bool, PathError> {
         Listed::Unreadable(error) => Err(error),
     })?;
     Ok(visited.is_break())
+}
+
+/// Finds the totals of everything in the tree below `root`. Items that have a sidecar count.
+pub fn measure(root: &Dir, scan: &Scan<'_>) -> Option<()> {
+    let visited = visit_tree(root, &Names::default(), |listed| {
+        let bytes = match listed {
+            Listed::Item(name) => bytes_of(root, &name).unwrap_or(0),
+            Listed::Stray(_) | Listed::Unreadable(_) => 0,
+        };
+        let flow = match scan.found(bytes) {
+            Some(()) => ControlFlow::Continue(()),
+            None => ControlFlow::Break(()),
+        };
+        Ok::<_, PathError>(flow)
+    });
+    visited.ok()?.is_continue().then_some(())
+}
+
+/// The bytes of the payload of an item; nothing where it is none, or cannot be read.
+fn bytes_of(root: &Dir, name: &RepositoryName) -> Option<u64> {
+    let item = StoredItem::at(name.clone(), root.open_dir(name.as_str()).ok()?);
+    let size = || item.dir().measure_tree(Path::new(layout::PAYLOAD)).ok();
+    item.totals().map(|totals| totals.bytes).or_else(|| size().map(|size| size.bytes))
 }
 
 impl Adopter<'_> {
@@ -181,13 +206,16 @@ impl Side<'_> {
                 Ok(()) => Ok(found),
                 // Another process may have taken it in since.
                 Err(error) => match (found, looked()) {
-                    (Look::New(_), Ok(Look::New(_))) | (Look::Adopted(_), _) => Err(error),
+                    (Look::New(_), Ok(Look::New(_))) | (Look::Adopted { .. }, _) => Err(error),
                     (_, again) => again,
                 },
             }
         });
         let plan = match (looked, twin) {
-            (Ok(Look::Adopted(_)), _) => return self.tell(number, Outcome::There(name)),
+            (Ok(Look::Adopted { bytes, .. }), _) => {
+                self.adopter.progress.skip(bytes);
+                return self.tell(number, Outcome::There(name));
+            }
             (Ok(Look::NoItem(why)), _) => {
                 let path = PathBuf::from(name.as_str());
                 return self.tell(number, Outcome::Stray { path, why });
@@ -201,7 +229,10 @@ impl Side<'_> {
         };
         self.adopter.progress.expect(1, plan.bytes);
         match self.writing.get() {
-            Ok(None) => self.tell(number, Outcome::Taken(plan)),
+            Ok(None) => {
+                self.adopter.progress.skip(plan.bytes);
+                self.tell(number, Outcome::Taken(plan));
+            }
             Ok(Some(_)) => match Draft::new(*plan, self.root) {
                 Ok(draft) => self.read(number, draft, scope),
                 Err(error) => self.tell(number, refused(error)),
@@ -324,20 +355,27 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Reporter<'_, R> {
     }
 
     fn count(&mut self, outcome: &Outcome) {
-        match outcome {
+        let name = match outcome {
             Outcome::Taken(plan) => {
                 self.summary.taken += 1;
                 self.summary.files += plan.files;
                 self.summary.bytes += plan.bytes;
-                self.side.adopter.progress.finish_item(plan.name.as_str());
+                plan.name.as_str()
             }
-            Outcome::There(_) => self.summary.there += 1,
-            Outcome::Stray { .. } => self.summary.strays += 1,
+            Outcome::There(name) => {
+                self.summary.there += 1;
+                name.as_str()
+            }
+            Outcome::Stray { .. } => {
+                self.summary.strays += 1;
+                ""
+            }
             Outcome::Refused { path, .. } => {
                 self.summary.refused += 1;
-                self.side.adopter.progress.finish_item(path);
+                path
             }
-        }
+        };
+        self.side.adopter.progress.finish_item(name);
     }
 
     fn stop(&mut self, error: AdoptError) {

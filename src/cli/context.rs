@@ -274,7 +274,7 @@ impl Context {
         if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
             Box::new(NoProgress)
         } else if terminal && !dumb && !self.printer.json {
-            Box::new(Bar::new(unit))
+            Box::new(Bar::new(unit, &self.interrupt))
         } else if self.global.progress {
             Box::new(ProgressLines::new(self.printer.clone()))
         } else {

@@ -103,6 +103,17 @@ fn without_bar<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
+/// What the progress bar is drawn on: stderr, a terminal.
+pub(crate) fn bar_output() -> Box<dyn Write + Send> {
+    Box::new(io::stderr())
+}
+
+/// The number of rows and columns of that terminal.
+pub(crate) fn stderr_size() -> (u16, u16) {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+    size.filter(|size| size.ws_col > 0).map_or((24, 80), |size| (size.ws_row, size.ws_col))
+}
+
 /// Says which progress bar is on the terminal now.
 pub(crate) fn set_bar(bar: Option<ProgressBar>) {
     *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;

@@ -1,132 +1,117 @@
-//! Progress for people: one line on a terminal, plain lines at intervals elsewhere if asked.
+//! Progress for people: two lines on a terminal, plain lines at intervals elsewhere if asked.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+mod counts;
+mod overview;
+mod screen;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use urepo::interrupt::Interrupt;
 use urepo::progress::Progress;
 
-use super::printer::{Printer, set_bar};
-use super::{escape, human};
+use super::escape;
+use super::printer::{Printer, bar_output, set_bar, stderr_size};
+use super::table::cut_start;
+use counts::Counts;
+pub(crate) use counts::Unit;
+use screen::Screen;
 
-/// What a long run has many of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// Bytes are copied or read, of many items.
-    Bytes,
-    /// Items are looked at, no byte of their payload is read.
-    Items,
-}
-
-/// A progress line on the terminal. It counts; once the total is known it is a bar that says how long the rest
-/// takes.
+/// The lines on the terminal: one for the whole, one for the file in work.
 pub(crate) struct Bar {
-    unit: Unit,
+    counts: Arc<Counts>,
     shown: ProgressBar,
-    expected: AtomicU64,
-    /// The number of items in all, if anybody knows it.
-    announced: AtomicU64,
-    finished: AtomicU64,
-    /// The total is known.
-    measured: Once,
-    /// There is more than was expected, as of a stream: nobody knows how much is left.
-    outgrown: Once,
 }
 
-const UNKNOWN: u64 = u64::MAX;
+/// How often the lines are drawn.
+const TICK: Duration = Duration::from_millis(250);
 
 impl Bar {
-    pub(crate) fn new(unit: Unit) -> Bar {
-        let bar = ProgressBar::new(0);
-        bar.set_style(style(match unit {
-            Unit::Bytes => COUNTED,
-            Unit::Items => "{human_pos} items  {rate}",
-        }));
-        bar.enable_steady_tick(Duration::from_millis(250));
-        set_bar(Some(bar.clone()));
-        Bar {
-            unit,
-            shown: bar,
-            expected: AtomicU64::new(0),
-            announced: AtomicU64::new(UNKNOWN),
-            finished: AtomicU64::new(0),
-            measured: Once::new(),
-            outgrown: Once::new(),
-        }
+    pub(crate) fn new(unit: Unit, interrupt: &Interrupt) -> Bar {
+        let bar = Bar::on(Screen::new(bar_output(), stderr_size), unit, interrupt.clone());
+        bar.shown.enable_steady_tick(TICK);
+        set_bar(Some(bar.shown.clone()));
+        bar
     }
 
-    /// Draws a bar once everything that was announced is expected.
-    fn measure(&self) {
-        if self.is_measured() {
-            let template = match self.unit {
-                Unit::Bytes => {
-                    "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec} {eta} left  {msg}"
-                }
-                Unit::Items => "{human_pos} of {human_len} items {wide_bar} {rate} {eta} left",
-            };
-            self.measured.call_once(|| self.shown.set_style(style(template)));
-        }
-    }
-
-    /// Of a stream nobody knows the length.
-    fn is_measured(&self) -> bool {
-        let is_complete =
-            self.expected.load(Ordering::Relaxed) >= self.announced.load(Ordering::Relaxed);
-        is_complete && self.shown.length().is_some_and(|length| length > 0)
+    fn on(screen: Screen, unit: Unit, interrupt: Interrupt) -> Bar {
+        let counts = Arc::new(Counts::new(unit));
+        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        let shown = ProgressBar::with_draw_target(None, target);
+        let drawn = Arc::clone(&counts);
+        let lines = move |state: &ProgressState, lines: &mut dyn std::fmt::Write| {
+            // Lines that cannot be drawn are not worth an error.
+            let _ = lines.write_str(&if interrupt.requested() {
+                drawn.overview().stopping(screen.columns().into())
+            } else {
+                lines_of(&drawn, state, screen.columns().into())
+            });
+        };
+        let style = ProgressStyle::with_template("{lines}")
+            .expect("because the template is a constant that was tried");
+        shown.set_style(style.with_key("lines", lines));
+        Bar { counts, shown }
     }
 }
 
-/// How a line begins whose end nobody knows.
-const COUNTED: &str = "{bytes}  {bytes_per_sec}  {msg}";
-
-fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template)
-        .expect("because the templates are constants that were tried");
-    style.with_key("rate", |state: &ProgressState, line: &mut dyn std::fmt::Write| {
-        // A line that cannot be drawn is not worth an error.
-        let _ = write!(line, "{:.0}/s", state.per_sec());
-    })
+fn lines_of(counts: &Counts, state: &ProgressState, columns: usize) -> String {
+    let mut overview = counts.overview();
+    let rate = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
+    let measured = overview.bytes.or(overview.count);
+    overview.rate = Some(rate);
+    overview.left = match measured {
+        Some((done, Some(all))) => (all - done).checked_div(rate).map(Duration::from_secs),
+        _ => None,
+    };
+    let mut lines = overview.line(columns);
+    let current = escape::one_line(&counts.current());
+    if !current.is_empty() {
+        lines.push('\n');
+        lines += &cut_start(&current, columns);
+    }
+    lines
 }
 
 impl Progress for Bar {
     fn expect(&self, items: u64, bytes: u64) {
-        self.shown.inc_length(match self.unit {
-            Unit::Bytes => bytes,
-            Unit::Items => items,
-        });
-        self.expected.fetch_add(items, Ordering::Relaxed);
-        self.measure();
+        self.counts.expect(items, bytes);
+    }
+
+    fn expect_files(&self, files: u64) {
+        self.counts.expect_files(files);
     }
 
     fn announce(&self, items: u64) {
-        self.announced.store(items, Ordering::Relaxed);
-        self.measure();
+        self.counts.announce(items);
     }
 
-    fn advance(&self, bytes: u64) {
-        if self.unit != Unit::Bytes {
-            return;
+    fn start_scan(&self) {
+        self.counts.start_scan();
+    }
+
+    fn abandon_scan(&self) {
+        self.counts.abandon_scan();
+    }
+
+    fn advance(&self, file: &Path, bytes: u64) {
+        self.counts.advance(file, bytes);
+        // Skipped bytes say nothing about the speed.
+        if self.counts.unit == Unit::Bytes && !file.as_os_str().is_empty() {
+            self.shown.inc(bytes);
         }
-        self.shown.inc(bytes);
-        if self.shown.length().is_some_and(|length| self.shown.position() > length) {
-            self.outgrown.call_once(|| self.shown.set_style(style(COUNTED)));
-        }
+    }
+
+    fn finish_file(&self) {
+        self.counts.finish_file();
     }
 
     fn finish_item(&self, name: &str) {
-        if self.unit == Unit::Items {
-            return self.shown.inc(1);
+        self.counts.finish_item(name);
+        if self.counts.unit == Unit::Items {
+            self.shown.inc(1);
         }
-        let finished = self.finished.fetch_add(1, Ordering::Relaxed) + 1;
-        let name = escape::one_line(name.rsplit('/').next().unwrap_or(name));
-        let name: String = name.chars().take(20).collect();
-        let items = if self.is_measured() {
-            format!("{finished}/{}", self.expected.load(Ordering::Relaxed))
-        } else {
-            human::count(finished, "item")
-        };
-        self.shown.set_message(format!("{items} {name}"));
     }
 }
 
@@ -140,100 +125,113 @@ impl Drop for Bar {
 /// Plain lines at intervals, for logs.
 pub(crate) struct ProgressLines {
     printer: Printer,
-    state: Mutex<LinesState>,
-}
-
-struct LinesState {
-    last: Instant,
-    items: u64,
-    bytes: u64,
-    expected_items: u64,
-    expected_bytes: u64,
-    /// The number of items in all, if anybody knows it.
-    announced: Option<u64>,
+    counts: Counts,
+    last: Mutex<Instant>,
 }
 
 const INTERVAL: Duration = Duration::from_secs(10);
 
 impl ProgressLines {
     pub(crate) fn new(printer: Printer) -> ProgressLines {
-        ProgressLines {
-            printer,
-            state: Mutex::new(LinesState {
-                last: Instant::now(),
-                items: 0,
-                bytes: 0,
-                expected_items: 0,
-                expected_bytes: 0,
-                announced: None,
-            }),
-        }
+        let last = Mutex::new(Instant::now());
+        ProgressLines { printer, counts: Counts::new(Unit::Bytes), last }
     }
 
-    fn update(&self, change: impl FnOnce(&mut LinesState)) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut state);
-        if state.last.elapsed() >= INTERVAL {
-            state.last = Instant::now();
-            let mut line = human::count(state.items, "item");
-            let [done, all] = [state.bytes, state.expected_bytes].map(human::bytes);
-            let is_measured = state.announced.is_some_and(|all| state.expected_items >= all);
-            if is_measured && state.bytes <= state.expected_bytes {
-                line += &format!(" of {}, {done} of {all}", state.expected_items);
-            } else if state.expected_bytes > 0 {
-                line += &format!(", {done}");
-            }
-            self.printer.say(&line);
+    fn say(&self) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() >= INTERVAL {
+            *last = Instant::now();
+            self.printer.say(&self.counts.overview().text());
         }
     }
 }
 
 impl Progress for ProgressLines {
     fn expect(&self, items: u64, bytes: u64) {
-        self.update(|state| {
-            state.expected_items += items;
-            state.expected_bytes += bytes;
-        });
+        self.counts.expect(items, bytes);
+        self.say();
+    }
+
+    fn expect_files(&self, files: u64) {
+        self.counts.expect_files(files);
     }
 
     fn announce(&self, items: u64) {
-        self.update(|state| state.announced = Some(items));
+        self.counts.announce(items);
     }
 
-    fn advance(&self, bytes: u64) {
-        self.update(|state| state.bytes += bytes);
+    fn start_scan(&self) {
+        self.counts.start_scan();
     }
 
-    fn finish_item(&self, _name: &str) {
-        self.update(|state| state.items += 1);
+    fn abandon_scan(&self) {
+        self.counts.abandon_scan();
+    }
+
+    fn advance(&self, file: &Path, bytes: u64) {
+        self.counts.advance(file, bytes);
+        self.say();
+    }
+
+    fn finish_file(&self) {
+        self.counts.finish_file();
+    }
+
+    fn finish_item(&self, name: &str) {
+        self.counts.finish_item(name);
+        self.say();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use urepo::progress::Announced;
+    use unicode_width::UnicodeWidthStr;
 
     use super::*;
 
+    /// Terminals wrap what is too wide, and the lines would then not be cleared.
     #[test]
-    fn a_total_is_shown_once_all_that_was_announced_is_expected() {
-        let bar = Bar::new(Unit::Bytes);
-        bar.expect(1, 10);
-        bar.advance(5);
-        assert!(!bar.is_measured(), "more may come");
-        bar.announce(2);
-        assert!(!bar.is_measured(), "one item is still unknown");
-        bar.expect(1, 30);
-        assert!(bar.is_measured());
-        // What an engine expects was announced before.
-        let announced = Announced(&bar);
-        announced.expect(5, 500);
-        announced.advance(5);
-        announced.finish_item("a");
-        assert_eq!((bar.shown.length(), bar.shown.position()), (Some(40), 10));
-        let stream = Bar::new(Unit::Bytes);
-        stream.announce(1);
-        stream.expect(1, 0);
-        assert!(!stream.is_measured(), "a stream has no length");
+    fn lines_fit_the_terminal_and_are_cleared() {
+        let (out, interrupt) = (Out::default(), Interrupt::default());
+        let bar = Bar::on(
+            Screen::new(Box::new(out.clone()), || (24, 40)),
+            Unit::Bytes,
+            interrupt.clone(),
+        );
+        bar.announce(1);
+        bar.expect(1, 2048);
+        bar.advance(Path::new("/a/long/way/down/to/a\u{1b}[2Jb/年次報告書.pdf"), 1024);
+        bar.shown.force_draw();
+        let drawn = out.take();
+        let (_, last) = drawn.rsplit_once("\u{1b}[1A").unwrap();
+        let (first, second) = last.split_once("\r\n").unwrap();
+        assert!(first.starts_with("1.0 KiB of 2.0 KiB  ") && first.ends_with(" left"), "{first:?}");
+        assert_eq!(second, "…y/down/to/a\\u{1b}[2Jb/年次報告書.pdf");
+        assert!(first.width() <= 37 && second.width() <= 37, "{drawn:?}");
+        interrupt.request();
+        bar.shown.force_draw();
+        assert!(out.take().ends_with("\u{1b}[1Astopping…  1.0 KiB of 2.0 KiB"));
+        drop(bar);
+        let cleared = "\r\u{1b}[2K";
+        assert_eq!(out.take(), cleared);
+    }
+
+    #[derive(Clone, Default)]
+    struct Out(Arc<Mutex<Vec<u8>>>);
+
+    impl Out {
+        fn take(&self) -> String {
+            String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+        }
+    }
+
+    impl std::io::Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 }

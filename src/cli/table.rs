@@ -10,7 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::printer::Printer;
 
-pub(crate) use grid::{Cell, Grid};
+pub(crate) use grid::{Cell, Grid, cut, cut_start};
 pub(crate) use keys::{EVENTS, HIT_KEYS, HOLDINGS, ITEMS, Keys, Record};
 use sort::{Order, SortValue};
 use template::{Field, Template};

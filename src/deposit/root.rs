@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Beneath;
-use crate::disk::{Dir, FileStat, Links, PathError, SourceWalk, StoredFile, Watcher};
-use crate::disk::{size_of_tree, split, stat_of};
+use super::{Beneath, Source};
+use crate::disk::{
+    Dir, Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher,
+    size_of_tree, split, stat_of,
+};
+use crate::progress::Scan;
 
 /// A source as it was named. It is opened only while it is used: many plans wait at a time.
 #[derive(Clone, Debug)]
@@ -58,6 +61,45 @@ impl NamedSource<'_> {
 
     pub(super) fn root(&self, links: Links, kind: RootKind) -> SourceRoot {
         SourceRoot { path: self.path.to_path_buf(), links, kind, beneath: self.beneath.cloned() }
+    }
+}
+
+impl Source {
+    /// The bytes of all files of the source, unless `scan` ends before. What cannot be read adds none: the run
+    /// reports it.
+    pub fn measure(
+        &self,
+        links: Links,
+        exclusion: &Exclusion,
+        watcher: &Watcher,
+        scan: &Scan<'_>,
+    ) -> Option<u64> {
+        let by_path = |path| NamedSource { path, beneath: None };
+        let path;
+        let named = match self {
+            Source::Path(path) => vec![by_path(path.as_path())],
+            Source::Beneath(beneath) => {
+                path = beneath.path();
+                vec![NamedSource { path: &path, beneath: Some(beneath) }]
+            }
+            Source::Together(paths) => paths.iter().map(|path| by_path(path)).collect(),
+            Source::Stream { .. } => Vec::new(),
+        };
+        let mut bytes = 0_u64;
+        for source in named {
+            scan.goes_on()?;
+            let Ok(stamp) = source.stat(links) else { continue };
+            let found = match stamp.kind {
+                Kind::File => stamp.bytes,
+                Kind::Directory => match source.walk(links, watcher.clone()) {
+                    Ok(walk) => walk.measure(exclusion, scan)?,
+                    Err(_) => 0,
+                },
+                Kind::Link | Kind::Special(_) => 0,
+            };
+            bytes = bytes.saturating_add(found);
+        }
+        Some(bytes)
     }
 }
 

@@ -154,6 +154,7 @@ impl Draft {
         }
         copy.set_attributes(&stamp)?;
         staging.wake.follow(copy, measured.bytes);
+        staging.progress.finish_file();
         let mut done = self.done();
         done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
         done.lost.extended_attributes += u64::from(odd);
@@ -333,6 +334,6 @@ fn copy_stream(
         hasher.update(&buffer[..length]);
         copy.write_all(&buffer[..length])?;
         bytes += length as u64;
-        staging.progress.advance(length as u64);
+        staging.progress.advance(name.as_path(), length as u64);
     }
 }

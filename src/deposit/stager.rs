@@ -73,7 +73,7 @@ impl Stager<'_> {
         request: Request,
         described: &str,
     ) -> Result<StageStart, DepositError> {
-        let plan = Plan::of_request(&request, &self.options, self.place)?;
+        let plan = Plan::of_request(&request, &self.options, self.place, self.staging.progress)?;
         if let Some(label) = &request.given.label {
             check_name(self.lookup, label)?;
         }

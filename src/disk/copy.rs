@@ -109,6 +109,7 @@ pub fn read_and_digest<E: From<CopyError>>(
     let mut hasher = Hasher::default();
     let mut total = 0;
     let mut buffer = Buffer::take();
+    progress.advance(from.path(), 0);
     loop {
         if interrupt.requested() {
             return Err(CopyError::Interrupted.into());
@@ -121,7 +122,7 @@ pub fn read_and_digest<E: From<CopyError>>(
         hasher.update(bytes);
         total += length as u64;
         each(bytes, total)?;
-        progress.advance(length as u64);
+        progress.advance(from.path(), length as u64);
     }
 }
 

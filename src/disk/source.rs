@@ -9,6 +9,7 @@ use super::{
     Dir, Exclusion, ExclusionRule, FileStat, IoContext, Kind, PathError, StoredFile, Watcher,
 };
 use crate::identity::{Instant, SECOND};
+use crate::progress::Scan;
 
 /// What is done with symbolic links of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,6 +128,17 @@ impl SourceWalk {
                 }
             }
         })
+    }
+
+    /// The bytes of all files below the directory, unless `scan` ends before; none where it cannot be read.
+    pub(crate) fn measure(&self, exclusion: &Exclusion, scan: &Scan<'_>) -> Option<u64> {
+        let mut bytes = 0_u64;
+        for entry in self.entries(exclusion) {
+            scan.goes_on()?;
+            let Ok(entry) = entry else { return Some(0) };
+            bytes = bytes.saturating_add(entry.bytes);
+        }
+        Some(bytes)
     }
 
     /// The link that `error` is about, where it could not be followed, with its path below the root.

@@ -19,9 +19,10 @@ use crate::deposit::check_ibip;
 use crate::deposit::removal::is_aside;
 use crate::deposit::{self, Checks, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request};
 use crate::digest::{Algorithm, Checksum};
-use crate::disk::{Exclusion, ExclusionRule, Kind, Links, PathError};
+use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, Shape, escape};
+use crate::progress::Progress;
 use crate::sidecar::{Metadata, brought};
 
 /// What is done with a candidate.
@@ -68,6 +69,8 @@ pub(super) struct Planner<'a> {
     own: HashSet<String>,
     begun: Instant,
     pub rules: Rules,
+    /// Hears of sources that need not be read.
+    progress: &'a dyn Progress,
 }
 
 /// The line of the ledger about a source that fits. It is asked for briefly, as the other side of the run writes into
@@ -95,6 +98,7 @@ impl<'a> Planner<'a> {
         collection: &'a Collection,
         clock: &'a dyn Clock,
         rules: Rules,
+        progress: &'a dyn Progress,
     ) -> Result<Planner<'a>, ImportError> {
         let mut own = HashSet::new();
         for subsystem in &collection.settings().subsystems {
@@ -108,6 +112,7 @@ impl<'a> Planner<'a> {
             own,
             begun: clock.now(),
             rules,
+            progress,
         })
     }
 
@@ -169,10 +174,12 @@ impl<'a> Planner<'a> {
             None => candidate.exclusion.clone(),
         };
         let look = self.rules.looker.look(&place, &exclusion)?;
-        if self.is_unsettled(&look) {
+        if self.is_recent(look.changed) {
+            self.progress.skip(look.bytes);
             return Ok(Decision::Unsettled);
         }
         if let Some(there) = self.there((candidate, &place, &exclusion), key, &look, of_source)? {
+            self.progress.skip(look.bytes);
             return Ok(there);
         }
         if let Some(label) = &candidate.label {
@@ -218,7 +225,8 @@ impl<'a> Planner<'a> {
     ///
     /// Returns what would be left out.
     pub(super) fn rehearse(&self, wanted: &PlannedItem) -> Result<Vec<LeftOut>, ImportError> {
-        Ok(Plan::of_request(&wanted.request, &self.rules.deposit, &self.target)?.left_out)
+        let (options, place) = (&self.rules.deposit, &self.target);
+        Ok(Plan::of_request(&wanted.request, options, place, self.progress)?.left_out)
     }
 
     fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {
@@ -272,10 +280,6 @@ impl<'a> Planner<'a> {
                 ItemPresence::Vanished(error) => Err((*error).into()),
             },
         }
-    }
-
-    fn is_unsettled(&self, look: &SourceScan) -> bool {
-        self.is_recent(look.changed)
     }
 
     /// Whether something changed so recently that it may still be written.
@@ -364,14 +368,6 @@ impl<'a> Planner<'a> {
             Likeness::Shape(shape) => [entry.shape, Shape::of(&sidecar.files)].contains(&shape),
             Likeness::Changed(_) | Likeness::NotInItem(_) => false,
         })
-    }
-
-    /// Where the files of what is at `place` are: of a bag in its payload.
-    pub(super) fn payload(&self, place: &SourcePlace) -> Result<SourcePlace, PathError> {
-        let looker = &self.rules.looker;
-        let is_directory = looker.kind(place)? == Kind::Directory;
-        let is_bag = is_directory && bag::is_bag(&looker.dir(place)?)?;
-        Ok(if is_bag { place.join(bag::PAYLOAD) } else { place.clone() })
     }
 }
 

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::candidate::SourcePlace;
+use super::bag;
+use super::candidate::{Candidate, SourcePlace};
 use crate::digest::Digest;
 use crate::disk::{
     Dir, Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher,
 };
 use crate::identity::Instant;
 use crate::item::{PayloadPath, Shape};
+use crate::progress::Scan;
 
 /// What is seen of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,25 @@ impl Scanner {
     pub(super) fn age_of(&self, place: &SourcePlace) -> Result<Instant, PathError> {
         let stamp = self.stat(place)?;
         Ok(stamp.changed.max(stamp.modified))
+    }
+
+    /// Where the files of what is at `place` are: of a bag in its payload.
+    pub(super) fn payload(&self, place: &SourcePlace) -> Result<SourcePlace, PathError> {
+        let is_directory = self.kind(place)? == Kind::Directory;
+        let is_bag = is_directory && bag::is_bag(&self.dir(place)?)?;
+        Ok(if is_bag { place.join(bag::PAYLOAD) } else { place.clone() })
+    }
+
+    /// The bytes of all files of a candidate, unless `scan` ends before. What cannot be read adds none: the run
+    /// reports it.
+    pub(super) fn measure(&self, candidate: &Candidate, scan: &Scan<'_>) -> Option<u64> {
+        let Candidate { place, exclusion, left_out, .. } = candidate;
+        match self.payload(place) {
+            Ok(payload) if left_out.is_none() => {
+                payload.source().measure(self.links, exclusion, &self.watcher, scan)
+            }
+            _ => Some(0),
+        }
     }
 
     /// Looks at everything at `place`.

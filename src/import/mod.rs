@@ -51,7 +51,7 @@ pub use manifest::{
     RowError, RowFault, TableOptions, header, is_delimiter,
 };
 pub use relate::relate;
-pub use run::{Importer, plan};
+pub use run::{Importer, measure, plan};
 pub use tally::Summary;
 pub use tree::{Tree, Units};
 pub use update::{Update, Updated, update};

@@ -6,6 +6,7 @@ mod known;
 mod report;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
@@ -15,11 +16,11 @@ use super::look::Scanner;
 use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
-use crate::deposit::removal::SourceRemover;
+use crate::deposit::removal::{SourceRemover, is_aside};
 use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress, Scan};
 use feed::RequestFeed;
 
 /// Imports into a collection.
@@ -60,6 +61,7 @@ struct RunState<'a, 'l, 't> {
     rejected: Option<ArchiveDirectory>,
     remover: SourceRemover<'a>,
     dedupe: super::Dedupe,
+    progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
 }
 
@@ -108,11 +110,9 @@ impl<'l> Importer<'_, 'l> {
         options.deposit.sources = SourceRule::Keep;
         let deposit = options.deposit;
         let deadline = deadline(clock, options.time_limit);
-        let rejected = options.rejected.take();
-        let (mut rules, after) = rules(collection, options);
-        rules.done.extend(rejected.as_ref().map(|it| it.path().to_path_buf()));
+        let (rules, after, rejected) = rules(collection, options);
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
-        let judge = match Planner::new(collection, clock, rules) {
+        let judge = match Planner::new(collection, clock, rules, progress) {
             Ok(judge) => judge,
             Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, ledger),
         };
@@ -125,6 +125,7 @@ impl<'l> Importer<'_, 'l> {
             rejected,
             remover: SourceRemover::new(collection, interrupt),
             dedupe,
+            progress,
             interrupt,
         };
         let feed = RequestFeed { shared: &shared, judge, candidates, clock, deadline };
@@ -159,10 +160,8 @@ pub fn plan(
     interrupt: &Interrupt,
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
-    let rejected = options.rejected.as_ref().map(|it| it.path().to_path_buf());
-    let (mut rules, _) = rules(ledger.collection(), options);
-    rules.done.extend(rejected);
-    let mut judge = match Planner::new(ledger.collection(), clock, rules) {
+    let (rules, ..) = rules(ledger.collection(), options);
+    let mut judge = match Planner::new(ledger.collection(), clock, rules, &NoProgress) {
         Ok(judge) => judge,
         Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
     };
@@ -209,6 +208,35 @@ pub fn plan(
     output.summary
 }
 
+/// Finds the totals of an import. Sources that are items already count.
+pub fn measure(
+    collection: &Collection,
+    options: &Options,
+    candidates: impl Iterator<Item = FoundCandidate>,
+    scan: &Scan<'_>,
+) -> Option<()> {
+    let scanner = Scanner { links: options.deposit.links, watcher: collection.root().watcher() };
+    let done = match &options.after {
+        After::Move(done) => Some(done),
+        After::Keep | After::Remove => None,
+    };
+    let done: Vec<_> = done.into_iter().chain(&options.rejected).collect();
+    let finishes_removals = matches!(options.after, After::Remove);
+    let is_passed = |path: &Path| {
+        let is_aside = || path.file_name().is_some_and(|name| is_aside(Path::new(name)));
+        done.iter().any(|done| path.starts_with(done.path())) || !finishes_removals && is_aside()
+    };
+    for found in candidates {
+        let bytes = match found {
+            Ok(candidate) if is_passed(&candidate.place.path()) => continue,
+            Ok(candidate) => scanner.measure(&candidate, scan)?,
+            Err(_) => 0,
+        };
+        scan.found(bytes)?;
+    }
+    Some(())
+}
+
 fn deadline(
     clock: &dyn Clock,
     limit: Option<std::time::Duration>,
@@ -216,15 +244,18 @@ fn deadline(
     clock.now().checked_add(i128::try_from(limit?.as_nanos()).ok()?)
 }
 
-fn rules(collection: &Collection, options: Options) -> (Rules, After) {
-    let Options { deposit, dedupe, bags, settle, after, metadata, title, .. } = options;
+fn rules(collection: &Collection, options: Options) -> (Rules, After, Option<ArchiveDirectory>) {
+    let Options { deposit, dedupe, bags, settle, after, rejected, metadata, title, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.root().watcher() };
-    let (done, takes_sources) = match &after {
+    let (mut done, takes_sources) = match &after {
         After::Move(done) => (vec![done.path().to_path_buf()], true),
         After::Remove => (Vec::new(), true),
         After::Keep => (Vec::new(), false),
     };
-    (Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title }, after)
+    done.extend(rejected.as_ref().map(|it| it.path().to_path_buf()));
+    let rules =
+        Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title };
+    (rules, after, rejected)
 }
 
 /// Half a digest of a key: two keys do not share it.

@@ -8,7 +8,7 @@ use super::payload::{Base, PayloadCopy};
 use super::resume::ResumableStage;
 use super::shared::{Prepared, Shared};
 use super::staged::Staged;
-use super::{ProgressTotals, TransferError, sidecars};
+use super::{TransferError, sidecars};
 use crate::collection::{ReadSidecar, StoredItem};
 use crate::disk::Dir;
 use crate::flow::{Lacking, Reservation, batches, spread};
@@ -77,9 +77,7 @@ impl Shared<'_> {
         }
         let entries = source.sidecar.files.len();
         let reserved = self.reserve(&staged, entries)?;
-        if self.ahead == ProgressTotals::Unknown {
-            self.caller.progress.expect(1, staged.bytes);
-        }
+        self.caller.progress.expect(1, staged.bytes);
         let partial = match staged.bytes {
             bytes if bytes >= self.options.resume_bytes => {
                 ResumableStage::open(self.to, &staged.name, &source)?.map(Arc::new)

@@ -159,19 +159,6 @@ pub struct Transfer<'a> {
     pub peers: Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
-    /// Whether the totals have been announced.
-    pub ahead: ProgressTotals,
-}
-
-/// Whether the totals of a run are known to its progress.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProgressTotals {
-    /// The totals grow with each item that is begun.
-    #[default]
-    Unknown,
-    /// The totals were announced beforehand ([`Names::measure`](crate::collection::Names::measure)), so skipped
-    /// items count as progress.
-    Announced,
 }
 
 /// The report of one item.

@@ -9,7 +9,7 @@ use crate::collection::{Buckets, Collection, Lookup, Names, Writer};
 use crate::disk::{Dir, IoContext, PathError, Wake};
 use crate::flow::{Flow, GROUP_ITEMS};
 use crate::identity::RepositoryName;
-use crate::progress::Progress;
+use crate::progress::Scan;
 use std::sync::Arc;
 
 /// Limit on items in flight.
@@ -26,27 +26,19 @@ impl Names {
         Box::new(|take| collection.visit_names(self, |name| Ok(take(name))))
     }
 
-    /// Tells `progress` of all items of `collection` that are wanted, for as long as `go_on` says so. Returns
-    /// their number if it came to the end.
+    /// Finds the totals of all items of `collection` that are wanted, from their sidecars.
     ///
-    /// It runs beside the transfer and is much faster; what it cannot read it leaves out.
-    pub fn measure(
-        &self,
-        collection: &Collection,
-        progress: &dyn Progress,
-        go_on: impl Fn() -> bool,
-    ) -> Option<u64> {
+    /// Items that cannot be read add no bytes: the run reports them.
+    pub fn measure(&self, collection: &Collection, scan: &Scan<'_>) -> Option<()> {
         let items = Lookup::new(collection);
-        let (mut count, mut is_whole) = (0, true);
-        // The transfer meets the same errors and reports them.
+        let mut goes_on = Some(());
         let listed = self.feed(collection)(&mut |name| {
             let totals = items.item(&name).ok().flatten().and_then(|item| item.totals());
-            progress.expect(1, totals.map_or(0, |totals| totals.bytes));
-            count += 1;
-            is_whole = go_on();
-            if is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            goes_on = scan.found(totals.map_or(0, |totals| totals.bytes));
+            if goes_on.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        listed.is_ok_and(|()| is_whole).then_some(count)
+        listed.ok()?;
+        goes_on
     }
 }
 
@@ -115,7 +107,6 @@ impl Transfer<'_> {
             options: self.options,
             peers: &self.peers,
             caller: self.caller,
-            ahead: self.ahead,
             buckets: Buckets::new(self.options.jobs),
             wake: Wake::new(),
             flow: Flow::new(UNDER_WAY),

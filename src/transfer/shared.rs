@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::staged::Staged;
-use super::{Options, ProgressTotals, TransferError};
+use super::{Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
 use crate::disk::Wake;
@@ -44,7 +44,6 @@ pub(super) struct Shared<'a> {
     pub peers: &'a Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
-    pub ahead: ProgressTotals,
     pub buckets: Buckets,
     pub wake: Wake,
     pub flow: Flow<Prepared>,
@@ -68,12 +67,9 @@ impl Shared<'_> {
     }
 
     pub(super) fn deliver(&self, number: usize, ready: Prepared) {
-        if let (
-            ProgressTotals::Announced,
-            Prepared::Planned(staged) | Prepared::Move(staged) | Prepared::Drop(staged),
-        ) = (self.ahead, &ready)
+        if let Prepared::Planned(staged) | Prepared::Move(staged) | Prepared::Drop(staged) = &ready
         {
-            self.caller.progress.advance(staged.bytes);
+            self.caller.progress.skip(staged.bytes);
         }
         let bytes = size(&ready).bytes;
         self.flow.deliver((number, ready), bytes);

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use urepo::adopt::{Adopter, Mode, has_items};
+use urepo::adopt::{Adopter, Mode, has_items, measure};
 use urepo::collection::{Collection, CollectionError, Subsystem, check_place, init_without_names};
 use urepo::disk::Dir;
 use urepo::distributor::Setting;
 use urepo::item::State;
+use urepo::progress::{Scan, with_scan};
 
 use super::init::{PastArgs, SubsystemArgs, check_host, name_of};
 use crate::cli::Done;
@@ -146,21 +147,19 @@ impl Adopt {
     }
 
     fn carry_out(&self, context: &Context, mode: Mode<'_>) -> Done {
-        let progress = context.progress();
-        let adopter = Adopter {
-            mode,
-            state: self.state,
-            jobs: context.config.jobs.value,
-            clock: &context.clock,
-            progress: &*progress,
-            interrupt: &context.interrupt,
-        };
+        let (state, jobs) = (self.state, context.config.jobs.value);
+        let (clock, interrupt) = (&context.clock, &context.interrupt);
         let root = match mode {
             Mode::Plan { root, .. } => root,
             Mode::Act { collection, .. } => collection.root(),
         };
         let teller = tell::Teller { context, root, planned: matches!(mode, Mode::Plan { .. }) };
-        let summary = adopter.run(|outcomes| teller.tell_all(outcomes));
+        let progress = context.progress();
+        let scan = |scan: &Scan<'_>| measure(root, scan);
+        let summary = with_scan(&*progress, Some(scan), |progress| {
+            let adopter = Adopter { mode, state, jobs, clock, progress, interrupt };
+            adopter.run(|outcomes| teller.tell_all(outcomes))
+        });
         drop(progress);
         teller.finish(summary)
     }

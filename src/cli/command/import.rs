@@ -10,8 +10,9 @@ use urepo::digest::Digest;
 use urepo::disk::{HeldBy, Links};
 use urepo::import::{
     After, ArchiveDirectory, Bags, Dedupe, FailedFile, ImportError, Importer, Ledger, Options,
-    Summary, Update, plan, relate, update, waiting,
+    Summary, Update, measure, plan, relate, update, waiting,
 };
+use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
 use super::mint::IssueArgs;
 use super::new::{DescriptionArgs, FORCE, LINKS};
@@ -195,17 +196,24 @@ impl Import {
         let options = self.options(context)?;
         let progress = context.progress();
         let mut reporter = tell::Reporter::new(context, &collection, failed);
-        let importer = Importer {
-            ledger,
-            issuer,
-            writer,
-            options,
-            clock: &context.clock,
-            progress: &*progress,
-            interrupt: &context.interrupt,
+        let found = sources::warning(context, sources.candidates()?);
+        let again = || Some((sources.candidates().ok()?, self.options(context).ok()?));
+        let again = (progress.is_shown() && sources.can_be_read_twice()).then(again).flatten();
+        let scan = again.map(|(candidates, options)| {
+            let collection = &collection;
+            move |scan: &Scan<'_>| measure(collection, &options, candidates, scan)
+        });
+        let (clock, interrupt) = (&context.clock, &context.interrupt);
+        let takes_sources = !matches!(options.after, After::Keep) || options.rejected.is_some();
+        let work = |progress: &dyn Progress| {
+            let importer = Importer { ledger, issuer, writer, options, clock, progress, interrupt };
+            importer.run(found, &mut reporter)
         };
-        let (mut summary, ledger) =
-            importer.run(sources::warning(context, sources.candidates()?), &mut reporter);
+        let (mut summary, ledger) = if takes_sources {
+            scan_first(&*progress, scan, &|| !interrupt.requested(), work)
+        } else {
+            with_scan(&*progress, scan, work)
+        };
         drop(progress);
         let acting = (&context.agent, &context.waiter());
         let goes_on = |it: &Summary| it.fatal.is_none() && !context.interrupt.requested();

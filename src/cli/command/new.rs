@@ -9,6 +9,7 @@ use urepo::disk::Links;
 use urepo::identity::RepositoryName;
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
+use urepo::progress::{Progress, scan_first, with_scan};
 use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
 use super::init::{PastArgs, SubsystemArgs};
@@ -285,16 +286,7 @@ fn deposit(
     if is_single {
         progress.announce(1);
     }
-    let depositor = Depositor {
-        collection,
-        issuer,
-        writer,
-        options,
-        known: None,
-        clock: &context.clock,
-        progress: &*progress,
-        interrupt: &context.interrupt,
-    };
+    let scan = progress.is_shown().then(|| requests.totals(new, context)).flatten();
     let broken = requests.failure();
     let report = Report::new(context, "deposited", is_single);
     let paths = Mutex::default();
@@ -313,7 +305,17 @@ fn deposit(
         }
         request
     });
-    let summary = depositor.run(requests, |outcomes| reporter.report_all(outcomes));
+    let interrupt = &context.interrupt;
+    let work = |progress: &dyn Progress| {
+        let (known, clock) = (None, &context.clock);
+        let depositor =
+            Depositor { collection, issuer, writer, options, known, clock, progress, interrupt };
+        depositor.run(requests, |outcomes| reporter.report_all(outcomes))
+    };
+    let summary = match options.sources {
+        SourceRule::Keep => with_scan(&*progress, scan, work),
+        SourceRule::Remove => scan_first(&*progress, scan, &|| !interrupt.requested(), work),
+    };
     drop(progress);
     let last = reporter.last.take();
     tell::finish(summary, reporter, broken.take())?;

@@ -1,14 +1,14 @@
 //! What `copy`, `migrate` and `refresh` have in common.
 
 use std::ffi::OsStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use urepo::collection::{Collection, Names};
 use urepo::holdings::Peers;
 use urepo::item::State;
+use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::transfer::{
-    NameFeed, OnError, Options, PeerLookup, ProgressTotals, Rules, RunMode, Summary, Tombstones,
-    Transfer, Verb, finish_pending, has_pending,
+    NameFeed, OnError, Options, PeerLookup, Rules, RunMode, Summary, Tombstones, Transfer, Verb,
+    finish_pending, has_pending,
 };
 
 use crate::cli::Done;
@@ -69,8 +69,7 @@ impl<'a> TransferRun<'a> {
             collection.writer(&context.agent, &context.waiter()).map_err(Failure::from)
         };
         let progress = context.progress();
-        let listing =
-            self.listing.as_ref().filter(|_| progress.is_shown() && depth == RunMode::Act);
+        let listing = self.listing.as_ref().filter(|_| depth == RunMode::Act);
         let transfer = Transfer {
             from: self.from,
             to: self.to,
@@ -90,27 +89,19 @@ impl<'a> TransferRun<'a> {
                 resume_bytes: RESUME_BYTES,
             },
             peers: self.peers,
-            ahead: if listing.is_some() {
-                ProgressTotals::Announced
-            } else {
-                ProgressTotals::Unknown
-            },
             caller: context.caller(&*progress),
         };
         let mut reporter = tell::Reporter::new(self, depth);
-        let is_over = AtomicBool::new(false);
-        let summary: Summary = std::thread::scope(|threads| {
-            if let Some(listing) = listing {
-                threads.spawn(|| {
-                    let go_on = || !is_over.load(Ordering::Relaxed);
-                    if let Some(items) = listing.measure(self.from, &*progress, go_on) {
-                        progress.announce(items);
-                    }
-                });
-            }
-            let _over = SetOnDrop(&is_over);
-            transfer.run(feed, |outcomes| reporter.report_all(outcomes))
-        });
+        let scan = listing.map(|listing| |scan: &Scan<'_>| listing.measure(self.from, scan));
+        let work = |progress: &dyn Progress| {
+            let caller = context.caller(progress);
+            Transfer { caller, ..transfer }.run(feed, |outcomes| reporter.report_all(outcomes))
+        };
+        let summary: Summary = match self.verb {
+            Verb::Copy | Verb::Refresh => with_scan(&*progress, scan, work),
+            // A scan beside the run misses what has moved.
+            Verb::Migrate => scan_first(&*progress, scan, &|| !context.interrupt.requested(), work),
+        };
         drop(progress);
         Ok(reporter.end(summary, failures))
     }
@@ -118,15 +109,6 @@ impl<'a> TransferRun<'a> {
     /// The same, and the end of the command.
     pub(super) fn finish(&self, feed: Box<NameFeed<'_>>, failures: &Failures) -> Done {
         tell::finish(self.carry_out(feed, failures)?, self.verb)
-    }
-}
-
-/// Lets the one who measures end, even after a panic.
-pub(super) struct SetOnDrop<'a>(pub(super) &'a AtomicBool);
-
-impl Drop for SetOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -7,20 +7,18 @@ mod tell;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, RepositoryName};
-use urepo::progress::{Announced, Progress};
+use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
     self, Code, Comparison, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary,
     compare, compare_items, verify, verify_in_rounds,
 };
 
-use super::transfer::SetOnDrop;
 use crate::cli::Done;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
@@ -156,7 +154,7 @@ impl Verify {
         };
         if let Some(names) = items {
             run.items(&names, &*progress, &mut ending)?;
-        } else if self.older_than.is_some() || self.time_limit.is_some() || !progress.is_shown() {
+        } else if self.older_than.is_some() || self.time_limit.is_some() {
             // Nobody knows beforehand what will be left out.
             run.all(&*progress, &mut ending)?;
         } else {
@@ -225,19 +223,9 @@ impl VerifyRun<'_> {
 
     /// Verifies each root while all of them are measured, so that it is known how much is left.
     fn all_measured(&self, progress: &dyn Progress, ending: &mut Ending<'_>) -> Done {
-        let is_over = AtomicBool::new(false);
         let (names, roots) = (&self.names, self.roots);
-        std::thread::scope(|threads| {
-            threads.spawn(|| {
-                let go_on = || !is_over.load(Ordering::Relaxed);
-                let measure = |root| names.measure(root, progress, go_on);
-                if let Some(items) = roots.iter().map(measure).sum() {
-                    progress.announce(items);
-                }
-            });
-            let _over = SetOnDrop(&is_over);
-            self.all(&Announced(progress), ending)
-        })
+        let scan = |scan: &Scan<'_>| roots.iter().try_for_each(|root| names.measure(root, scan));
+        with_scan(progress, Some(scan), |progress| self.all(progress, ending))
     }
 
     /// Verifies each root, then compares them.

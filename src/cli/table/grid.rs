@@ -125,7 +125,7 @@ fn line(row: &[Cell], widths: &[usize], kinds: &[CellKind]) -> String {
 }
 
 /// The beginning of `text`, in at most `columns`.
-fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
@@ -135,6 +135,20 @@ fn cut(text: &str, columns: usize) -> String {
         width < columns
     };
     text.chars().take_while(fits).collect::<String>() + "…"
+}
+
+/// The end of `text`, in at most `columns`.
+pub(crate) fn cut_start(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut width = 0;
+    let fits = |(_, it): &(usize, char)| {
+        width += it.width().unwrap_or(0);
+        width < columns
+    };
+    let start = text.char_indices().rev().take_while(fits).last();
+    format!("…{}", start.map_or("", |(at, _)| &text[at..]))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::{Checks, CollisionRule, DepositError, Options, Request, Source};
 use crate::disk::{BrokenLink, Exclusion, ExclusionRule, Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
+use crate::progress::Progress;
 
 /// What an item will consist of.
 #[derive(Debug, Default)]
@@ -84,15 +85,26 @@ pub enum PlannedKind {
     },
 }
 
+/// What decides about the entries of a plan.
+struct Planning<'a> {
+    options: &'a Options,
+    exclusion: &'a Exclusion,
+    place: &'a DepositTarget<'a>,
+    progress: &'a dyn Progress,
+}
+
 impl Plan {
     /// Looks at what `request` names and decides what will be made of it, if it can be put in place.
+    ///
+    /// `progress` hears of each file.
     pub fn of_request(
         request: &Request,
         options: &Options,
         place: &DepositTarget<'_>,
+        progress: &dyn Progress,
     ) -> Result<Plan, DepositError> {
         place.check_reach(request.given.label.as_ref())?;
-        let plan = Plan::of(request, options, place)?;
+        let plan = Plan::of(request, options, place, progress)?;
         plan.check(&request.given.checks)?;
         Ok(plan)
     }
@@ -117,21 +129,22 @@ impl Plan {
         request: &Request,
         options: &Options,
         place: &DepositTarget<'_>,
+        progress: &dyn Progress,
     ) -> Result<Plan, DepositError> {
         let mut plan = Plan::default();
-        let with = (options, &request.given.exclusion);
+        let with = &Planning { options, exclusion: &request.given.exclusion, place, progress };
         let by_path = |path| NamedSource { path, beneath: None };
         let beneath_path;
         let described = match &request.source {
             Source::Stream { .. } => return Ok(plan),
             Source::Path(path) => {
-                plan.add(by_path(path), None, with, place)?;
+                plan.add(by_path(path), None, with)?;
                 path
             }
             Source::Beneath(beneath) => {
                 beneath_path = beneath.path();
                 let named = NamedSource { path: &beneath_path, beneath: Some(beneath) };
-                plan.add(named, None, with, place)?;
+                plan.add(named, None, with)?;
                 &beneath_path
             }
             Source::Together(paths) => {
@@ -141,7 +154,7 @@ impl Plan {
                     if !names.insert(name.to_owned()) {
                         return Err(DepositError::SameName { name: name.display().to_string() });
                     }
-                    plan.add(by_path(path), Some(name), with, place)?;
+                    plan.add(by_path(path), Some(name), with)?;
                 }
                 paths.first().map_or(Path::new(""), PathBuf::as_path)
             }
@@ -166,9 +179,9 @@ impl Plan {
         &mut self,
         source: NamedSource<'_>,
         name: Option<&OsStr>,
-        (options, exclusion): (&Options, &Exclusion),
-        place: &DepositTarget<'_>,
+        with: &Planning<'_>,
     ) -> Result<(), DepositError> {
+        let Planning { options, exclusion, place, progress } = *with;
         let path = source.path;
         place.check_apart(path, options.links)?;
         let root = self.roots.len();
@@ -185,11 +198,12 @@ impl Plan {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push_root(name, kind, root);
                 }
-                self.add_tree((&walk, exclusion), name, root, options)?;
+                self.add_tree(&walk, name, root, with)?;
                 self.roots.push(source.root(options.links, RootKind::Directory));
             }
             Kind::File => {
                 let kind = PlannedKind::File { bytes: stamp.bytes };
+                progress.expect_files(1);
                 self.push_root(own_name(path)?, kind, root);
                 self.roots.push(source.root(options.links, RootKind::File));
             }
@@ -203,11 +217,12 @@ impl Plan {
 
     fn add_tree(
         &mut self,
-        (walk, exclusion): (&SourceWalk, &Exclusion),
+        walk: &SourceWalk,
         name: Option<&OsStr>,
         root: usize,
-        options: &Options,
+        with: &Planning<'_>,
     ) -> Result<(), DepositError> {
+        let Planning { options, exclusion, progress, .. } = *with;
         let below = name.map_or(0, |name| name.len() + "/".len());
         let source = walk.root().path().to_path_buf();
         let mut refused = RefusedLinks { source, ..RefusedLinks::default() };
@@ -220,7 +235,10 @@ impl Plan {
                 continue;
             }
             let kind = match entry.kind {
-                Kind::File => PlannedKind::File { bytes: entry.bytes },
+                Kind::File => {
+                    progress.expect_files(1);
+                    PlannedKind::File { bytes: entry.bytes }
+                }
                 Kind::Directory => PlannedKind::Directory { empty: true },
                 Kind::Link => {
                     let target = walk.read_link(&entry.relative)?.into_vec();

@@ -45,6 +45,7 @@ impl<I: Iterator<Item = FoundCandidate>> Iterator for RequestFeed<'_, '_, '_, '_
                 }
                 Err(refused) => (Box::new(event_of_refused(*refused)), None),
             };
+            self.shared.progress.finish_item(&event.source);
             self.shared.tell(vec![(*event, place)]);
         }
     }
@@ -114,7 +115,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     /// Does with the source of the item `name` what was asked for, and notes what could not be done.
     fn released(&self, mut told: Event, name: &RepositoryName, place: &SourcePlace) -> Event {
         if !matches!(self.shared.after, After::Keep) {
-            told.left = match self.judge.payload(place) {
+            told.left = match self.judge.rules.looker.payload(place) {
                 Ok(payload) => self.shared.release(name, place, &payload),
                 // An earlier run has taken it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),

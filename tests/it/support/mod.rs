@@ -34,7 +34,7 @@ pub(crate) use copies::{
     append, change_item, copy_item, copy_tree, inventory_file, inventory_line, send_away,
 };
 pub(crate) use program::{Ran, World};
-pub(crate) use terminal::{terminal, wide_terminal};
+pub(crate) use terminal::{screen, terminal, wide_terminal};
 pub(crate) use users::{ANNA, BEN, GROUP, become_user, between_users, first_user, share};
 pub(crate) use watch::{Faults, LockedAt, Mode, Quicker, ReadOnly, System, Trace, mounted};
 

@@ -30,3 +30,45 @@ pub(crate) fn wide_terminal(columns: u16) -> Option<(File, File)> {
     tcsetattr(&programs, OptionalActions::Now, &attributes).unwrap();
     Some((own, programs))
 }
+
+/// The lines that are on a terminal of so many columns after `text` was written to it.
+pub(crate) fn screen(columns: usize, text: &str) -> Vec<String> {
+    let mut rows: Vec<Vec<char>> = vec![Vec::new()];
+    let (mut row, mut column) = (0, 0);
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\r' => column = 0,
+            '\n' => (row, column) = (row + 1, 0),
+            '\u{1b}' => {
+                let sequence = characters.by_ref().skip(1);
+                let mut number = String::new();
+                for end in sequence {
+                    match end {
+                        '0'..='9' => number.push(end),
+                        'A' => row -= number.parse::<usize>().unwrap(),
+                        'B' => row += number.parse::<usize>().unwrap(),
+                        'K' => rows[row].clear(),
+                        _ => panic!("an unknown sequence in {text:?}"),
+                    }
+                    if !end.is_ascii_digit() {
+                        break;
+                    }
+                }
+            }
+            _ => {
+                if column == columns {
+                    (row, column) = (row + 1, 0);
+                    rows.resize(rows.len().max(row + 1), Vec::new());
+                }
+                let line = &mut rows[row];
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = character;
+                column += 1;
+            }
+        }
+        rows.resize(rows.len().max(row + 1), Vec::new());
+    }
+    let lines = rows.into_iter().map(|row| row.into_iter().collect::<String>());
+    lines.map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+}

@@ -14,8 +14,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    NameFeed, OnError, Options, Outcome, ProgressTotals, Rules, RunMode, Step, Summary, Tombstones,
-    Transfer, TransferError, Verb,
+    NameFeed, OnError, Options, Outcome, Rules, RunMode, Step, Summary, Tombstones, Transfer,
+    TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -274,7 +274,6 @@ impl Pair {
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             peers,
-            ahead: ProgressTotals::Unknown,
             caller: caller(&agent, &self.clock, &interrupt),
         };
         Ok(transfer.run(feed, |outcomes| {

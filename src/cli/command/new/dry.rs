@@ -2,6 +2,7 @@
 
 use urepo::collection::Collection;
 use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
+use urepo::progress::NoProgress;
 
 use super::sources::Requests;
 use super::tell::{DEPOSITED, origin, path_of};
@@ -26,7 +27,7 @@ pub(super) fn run(
     for request in requests {
         let words = request.source.describe();
         let source = Some(origin(&words, path_of(&request.source).as_deref()));
-        let flow = match Plan::of_request(&request, options, &place) {
+        let flow = match Plan::of_request(&request, options, &place, &NoProgress) {
             Ok(plan) => {
                 bytes += plan.bytes;
                 for entry in &plan.entries {

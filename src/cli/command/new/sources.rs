@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::deposit::{Preset, Request, Source};
-use urepo::disk::{Exclusion, NoPath, Paths, Stream, resolved};
+use urepo::disk::{Exclusion, Kind, Links, NoPath, Paths, Stream, resolved, stat_of};
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
+use urepo::progress::Scan;
 use urepo::sidecar::{Conditions, Metadata, Relations};
 
 use super::New;
@@ -99,6 +100,36 @@ impl Requests {
     /// Where a failure of reading the list is put.
     pub(super) fn failure(&self) -> SharedFailure {
         self.failure.clone()
+    }
+
+    /// Finds the totals of several items, which are named again for that; those of one are known from its plan.
+    pub(super) fn totals(
+        &self,
+        new: &New,
+        context: &Context,
+    ) -> Option<impl FnOnce(&Scan<'_>) -> Option<()> + Send + use<>> {
+        let can_be_reopened = |path: &PathBuf| {
+            !is_stdin(path) && stat_of(path, Links::Follow).is_ok_and(|it| it.kind == Kind::File)
+        };
+        if !self.each || self.stream.is_some() || !new.files_from0.iter().all(can_be_reopened) {
+            return None;
+        }
+        let given = self.given.clone();
+        let list = new.files_from0.as_ref().map(|path| List::open(path, context));
+        let mut list = list.transpose().ok()?;
+        let (links, exclusion) = (new.links, self.exclusion.clone());
+        let watcher = context.watcher();
+        Some(move |scan: &Scan<'_>| {
+            let found =
+                |path| scan.found(Source::Path(path).measure(links, &exclusion, &watcher, scan)?);
+            given.into_iter().try_for_each(found)?;
+            while let Some(list) = &mut list
+                && let Some(path) = list.next().ok()?
+            {
+                found(path)?;
+            }
+            Some(())
+        })
     }
 
     fn next_path(&mut self) -> Option<PathBuf> {
