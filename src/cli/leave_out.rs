@@ -96,7 +96,7 @@ impl LeftOutTally {
         self.rules.values().sum()
     }
 
-    /// Tells how many there are, and by which patterns.
+    /// Reports how many there are, and by which patterns.
     pub(crate) fn tell(&self, context: &Context) {
         if self.rules.is_empty() {
             return;

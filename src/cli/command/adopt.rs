@@ -153,15 +153,15 @@ impl Adopt {
             Mode::Plan { root, .. } => root,
             Mode::Act { collection, .. } => collection.root(),
         };
-        let teller = tell::Teller { context, root, planned: matches!(mode, Mode::Plan { .. }) };
+        let reporter = tell::Reporter { context, root, planned: matches!(mode, Mode::Plan { .. }) };
         let progress = context.progress();
         let scan = |scan: &Scan<'_>| measure(root, scan);
         let summary = with_scan(&*progress, Some(scan), |progress| {
             let adopter = Adopter { mode, state, jobs, clock, progress, interrupt };
-            adopter.run(|outcomes| teller.tell_all(outcomes))
+            adopter.run(|outcomes| reporter.report_all(outcomes))
         });
         drop(progress);
-        teller.finish(summary)
+        reporter.finish(summary)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::cli::select::{Failures, Selection};
 
 mod tell;
 
-use tell::Teller;
+use tell::Reporter;
 
 /// Bytes that are gathered for a stream before they are written.
 const STREAM_BYTES: usize = 128 * 1024;
@@ -131,10 +131,10 @@ impl Export {
             options: self.options(context),
             caller: context.caller(&*progress),
         };
-        let mut teller = Teller::new(context, self.selection.is_single(), is_stream);
+        let mut reporter = Reporter::new(context, self.selection.is_single(), is_stream);
         let summary = if is_stream {
             let mut output = BufWriter::with_capacity(STREAM_BYTES, Stdout(&context.printer));
-            exporter.to_stream(&mut output, feed, &mut |outcomes| teller.tell_all(outcomes))
+            exporter.to_stream(&mut output, feed, &mut |outcomes| reporter.report_all(outcomes))
         } else {
             let path = if self.to == Path::new(".") {
                 context.current.clone()
@@ -143,10 +143,10 @@ impl Export {
             };
             let watcher = context.watcher();
             let destination = Destination { path: &path, format: self.format, watcher: &watcher };
-            exporter.to_directory(&destination, feed, &mut |outcomes| teller.tell_all(outcomes))
+            exporter.to_directory(&destination, feed, &mut |outcomes| reporter.report_all(outcomes))
         };
         drop(progress);
-        teller.finish(summary, &failures)
+        reporter.finish(summary, &failures)
     }
 
     /// Refuses options that contradict each other.

@@ -171,7 +171,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Tells all items that were visited so far.
+    /// Reports all items that were visited so far.
     fn tell_rest(&mut self) -> Result<ControlFlow<()>, Failure> {
         let mut flow = self.look_up()?;
         while flow.is_continue()
@@ -194,7 +194,7 @@ impl Listing<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Tells an item by its sidecar.
+    /// Reports an item by its sidecar.
     fn tell_record(&mut self, name: &RepositoryName) -> Result<ControlFlow<()>, Failure> {
         match self.collection.named_item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
             Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(ControlFlow::Continue(())),
@@ -206,7 +206,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Tells an item by what the index knows, which is as good as the sidecar.
+    /// Reports an item by what the index knows, which is as good as the sidecar.
     fn tell_described(
         &mut self,
         name: RepositoryName,

@@ -131,7 +131,7 @@ fn raise_memories(
     Ok(issuer.catch_up(mirrors)?)
 }
 
-/// Tells what would be finished and removed.
+/// Reports what would be finished and removed.
 fn tell_plan(context: &Context, collection: &Collection) -> Done {
     let printer = &context.printer;
     let (pending, left) = (pending(collection)?, left_overs(collection)?);

@@ -9,7 +9,7 @@ use urepo::identity::{Identifier, Language, RepositoryName};
 use urepo::relation::{LeftEnd, LeftReason, RelationAction, RelationPlan, RelationRequest, plan};
 use urepo::sidecar::{Relation, RelationKind};
 
-use super::meta::tell::{AmendTeller, with_amender};
+use super::meta::tell::{AmendReporter, with_amender};
 use super::show;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -115,10 +115,10 @@ impl Relate {
         };
         let plan = plan(known.collections(), known.home, item.name(), &request)?;
         let is_single = plan.ends.len() == 1;
-        let mut teller = AmendTeller::new(context, &home, is_single);
-        let done = known.carry_out(context, &plan, &mut |name, result| teller.tell(name, result));
+        let mut reporter = AmendReporter::new(context, &home, is_single);
+        let done = known.carry_out(context, &plan, &mut |name, result| reporter.tell(name, result));
         let is_done = done.is_ok();
-        teller.finish(done, &Failures::default())?;
+        reporter.finish(done, &Failures::default())?;
         if is_done {
             plan.left.iter().for_each(|left| tell_left(context, item.name(), left));
         }

@@ -27,7 +27,7 @@ use crate::cli::report::{End, Report};
 use crate::cli::select::{Failures, Selection, SelectionFlags};
 use ending::{Compared, Ending};
 use targets::Targets;
-use tell::Teller;
+use tell::Reporter;
 
 /// Check items: structure, sidecars, and every byte against its digest
 ///
@@ -300,8 +300,8 @@ impl VerifyRun<'_> {
         let flow = act(&mut |disagreement| {
             self.seen.borrow_mut().insert(disagreement.finding.code);
             count += 1;
-            let teller = self.teller(disagreement.root);
-            go_on(teller.disagreement(&disagreement), &mut unwritten)
+            let reporter = self.reporter(disagreement.root);
+            go_on(reporter.disagreement(&disagreement), &mut unwritten)
         });
         unwritten.map_or(Ok((flow, count)), Err)
     }
@@ -313,8 +313,8 @@ impl VerifyRun<'_> {
         let mut unwritten = None;
         let report = |disagreement: Disagreement| {
             self.seen.borrow_mut().insert(disagreement.finding.code);
-            let teller = self.teller(disagreement.root);
-            go_on(teller.disagreement(&disagreement), &mut unwritten)
+            let reporter = self.reporter(disagreement.root);
+            go_on(reporter.disagreement(&disagreement), &mut unwritten)
         };
         let compared = match names {
             Some(names) => compare_items(&roots, names, interrupt, report),
@@ -331,7 +331,7 @@ impl VerifyRun<'_> {
             &mut dyn FnMut(verify::Report) -> ControlFlow<()>,
         ) -> Result<Summary, PathError>,
     ) -> Result<Summary, Failure> {
-        let teller = self.teller(root);
+        let reporter = self.reporter(root);
         let mut unwritten = None;
         let summary = act(&mut |report| {
             let found = match &report {
@@ -342,13 +342,13 @@ impl VerifyRun<'_> {
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);
             }
-            go_on(teller.report(&report), &mut unwritten)
+            go_on(reporter.report(&report), &mut unwritten)
         })?;
         unwritten.map_or(Ok(summary), Err)
     }
 
-    fn teller(&self, root: usize) -> Teller<'_> {
-        Teller {
+    fn reporter(&self, root: usize) -> Reporter<'_> {
+        Reporter {
             printer: &self.context.printer,
             root: &self.roots[root],
             is_one_of_several: self.roots.len() > 1,

@@ -1,4 +1,4 @@
-//! Telling what became of each thing in the tree, and how the run ended.
+//! Reports the outcome of each thing in the tree and the end of the run.
 
 use serde_json::Value;
 use urepo::adopt::{AdoptError, Outcome, Plan, Summary};
@@ -11,16 +11,16 @@ use crate::cli::records::{self, Adoption, Item, PathAt, Stray};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
-pub(super) struct Teller<'a> {
+pub(super) struct Reporter<'a> {
     pub(super) context: &'a Context,
     pub(super) root: &'a Dir,
     /// Whether this is a dry run.
     pub(super) planned: bool,
 }
 
-impl Teller<'_> {
-    /// Tells the outcomes of a group, in one write.
-    pub(super) fn tell_all(&self, outcomes: Vec<Outcome>) -> Result<(), AdoptError> {
+impl Reporter<'_> {
+    /// Reports the outcomes of a group, in one write.
+    pub(super) fn report_all(&self, outcomes: Vec<Outcome>) -> Result<(), AdoptError> {
         let printer = &self.context.printer;
         let mut output = printer.output();
         for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! Telling what became of each item, and how the run ended.
+//! Reports the outcome of each item and the end of the run.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -12,20 +12,20 @@ use crate::cli::report::{End, Report};
 use crate::cli::select::Failures;
 use crate::cli::{Done, human};
 
-/// Tells each outcome as it comes.
-pub(super) struct Teller<'a> {
+/// Reports each outcome as it comes.
+pub(super) struct Reporter<'a> {
     context: &'a Context,
     is_stream: bool,
     report: Report<'a>,
 }
 
-impl<'a> Teller<'a> {
-    pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Teller<'a> {
-        Teller { context, is_stream, report: Report::new(context, "exported", is_single) }
+impl<'a> Reporter<'a> {
+    pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Reporter<'a> {
+        Reporter { context, is_stream, report: Report::new(context, "exported", is_single) }
     }
 
-    /// Tells the outcomes of a group.
-    pub(super) fn tell_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), ExportError> {
+    /// Reports the outcomes of a group.
+    pub(super) fn report_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), ExportError> {
         for Outcome { name, result } in outcomes {
             match result {
                 Ok(exported) => self.tell(name.as_str(), &exported),

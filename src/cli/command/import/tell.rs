@@ -1,4 +1,4 @@
-//! Telling what became of each source, and how the import ended.
+//! Reports the outcome of each source and the end of the import.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::cli::{Done, human};
 /// Limit on the hints about rows.
 const MOST_HINTS: usize = 10;
 
-/// Tells each event as it comes.
+/// Reports each event as it comes.
 pub(super) struct Reporter<'a> {
     context: &'a Context,
     collection: &'a Collection,

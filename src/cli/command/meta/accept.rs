@@ -11,7 +11,7 @@ use urepo::repair::{
 };
 use urepo::sidecar::Seal;
 
-use super::tell::{AmendTeller, line};
+use super::tell::{AmendReporter, line};
 use crate::cli::command::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
@@ -126,12 +126,12 @@ fn edited(
         return Ok(None);
     }
     if sidecar.state != State::Original {
-        let teller = AmendTeller::new(context, collection, true);
+        let reporter = AmendReporter::new(context, collection, true);
         let holder = sidecar.made_of().map(str::to_owned);
         let name = name.clone();
         let is_copy = sidecar.state == State::Copy;
         return Err(if is_copy {
-            teller.explain(urepo::amend::AmendError::Copy { name, holder })
+            reporter.explain(urepo::amend::AmendError::Copy { name, holder })
         } else {
             urepo::amend::AmendError::Deleted { name }.into()
         });

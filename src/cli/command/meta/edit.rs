@@ -10,7 +10,7 @@ use urepo::disk::{Dir, StoredFile, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::sidecar::{Sidecar, TERMS};
 
-use super::tell::{AmendTeller, with_amender};
+use super::tell::{AmendReporter, with_amender};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -102,8 +102,8 @@ fn check_changeable(context: &Context, collection: &Collection, name: &Repositor
     let caller = context.caller(&*progress);
     let amender = urepo::amend::Amender { collection, writer: None, caller };
     let amendment = Amendment { name: name.clone(), change: Box::new(|_| Ok(())) };
-    let teller = AmendTeller::new(context, collection, true);
-    amender.amend(amendment).map(|_| ()).map_err(|error| teller.explain(error))
+    let reporter = AmendReporter::new(context, collection, true);
+    amender.amend(amendment).map(|_| ()).map_err(|error| reporter.explain(error))
 }
 
 /// Changes the item from one description to another.
@@ -112,15 +112,15 @@ fn change_to(
     collection: &Collection,
     (base, wanted): (&Description, &Description),
 ) -> Done {
-    let mut teller = AmendTeller::new(context, collection, true);
+    let mut reporter = AmendReporter::new(context, collection, true);
     let name = base.name.clone();
     let done = with_amender(context, collection, |amender| {
         let change = Box::new(|now: &mut Description| now.replace(base, wanted));
         let result = amender.amend(Amendment { name: name.clone(), change });
-        let _ = teller.tell(&name, result);
+        let _ = reporter.tell(&name, result);
         Ok(())
     });
-    teller.finish(done, &Failures::default())
+    reporter.finish(done, &Failures::default())
 }
 
 /// Lets a person edit the description of an item in a temporary file.

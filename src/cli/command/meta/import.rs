@@ -14,7 +14,7 @@ use urepo::import::described::{
 };
 
 use super::export::DocumentFormatName;
-use super::tell::{AmendTeller, with_amender};
+use super::tell::{AmendReporter, with_amender};
 use crate::cli::Done;
 use crate::cli::choice::one_of;
 use crate::cli::command::table::{ReadingArgs, unknown_format};
@@ -92,9 +92,9 @@ impl Import {
         };
         let collection = context.collection()?;
         let found = source.rows()?;
-        let mut teller = AmendTeller::new(context, &collection, false);
-        teller.names_unchanged = false;
-        teller.changed_items = Some(HashSet::new());
+        let mut reporter = AmendReporter::new(context, &collection, false);
+        reporter.names_unchanged = false;
+        reporter.changed_items = Some(HashSet::new());
         let finder = ItemFinder::new(&collection, self.root(context)?);
         let is_dry = context.global.dry_run;
         let progress = context.progress();
@@ -106,15 +106,15 @@ impl Import {
             clears: self.clear_empty,
         };
         let checked = checking.check(found, &context.interrupt, &mut |outcome| match outcome {
-            RowOutcome::Refused { .. } => self.told(&mut teller, outcome),
-            _ if is_dry => self.told(&mut teller, outcome),
+            RowOutcome::Refused { .. } => self.told(&mut reporter, outcome),
+            _ if is_dry => self.told(&mut reporter, outcome),
             _ => ControlFlow::Continue(()),
         });
         drop(progress);
         let stops = self.on_error == OnError::Stop && checked.refused() > 0;
         if is_dry || stops || context.interrupt.requested() {
             let refusal = stops.then(|| refused(checked.refused(), checked.rows, is_dry));
-            return teller.finish_with(Ok(()), &Failures::default(), refusal);
+            return reporter.finish_with(Ok(()), &Failures::default(), refusal);
         }
         let again = source.rows()?;
         let done = with_amender(context, &collection, |amender| {
@@ -124,21 +124,21 @@ impl Import {
                 clears: self.clear_empty,
             };
             let _ =
-                import.carry_out(again, &checked, &mut |outcome| self.told(&mut teller, outcome));
+                import.carry_out(again, &checked, &mut |outcome| self.told(&mut reporter, outcome));
             Ok(())
         });
-        teller.finish(done, &Failures::default())
+        reporter.finish(done, &Failures::default())
     }
 
-    fn told(&self, teller: &mut AmendTeller<'_>, outcome: RowOutcome) -> ControlFlow<()> {
+    fn told(&self, reporter: &mut AmendReporter<'_>, outcome: RowOutcome) -> ControlFlow<()> {
         match outcome {
             RowOutcome::Item(plan) => {
                 let name = plan.name.clone();
-                teller.tell(&name, Ok(*plan))
+                reporter.tell(&name, Ok(*plan))
             }
-            RowOutcome::Unchanged(name) => teller.unchanged(&name),
+            RowOutcome::Unchanged(name) => reporter.unchanged(&name),
             RowOutcome::Refused { place, name, error } => {
-                teller.refused((&name_of(&self.file), place.as_ref()), name.as_ref(), error)
+                reporter.refused((&name_of(&self.file), place.as_ref()), name.as_ref(), error)
             }
         }
     }

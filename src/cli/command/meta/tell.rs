@@ -45,15 +45,15 @@ impl AmendRun<'_> {
             )?;
         }
         let failures = Failures::default();
-        let mut teller = AmendTeller::new(context, &collection, selection.is_single());
-        teller.passes_others = !selection.names_items();
+        let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
+        reporter.passes_others = !selection.names_items();
         let feed = selection.of(context, &collection, &failures)?.into_feed();
         let done = with_amender(context, &collection, |amender| {
             let mut names = Vec::new();
             let mut flow = ControlFlow::Continue(());
             let mut amend = |names: &mut Vec<RepositoryName>| {
                 amender.amend_all(names.drain(..).map(amendment), &mut |name, result| {
-                    teller.tell(name, result)
+                    reporter.tell(name, result)
                 })
             };
             feed(&mut |name| {
@@ -68,7 +68,7 @@ impl AmendRun<'_> {
             }
             Ok(())
         });
-        teller.finish(done, &failures)
+        reporter.finish(done, &failures)
     }
 }
 
@@ -92,7 +92,7 @@ pub(in crate::cli::command) fn with_amender(
 }
 
 /// Reports what becomes of the descriptions of items.
-pub(in crate::cli::command) struct AmendTeller<'a> {
+pub(in crate::cli::command) struct AmendReporter<'a> {
     context: &'a Context,
     collection: &'a Collection,
     report: Report<'a>,
@@ -104,14 +104,14 @@ pub(in crate::cli::command) struct AmendTeller<'a> {
     pub(super) changed_items: Option<HashSet<u64>>,
 }
 
-impl<'a> AmendTeller<'a> {
+impl<'a> AmendReporter<'a> {
     pub(in crate::cli::command) fn new(
         context: &'a Context,
         collection: &'a Collection,
         is_single: bool,
-    ) -> AmendTeller<'a> {
+    ) -> AmendReporter<'a> {
         let report = Report::new(context, "changed", is_single);
-        AmendTeller {
+        AmendReporter {
             context,
             collection,
             report,

@@ -1,4 +1,4 @@
-//! Telling what became of each item, and how the run ended.
+//! Reports the outcome of each item and the end of the run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

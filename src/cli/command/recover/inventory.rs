@@ -31,13 +31,13 @@ pub(super) fn correct(
         confirm(context, yes, &question)?;
     }
     let corrected = collection.correct_inventory(&planned.added, &context.agent, &waiter)?;
-    tell_all(context, collection, &corrected)?;
+    report_all(context, collection, &corrected)?;
     Ok(corrected)
 }
 
-/// Tells what would be corrected.
+/// Reports what would be corrected.
 pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
-    tell_all(context, collection, &collection.inventory_corrections()?)
+    report_all(context, collection, &collection.inventory_corrections()?)
 }
 
 /// The last line of a run.
@@ -57,7 +57,7 @@ pub(super) fn closing(corrected: &Corrected) -> String {
     }
 }
 
-fn tell_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
+fn report_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
     let Corrected { added, removed, kept } = corrected;
     added.iter().try_for_each(|correction| tell(context, collection, correction))?;
     removed.iter().try_for_each(|line| tell_damaged(context, line, "removed"))?;

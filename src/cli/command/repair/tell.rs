@@ -34,7 +34,7 @@ impl<'a> RepairRun<'a> {
         RepairRun { context, sound: 0, left: 0, places: 0, report }
     }
 
-    /// Tells how an item ended; of an error, whether it means damage.
+    /// Reports how an item ended; of an error, whether it means damage.
     pub(super) fn note(
         &mut self,
         name: &RepositoryName,
@@ -72,17 +72,17 @@ impl<'a> RepairRun<'a> {
         }
     }
 
-    /// Tells of an item that was asked for and is not there.
+    /// Reports an item that was asked for and is not there.
     pub(super) fn failed(&mut self, name: &str, failure: Failure) -> ControlFlow<()> {
         self.report.failed(name, failure)
     }
 
-    /// Tells of texts that mean no item.
+    /// Reports texts that mean no item.
     pub(super) fn unresolved(&mut self, failures: &Failures) {
         let _ = self.report.unresolved(failures);
     }
 
-    /// Tells of damage that is no item's.
+    /// Reports damage that is no item's.
     pub(super) fn elsewhere(&mut self, finding: &Finding) {
         if finding.severity() == Severity::Damage {
             self.places += 1;

@@ -1,4 +1,4 @@
-//! Telling what became of each item, and how the run ended.
+//! Reports the outcome of each item and the end of the run.
 
 use urepo::transfer::{
     Finished, HandoverEnd, Outcome, Replaces, RunMode, Step, Summary, TransferError, Transferred,
@@ -31,7 +31,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         Reporter { run, depth, report: Report::new(run.context, past(run.verb), run.is_single) }
     }
 
-    /// Tells the outcomes of a group, in one write.
+    /// Reports the outcomes of a group, in one write.
     pub(super) fn report_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), TransferError> {
         let printer = &self.run.context.printer;
         let mut output = printer.output();
@@ -70,7 +70,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         })
     }
 
-    /// Tells what moves to the trash, or would, because no sidecar lists it.
+    /// Reports what moves to the trash, or would, because no sidecar lists it.
     fn warn_of_unlisted(&self, name: &str, done: &Transferred) {
         if done.unlisted.is_empty() {
             return;
@@ -237,7 +237,7 @@ fn outcome(step: Step) -> &'static str {
     }
 }
 
-/// Tells of hand-overs that were found unfinished. Returns how many still are.
+/// Reports hand-overs that were found unfinished. Returns how many still are.
 pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]) -> u64 {
     let mut left = 0;
     let printer = &context.printer;

@@ -12,15 +12,15 @@ use crate::cli::records::{self, Findings, Item};
 use crate::cli::report::REPEATED_PRINTED;
 use crate::cli::{Done, escape};
 
-/// Tells what is found in one root.
-pub(super) struct Teller<'a> {
+/// Reports what is found in one root.
+pub(super) struct Reporter<'a> {
     pub printer: &'a Printer,
     pub root: &'a Collection,
     /// Lines name the root only where there are several.
     pub is_one_of_several: bool,
 }
 
-impl Teller<'_> {
+impl Reporter<'_> {
     pub(super) fn report(&self, report: &Report) -> Done {
         match report {
             Report::Item(item) if self.printer.json => self.printer.record(&self.item(item)),
