@@ -7,13 +7,12 @@ use urepo::collection::Collection;
 use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
 use urepo::verify::Depth;
 
-use super::removal::{Told, note, others, remover};
+use super::removal::{Told, confirm_all, end_of_nothing, note, others, remover};
 use super::transfer::finish_first;
-use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
-use crate::cli::{Done, human, who};
+use crate::cli::{Done, who};
 
 /// Delete items
 ///
@@ -76,11 +75,11 @@ impl Delete {
                 let plan = plan(&collection, name, &order, &*progress, &context.interrupt);
                 note(context, &mut report, name, plan.map(|plan| Told::of_plan(&plan)))
             });
-            return report.finish(End::default());
+            let end = end_of_nothing("delete", &names, &report);
+            return report.finish(end);
         }
         if !self.selection.is_single() {
-            let items = human::count(names.len() as u64, "item");
-            confirm(context, self.yes, &format!("delete {items}?"))?;
+            confirm_all(context, self.yes, ("delete", "deleted"), &names)?;
         }
         finish_first(context, &collection, &[])?;
         let progress = context.progress();

@@ -8,13 +8,14 @@ use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{self, RemovalError, Remover};
 
-use crate::cli::Done;
+use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
-use crate::cli::report::Report;
+use crate::cli::report::{End, Report};
 use crate::cli::select::{Failures, Selection};
+use crate::cli::{Done, human};
 
 mod told;
 
@@ -47,6 +48,29 @@ pub(super) fn named(
     })?;
     let _ = report.unresolved(&failures);
     Ok(Some(names))
+}
+
+/// Asks whether to `act` on several items, `done` as a participle, and shows them before.
+pub(super) fn confirm_all(
+    context: &Context,
+    yes: bool,
+    (act, done): (&str, &str),
+    names: &[RepositoryName],
+) -> Done {
+    if !yes {
+        for name in names {
+            context.printer.note(&format!("to be {done}: {name}"));
+        }
+    }
+    let items = human::count(names.len() as u64, "item");
+    confirm(context, yes, &format!("{act} {items}?"))
+}
+
+/// How a run ends that had nothing to `act` on.
+pub(super) fn end_of_nothing(act: &str, names: &[RepositoryName], report: &Report<'_>) -> End {
+    let is_nothing = names.is_empty() && report.errors() == 0;
+    let closing = is_nothing.then(|| format!("there is nothing to {act}"));
+    End { closing, ..End::default() }
 }
 
 /// Reports the outcome of an item. The run goes on unless that ends it.

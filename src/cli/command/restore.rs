@@ -10,13 +10,11 @@ use urepo::removal::{
     DamageRule, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
 };
 
-use super::removal::{Told, named, note, others, remover};
+use super::removal::{Told, confirm_all, end_of_nothing, named, note, others, remover};
 use super::transfer::finish_first;
 use crate::cli::Done;
-use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::human;
 use crate::cli::report::{End, Report};
 use crate::cli::select::{NameFlags, Selection};
 
@@ -83,18 +81,11 @@ impl Restore {
                 let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
                 note(context, &mut report, name, plan.map(|it| Told::of_restored(&it)))
             });
-            let is_nothing = names.is_empty() && report.errors() == 0;
-            let closing = is_nothing.then(|| "there is nothing to restore".to_owned());
-            return report.finish(End { closing, ..End::default() });
+            let end = end_of_nothing("restore", &names, &report);
+            return report.finish(end);
         }
         if !selection.is_single() {
-            let items = human::count(names.len() as u64, "item");
-            if !self.yes {
-                for name in &names {
-                    context.printer.note(&format!("to be restored: {name}"));
-                }
-            }
-            confirm(context, self.yes, &format!("restore {items}?"))?;
+            confirm_all(context, self.yes, ("restore", "restored"), &names)?;
         }
         finish_first(context, &collection, &[])?;
         let progress = context.progress();

@@ -127,6 +127,8 @@ fn of_several() {
     deposit(&open(&world), requests, options(), &clock, |_| ()).unwrap();
     let line = "-c archive delete --force last 11.21.02.13 11.21.02.14";
     refuses(&world, line, 2).tells(str![[r#"
+to be deleted: example.org/archive/2026/11.21.02.13
+to be deleted: example.org/archive/2026/11.21.02.14
 error: nobody can be asked: stdin is no terminal
 hint: `-y` answers yes beforehand
 

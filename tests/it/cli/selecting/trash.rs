@@ -55,6 +55,17 @@ fn an_empty_selection_purges_and_restores_nothing() {
 }
 
 #[test]
+fn what_is_deleted_is_shown_first() {
+    let (world, names) = three();
+    let ran = world.run("-c archive delete --all --with mirror");
+    let shown = names.each_ref().map(|name| format!("to be deleted: {name}\n")).concat();
+    assert!(ran.code == 2 && ran.stderr.starts_with(&shown), "{}", ran.stderr);
+    let ran = world.run("-c archive delete --until 1995 --yes");
+    answers(&ran, 0, "there is nothing to delete");
+    assert_eq!(world.run("-c archive list --state Original").stdout.lines().count(), 3);
+}
+
+#[test]
 fn what_is_restored_is_shown_first() {
     let (world, names) = deleted();
     let ran = world.run("-c archive --dry-run restore --items-from second");
