@@ -3,31 +3,24 @@
 use proptest::prelude::*;
 use urepo::digest::Digest;
 use urepo::identity::Instant;
-use urepo::item::{Content, Entry, PayloadPath, State, Totals};
-use urepo::sidecar::{Metadata, Relations, Seal, Sidecar, SidecarError};
+use urepo::item::{Content, Entry, PayloadPath};
+use urepo::sidecar::{Metadata, Seal, Sidecar, SidecarError};
+
+use crate::support::original;
 
 fn sidecar(files: Vec<Entry>, title: &str) -> Sidecar {
     let mut metadata = Metadata::default();
     metadata.add("title", title).unwrap();
     metadata.add("creator", "One").unwrap();
     metadata.add("x.shelf", "17").unwrap();
+    let name = "sid.inpe.br/mtc-m18/2026/11.21.02.13".parse().unwrap();
     Sidecar {
-        state: State::Original,
-        repository: "sid.inpe.br/mtc-m18/2026/11.21.02.13".parse().unwrap(),
         ibip: Some("8JMKD3MGP8W/34PGRBS".parse().unwrap()),
-        created: "2026-11-21T02:13:00Z".parse().unwrap(),
         timestamp: "2026-11-21T02:13:05.25Z".parse().unwrap(),
-        described: None,
         target: files.first().map(|entry| entry.path.clone()),
-        transferable: true,
-        access: urepo::sidecar::Access::default(),
         metadata,
-        relations: Relations::default(),
         origin: "source = 'a \"b\" c'".parse().unwrap(),
-        handover: None,
-        removal: None,
-        payload: Totals::of(&files),
-        files: files.into(),
+        ..original(name, files)
     }
 }
 

@@ -16,18 +16,18 @@ use std::sync::Arc;
 
 use urepo::collection::{Collection, Names, Subsystem};
 use urepo::digest::Digest;
-use urepo::disk::{Operation, Watch, Watcher};
+use urepo::disk::{Operation, Watcher};
 use urepo::identity::{Instant, RepositoryName, SECOND};
 use urepo::interrupt::Interrupt;
 use urepo::item::{Content, Entry, PayloadPath, State, Totals};
 use urepo::progress::NoProgress;
-use urepo::sidecar::{Metadata, Relations, Sidecar};
+use urepo::sidecar::Sidecar;
 use urepo::verify::{
     Code, Depth, Finding, ItemReport, Options, ProofError, Report, Scope, Severity, Summary,
     compare, verify, verify_item,
 };
 
-use crate::support::{Faults, Mode, mounted};
+use crate::support::{Faults, Mode, mounted, on, original};
 
 mod faults;
 mod hostile;
@@ -101,24 +101,7 @@ impl World {
         let doc = self.path(name).join("doc");
         let files = entries(&doc);
         let (found, _) = RepositoryName::parse_as_found(name).unwrap();
-        let mut sidecar = Sidecar {
-            state: State::Original,
-            created: found.instant(),
-            timestamp: found.instant(),
-            described: None,
-            repository: found,
-            ibip: None,
-            target: None,
-            transferable: true,
-            access: urepo::sidecar::Access::default(),
-            metadata: Metadata::default(),
-            relations: Relations::default(),
-            origin: toml::Table::new(),
-            handover: None,
-            removal: None,
-            payload: Totals::of(&files),
-            files: files.into(),
-        };
+        let mut sidecar = original(found, files);
         change(&mut sidecar);
         fs::write(self.path(name).join("item.toml"), sidecar.to_text()).unwrap();
     }
@@ -299,25 +282,4 @@ fn codes_are_numbered_in_order_and_explained() {
         assert!(!code.meaning().is_empty() && !code.meaning().ends_with('.'), "{code}");
     }
     assert!(Severity::Damage > Severity::Warning && Severity::Warning > Severity::Notice);
-}
-
-struct On<F> {
-    operation: Operation,
-    path: PathBuf,
-    act: F,
-}
-
-impl<F: Fn() -> io::Result<()> + Send + Sync> Watch for On<F> {
-    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        if operation == self.operation && path == self.path { (self.act)() } else { Ok(()) }
-    }
-}
-
-/// Does `act` in place of `operation` on `path`, or before it.
-fn on(
-    operation: Operation,
-    path: &Path,
-    act: impl Fn() -> io::Result<()> + Send + Sync + 'static,
-) -> Watcher {
-    Watcher::new(Arc::new(On { operation, path: path.to_path_buf(), act }))
 }

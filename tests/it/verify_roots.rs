@@ -11,10 +11,10 @@ use urepo::collection::{Collection, Subsystem};
 use urepo::digest::Digest;
 use urepo::disk::Watcher;
 use urepo::identity::{Instant, RepositoryName, SECOND};
-use urepo::item::{Content, Entry, PayloadPath, State, Totals};
-use urepo::sidecar::{Metadata, Relations, Sidecar};
+use urepo::item::{Content, Entry, PayloadPath, State};
+use urepo::sidecar::Sidecar;
 
-use crate::support::{init, scratch};
+use crate::support::{init, original, scratch};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 
@@ -77,24 +77,7 @@ fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut S
     let path = PayloadPath::new(Path::new("a.txt")).unwrap();
     let files = vec![Entry { path, content: Content::File { bytes, digest, modified, mode } }];
     let (repository, _) = RepositoryName::parse_as_found(name).unwrap();
-    let mut sidecar = Sidecar {
-        state: State::Original,
-        created: repository.instant(),
-        timestamp: repository.instant(),
-        described: None,
-        repository,
-        ibip: None,
-        target: None,
-        transferable: true,
-        access: urepo::sidecar::Access::default(),
-        metadata: Metadata::default(),
-        relations: Relations::default(),
-        origin: toml::Table::new(),
-        handover: None,
-        removal: None,
-        payload: Totals::of(&files),
-        files: files.into(),
-    };
+    let mut sidecar = original(repository, files);
     change(&mut sidecar);
     if sidecar.state == State::Deleted {
         std::fs::remove_dir_all(dir.join("doc")).unwrap();

@@ -1,11 +1,11 @@
 //! A process may have few files open only; those that were written lately are held open for a while.
 
 use urepo::identity::RepositoryName;
-use urepo::item::{State, Totals};
-use urepo::sidecar::{Metadata, Relations, Sidecar};
+use urepo::item::State;
+use urepo::sidecar::{Metadata, Sidecar};
 
 use crate::errors::with_mounts;
-use crate::support::World;
+use crate::support::{World, original};
 
 #[test]
 fn few_are_enough_for_many_large_files() {
@@ -32,24 +32,7 @@ fn few_are_enough_for_many_large_files() {
 fn empty_copy(name: &RepositoryName) -> Sidecar {
     let mut metadata = Metadata::default();
     metadata.add("title", "rain").unwrap();
-    Sidecar {
-        state: State::Copy,
-        repository: name.clone(),
-        ibip: None,
-        created: name.instant(),
-        timestamp: name.instant(),
-        described: None,
-        target: None,
-        transferable: true,
-        access: urepo::sidecar::Access::default(),
-        metadata,
-        relations: Relations::default(),
-        origin: toml::Table::new(),
-        handover: None,
-        removal: None,
-        payload: Totals::of(&[]),
-        files: Vec::new().into(),
-    }
+    Sidecar { state: State::Copy, metadata, ..original(name.clone(), Vec::new()) }
 }
 
 /// Years are held open while many items are looked at, but not all of them at once.

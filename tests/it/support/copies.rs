@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use urepo::digest::Digest;
 use urepo::identity::RepositoryName;
-use urepo::item::{State, Totals};
+use urepo::item::{Entry, State, Totals};
 use urepo::layout;
-use urepo::sidecar::Sidecar;
+use urepo::sidecar::{Access, Metadata, Relations, Sidecar};
 
 /// Copies an item from one root to another as a Copy, with whatever else `change` makes of its sidecar.
 pub(crate) fn copy_item(from: &Path, to: &Path, name: &str, change: impl FnOnce(&mut Sidecar)) {
@@ -76,6 +76,28 @@ pub(crate) fn send_away(root: &Path, name: &str) {
         inventory_line("2026-11-23T10:00:00Z", &format!("left {name} migrated 60cb73fd mirror"));
     append(&inventory_file(root, name), &line);
     std::fs::remove_dir_all(root.join(item_directory(name))).unwrap();
+}
+
+/// The sidecar of an Original of `files`, without a description.
+pub(crate) fn original(name: RepositoryName, files: Vec<Entry>) -> Sidecar {
+    Sidecar {
+        state: State::Original,
+        created: name.instant(),
+        timestamp: name.instant(),
+        described: None,
+        repository: name,
+        ibip: None,
+        target: None,
+        transferable: true,
+        access: Access::default(),
+        metadata: Metadata::default(),
+        relations: Relations::default(),
+        origin: toml::Table::new(),
+        handover: None,
+        removal: None,
+        payload: Totals::of(&files),
+        files: files.into(),
+    }
 }
 
 /// Adds text to the end of a file.

@@ -31,12 +31,12 @@ use urepo::sidecar::Metadata;
 use urepo::wait::Waiter;
 
 pub(crate) use copies::{
-    append, change_item, copy_item, copy_tree, inventory_file, inventory_line, send_away,
+    append, change_item, copy_item, copy_tree, inventory_file, inventory_line, original, send_away,
 };
 pub(crate) use program::{Ran, World};
 pub(crate) use terminal::{screen, terminal, wide_terminal};
 pub(crate) use users::{ANNA, BEN, GROUP, become_user, between_users, first_user, share};
-pub(crate) use watch::{Faults, LockedAt, Mode, Quicker, ReadOnly, System, Trace, mounted};
+pub(crate) use watch::{Faults, LockedAt, Mode, Quicker, ReadOnly, System, Trace, mounted, on};
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
 ///

@@ -255,6 +255,28 @@ pub(crate) fn mounted(magic: i128) -> Watcher {
     Watcher::new(Arc::new(nothing_fails.on(System::Mounted(magic))))
 }
 
+/// A watcher that does `act` in place of one operation on one path, or before it.
+struct On<F> {
+    operation: Operation,
+    path: PathBuf,
+    act: F,
+}
+
+impl<F: Fn() -> io::Result<()> + Send + Sync> Watch for On<F> {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == self.operation && path == self.path { (self.act)() } else { Ok(()) }
+    }
+}
+
+/// Does `act` in place of `operation` on `path`, or before it.
+pub(crate) fn on(
+    operation: Operation,
+    path: &Path,
+    act: impl Fn() -> io::Result<()> + Send + Sync + 'static,
+) -> Watcher {
+    Watcher::new(Arc::new(On { operation, path: path.to_path_buf(), act }))
+}
+
 /// A disk that can be read only.
 pub(crate) struct ReadOnly;
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use urepo::collection::{Collection, Names};
-use urepo::disk::{Operation, Watch, Watcher};
+use urepo::disk::Operation;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
@@ -19,6 +18,7 @@ use urepo::verify::{
 };
 
 use super::{NAME, Roots, hour, write_item};
+use crate::support::on;
 
 /// What the comparison tells: root, name and code of each, and its details.
 struct Told {
@@ -331,27 +331,6 @@ proptest! {
         let names = model.values().filter(|held| held.iter().any(Option::is_some)).count();
         prop_assert_eq!(told.summary.names, names as u64);
     }
-}
-
-struct On<F> {
-    operation: Operation,
-    path: std::path::PathBuf,
-    act: F,
-}
-
-impl<F: Fn() -> io::Result<()> + Send + Sync> Watch for On<F> {
-    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        if operation == self.operation && path == self.path { (self.act)() } else { Ok(()) }
-    }
-}
-
-/// Does `act` in place of `operation` on `path`, or before it.
-fn on(
-    operation: Operation,
-    path: &Path,
-    act: impl Fn() -> io::Result<()> + Send + Sync + 'static,
-) -> Watcher {
-    Watcher::new(Arc::new(On { operation, path: path.to_path_buf(), act }))
 }
 
 #[test]
