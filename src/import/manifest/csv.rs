@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::columns::Columns;
 use super::error::ColumnPlace;
 use super::lines::{Line, ManifestLines};
-use super::quoting::{next_text, split};
+use super::quoting::{Divider, next_text};
 use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord, delimiter};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
@@ -15,6 +15,7 @@ use crate::import::candidate::RowText;
 pub(super) struct Csv {
     lines: ManifestLines,
     delimiter: u8,
+    divider: Divider,
     names: Vec<Arc<str>>,
     /// The number of the last record in the spreadsheet: blank ones count.
     row: u64,
@@ -34,7 +35,8 @@ impl Csv {
         let mut lines = ManifestLines::new(reader);
         let (_, delimiter) = delimited(&mut lines, delimiter, columns).map_err(&broken)?;
         let delimiter = delimiter.map_err(|fault| RowError::at_line(1, fault))?;
-        let mut csv = Csv { lines, delimiter, names: Vec::new(), row: 0 };
+        let mut csv =
+            Csv { lines, delimiter, divider: Divider::new(delimiter), names: Vec::new(), row: 0 };
         let (line, divided) = match csv.divided().map_err(broken)? {
             Some((text, divided)) => (text.line, divided),
             None => {
@@ -62,7 +64,7 @@ impl Csv {
                 return Ok(None);
             };
             self.row += 1;
-            let values = whole.and_then(|()| split(&text.bytes, self.delimiter));
+            let values = whole.and_then(|()| self.divider.values(&text.bytes));
             let values = match values {
                 Ok(values) => values,
                 Err(fault) => return Ok(Some((text, Err((None, fault))))),
@@ -135,8 +137,9 @@ pub(super) fn header(
     let mut header = named.map(|line| [line.bytes, b"\n".to_vec()].concat()).unwrap_or_default();
     // Where none is found the table is refused.
     let delimiter = delimiter.unwrap_or(b',');
+    let mut divider = Divider::new(delimiter);
     while let Some((text, _)) = next_text(&mut lines, delimiter)? {
-        let values = split(&text.bytes, delimiter).unwrap_or_default();
+        let values = divider.values(&text.bytes).unwrap_or_default();
         if values.iter().any(|value| !value.trim_ascii().is_empty()) {
             header.extend(text.bytes);
             break;

@@ -10,7 +10,7 @@
 use super::RowFault;
 use super::columns::Columns;
 use super::lines::{Line, ManifestLines};
-use super::quoting::{next_text, split};
+use super::quoting::{Divider, next_text};
 
 /// All that are looked for.
 const DELIMITERS: [u8; 4] = [b';', b'\t', b',', b'|'];
@@ -65,11 +65,11 @@ pub(super) fn found(sample: &[Line], columns: &Columns) -> Result<u8, RowFault> 
 /// only one.
 fn records(text: &[u8], delimiter: u8) -> Vec<Vec<String>> {
     let mut lines = ManifestLines::new(Box::new(std::io::Cursor::new(text.to_vec())));
-    let mut records = Vec::new();
+    let (mut divider, mut records) = (Divider::new(delimiter), Vec::new());
     while records.len() <= RECORDS
         && let Ok(Some((text, Ok(())))) = next_text(&mut lines, delimiter)
     {
-        let Ok(values) = split(&text.bytes, delimiter) else { break };
+        let Ok(values) = divider.values(&text.bytes) else { break };
         let values: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
         if values.iter().any(|value| !value.trim().is_empty()) {

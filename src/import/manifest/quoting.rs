@@ -1,5 +1,7 @@
 //! The text of a record, which may have several lines, and its values.
 
+use std::io::{Cursor, SeekFrom};
+
 use super::RowFault;
 use super::lines::{Line, MAX_ROW_BYTES, ManifestLines};
 use crate::import::candidate::RowText;
@@ -66,24 +68,33 @@ impl Quote {
     }
 }
 
-/// The values of a record.
-pub(super) fn split(bytes: &[u8], delimiter: u8) -> Result<Vec<Vec<u8>>, RowFault> {
-    let mut reader = ::csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .buffer_capacity(bytes.len().clamp(64, 64 * 1024))
-        .from_reader(bytes);
-    let mut records = reader.byte_records();
-    let first = records.next();
-    // It takes a bare CR for the end of a row, and what follows would be lost.
-    if records.next().is_some() {
-        return Err(RowFault::CarriageReturn);
+/// Divides records into their values. Making one costs more than dividing a row.
+pub(super) struct Divider(::csv::Reader<Cursor<Vec<u8>>>);
+
+impl Divider {
+    pub(super) fn new(delimiter: u8) -> Divider {
+        let mut options = ::csv::ReaderBuilder::new();
+        options.has_headers(false).flexible(true).delimiter(delimiter);
+        Divider(options.from_reader(Cursor::default()))
     }
-    match first {
-        Some(Ok(record)) => Ok(record.iter().map(<[u8]>::to_vec).collect()),
-        Some(Err(error)) => Err(RowFault::Syntax(error.to_string())),
-        None => Ok(Vec::new()),
+
+    /// The values of a record.
+    pub(super) fn values(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RowFault> {
+        let syntax = |error: ::csv::Error| RowFault::Syntax(error.to_string());
+        let text = self.0.get_mut().get_mut();
+        text.clear();
+        text.extend_from_slice(bytes);
+        self.0.seek_raw(SeekFrom::Start(0), ::csv::Position::new()).map_err(syntax)?;
+        let mut records = self.0.byte_records();
+        let first = records.next();
+        // It takes a bare CR for the end of a row, and what follows would be lost.
+        if records.next().is_some() {
+            return Err(RowFault::CarriageReturn);
+        }
+        match first {
+            Some(record) => Ok(record.map_err(syntax)?.iter().map(<[u8]>::to_vec).collect()),
+            None => Ok(Vec::new()),
+        }
     }
 }
 
@@ -112,5 +123,23 @@ mod tests {
         ];
         let expected = expected.map(|(line, text, whole)| (line, text.to_owned(), whole));
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn nothing_of_a_record_is_left_for_the_next_one() {
+        let mut divider = Divider::new(b';');
+        let mut values = |text: &str| {
+            let values = divider.values(text.as_bytes()).map_err(|fault| fault.to_string())?;
+            Ok::<_, String>(values.into_iter().map(|it| String::from_utf8(it).unwrap()).collect())
+        };
+        let long = "x".repeat(100_000);
+        for _ in 0..2 {
+            assert_eq!(values("a;\"b\nc\";d"), Ok(vec!["a".into(), "b\nc".into(), "d".into()]));
+            assert_eq!(values("a;\"open"), Ok(vec!["a".into(), "open".into()]));
+            assert_eq!(values("\u{feff}a"), Ok(vec!["a".to_owned()]));
+            assert!(values("a;b\rc").is_err());
+            assert_eq!(values(""), Ok(vec![]));
+            assert_eq!(values(&format!("{long};b")), Ok(vec![long.clone(), "b".into()]));
+        }
     }
 }
