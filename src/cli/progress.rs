@@ -62,7 +62,11 @@ fn lines_of(counts: &Counts, state: &ProgressState, columns: usize) -> String {
     let measured = overview.bytes.or(overview.count);
     overview.rate = Some(rate);
     overview.left = match measured {
-        Some((done, Some(all))) => (all - done).checked_div(rate).map(Duration::from_secs),
+        // Nothing is left to read; nobody knows how long the sync takes.
+        Some((done, Some(all))) if done == all => None,
+        Some((done, Some(all))) if rate > 0 => {
+            Some(Duration::from_secs((all - done).div_ceil(rate)))
+        }
         _ => None,
     };
     let mut lines = overview.line(columns);
@@ -208,9 +212,13 @@ mod tests {
         assert!(first.starts_with("1.0 KiB of 2.0 KiB  ") && first.ends_with(" left"), "{first:?}");
         assert_eq!(second, "…y/down/to/a\\u{1b}[2Jb/年次報告書.pdf");
         assert!(first.width() <= 37 && second.width() <= 37, "{drawn:?}");
+        bar.advance(Path::new("b"), 1024);
+        bar.shown.force_draw();
+        let drawn = out.take();
+        assert!(drawn.contains("2.0 KiB of 2.0 KiB  ") && drawn.ends_with("/s\r\nb"), "{drawn:?}");
         interrupt.request();
         bar.shown.force_draw();
-        assert!(out.take().ends_with("\u{1b}[1Astopping…  1.0 KiB of 2.0 KiB"));
+        assert!(out.take().ends_with("\u{1b}[1Astopping…  2.0 KiB of 2.0 KiB"));
         drop(bar);
         let cleared = "\r\u{1b}[2K";
         assert_eq!(out.take(), cleared);
