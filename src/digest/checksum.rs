@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::digest::DynDigest;
 
-use super::{NotADigest, digit};
+use super::read_digits;
 
 /// How a digest is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,9 +90,8 @@ impl Checksum {
         if text.len() != 2 * algorithm.bytes() {
             return None;
         }
-        let pairs = text.chunks_exact(2);
-        let value = pairs.map(|pair| Ok(digit(pair[0])? << 4 | digit(pair[1])?));
-        let value = value.collect::<Result<Box<[u8]>, NotADigest>>().ok()?;
+        let mut value = vec![0; algorithm.bytes()].into_boxed_slice();
+        read_digits(text, &mut value).ok()?;
         Some(Checksum { algorithm, value })
     }
 

@@ -99,21 +99,37 @@ impl FromStr for Digest {
             return Err(NotADigest);
         }
         let mut bytes = [0_u8; 32];
-        for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-        }
+        read_digits(text, &mut bytes)?;
         Ok(Digest(bytes))
     }
 }
 
-fn digit(character: u8) -> Result<u8, NotADigest> {
-    match character {
-        b'0'..=b'9' => Ok(character - b'0'),
-        b'a'..=b'f' => Ok(character - b'a' + 10),
-        b'A'..=b'F' => Ok(character - b'A' + 10),
-        _ => Err(NotADigest),
+/// Reads two hexadecimal digits for each of `bytes`.
+fn read_digits(text: &[u8], bytes: &mut [u8]) -> Result<(), NotADigest> {
+    // A sidecar has a digest for each file. Branches on random digits would be mispredicted.
+    let mut all = 0;
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        let [high, low] = [pair[0], pair[1]].map(|it| DIGITS[usize::from(it)]);
+        all |= high | low;
+        *byte = high << 4 | low & 0xf;
     }
+    if all == NO_DIGIT { Err(NotADigest) } else { Ok(()) }
 }
+
+/// What [`DIGITS`] has for a character that is not a hexadecimal digit.
+const NO_DIGIT: u8 = 0xff;
+
+/// The value of each character as a hexadecimal digit.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value as usize] as usize] = value;
+        digits[b"0123456789ABCDEF"[value as usize] as usize] = value;
+        value += 1;
+    }
+    digits
+};
 
 #[cfg(test)]
 mod tests {
@@ -126,6 +142,13 @@ mod tests {
         assert_eq!(digest.to_string(), text);
         assert_eq!(text.to_uppercase().parse(), Ok(digest));
         assert_eq!(text[1..].parse::<Digest>(), Err(NotADigest));
+        for at in 0..text.len() {
+            for wrong in ["g", "G", "/", ":", "@", "`", " "] {
+                let mut text = text.to_owned();
+                text.replace_range(at..=at, wrong);
+                assert_eq!(text.parse::<Digest>(), Err(NotADigest), "{text}");
+            }
+        }
         assert_eq!(text.replace('b', "g").parse::<Digest>(), Err(NotADigest));
     }
 }

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::name::GivenNames;
-use super::part::Parts;
+use super::part::{Look, Parts};
 use super::place::{self, Place};
 use super::run::{Feed, Report, exported};
 use super::source::Source;
-use super::tar::Tar;
+use super::tar::{Tar, TarFile};
 use super::tree::Tree;
 use super::{Destination, ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary};
 use crate::collection::Lookup;
@@ -132,7 +132,12 @@ impl IntoDirectory<'_, '_> {
         if place::is_taken(self.destination, &file)? {
             return Err(ExportError::Exists { path });
         }
-        let parts = exporter.parts(&source, format);
+        // The stage hides what turns out to be wrong.
+        let look = match exporter.options.depth {
+            RunMode::Plan => Look::First,
+            RunMode::Act => Look::Later,
+        };
+        let parts = exporter.parts(&source, format, look);
         let parts = parts.map_err(|error| source.explain(error, &self.items))?;
         let exported = exported(path, &parts);
         if exporter.options.depth == RunMode::Plan {
@@ -231,10 +236,11 @@ impl Exporter<'_> {
         if format != Format::Tar {
             return self.write(source, parts, format, staged, &mut Tree::new(place.stage.dir()));
         }
-        let mut file = place.stage.dir().create_file(staged)?;
+        let mut file = TarFile::new(place.stage.dir().create_file(staged)?);
         let mut tar = Tar::new(&mut file);
         self.write(source, parts, format, top, &mut tar)?;
-        tar.close()
+        tar.close()?;
+        file.end()
     }
 }
 

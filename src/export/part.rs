@@ -31,6 +31,15 @@ pub(super) struct Parts<'a> {
     pub lost: Lost,
 }
 
+/// When files are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Before anything is written: what was streamed cannot be taken back.
+    First,
+    /// When they are written.
+    Later,
+}
+
 /// What the format of an export could not keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
@@ -43,9 +52,9 @@ pub struct Lost {
 }
 
 impl<'a> Parts<'a> {
-    /// The payload as it is. Everything is looked at, so that little can be found wrong later.
-    pub(super) fn whole(source: &'a Source<'_>) -> Result<Parts<'a>, ExportError> {
-        Parts::of(source, |entry, target| {
+    /// The payload as it is.
+    pub(super) fn whole(source: &'a Source<'_>, look: Look) -> Result<Parts<'a>, ExportError> {
+        Parts::of(source, look, |entry, target| {
             let stamp = Box::new(source.link(&entry.path, target)?);
             Ok(Some(Part::Link { target, stamp }))
         })
@@ -55,6 +64,7 @@ impl<'a> Parts<'a> {
     pub(super) fn in_bag(
         source: &'a Source<'_>,
         links: BagLinks,
+        look: Look,
     ) -> Result<Parts<'a>, ExportError> {
         let entries = &source.sidecar().files;
         let mut lost = Lost::default();
@@ -68,7 +78,7 @@ impl<'a> Parts<'a> {
             }
         }
         let (mut skipped, mut followed) = (0, 0);
-        let parts = Parts::of(source, |entry, target| match links {
+        let parts = Parts::of(source, look, |entry, target| match links {
             BagLinks::Refuse => {
                 let (path, name) = (entry.path.clone(), source.name().clone());
                 Err(ExportError::Link { path, name })
@@ -102,6 +112,7 @@ impl<'a> Parts<'a> {
 
     fn of(
         source: &'a Source<'_>,
+        look: Look,
         mut link: impl FnMut(&'a Entry, &'a [u8]) -> Result<Option<Part<'a>>, ExportError>,
     ) -> Result<Parts<'a>, ExportError> {
         let entries = &source.sidecar().files;
@@ -122,7 +133,9 @@ impl<'a> Parts<'a> {
                 }
             };
             if let Some(part) = part {
-                if let Some(file) = part.file() {
+                if look == Look::First
+                    && let Some(file) = part.file()
+                {
                     source.look_at(&file)?;
                 }
                 parts.push((entry.path.as_path(), part));

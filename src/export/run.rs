@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::name::{file_name, source_name};
 use super::outline::Outline;
-use super::part::Parts;
+use super::part::{Look, Parts};
 use super::sink::Sink;
 use super::source::Source;
 use super::{
@@ -68,11 +68,12 @@ impl Exporter<'_> {
         &self,
         source: &'s Source<'_>,
         format: Format,
+        look: Look,
     ) -> Result<Parts<'s>, ExportError> {
         match (format, self.options.payload) {
-            (Format::Bag, _) => Parts::in_bag(source, self.options.links),
+            (Format::Bag, _) => Parts::in_bag(source, self.options.links, look),
             (Format::Plain | Format::Tar, Payload::Whole) => {
-                let parts = Parts::whole(source)?;
+                let parts = Parts::whole(source, look)?;
                 let is_described = self.options.sidecar || !self.options.metadata.is_empty();
                 let name = self.source_name(source, format).filter(|_| !is_described);
                 let is_bare = name.is_some_and(|name| parts.is_only(Path::new(&name)));

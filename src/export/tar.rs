@@ -13,7 +13,8 @@ use tar::{EntryType, Header};
 
 use super::ExportError;
 use super::sink::Sink;
-use crate::disk::{FileStat, StoredFile};
+use crate::disk::copy::BUFFER_BYTES;
+use crate::disk::{FileStat, StoredFile, WriteBack};
 use crate::identity::{Instant, SECOND};
 
 const BLOCK_BYTES: usize = 512;
@@ -29,9 +30,41 @@ pub(super) trait Output {
     fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError>;
 }
 
-impl Output for StoredFile {
+/// A tar file in the stage. Headers and small files are gathered: a system call for each would take most of the
+/// time.
+pub(super) struct TarFile {
+    file: StoredFile,
+    gathered: Vec<u8>,
+    written: u64,
+    write_back: WriteBack,
+}
+
+impl TarFile {
+    pub(super) fn new(file: StoredFile) -> TarFile {
+        let gathered = Vec::with_capacity(BUFFER_BYTES);
+        TarFile { file, gathered, written: 0, write_back: WriteBack::default() }
+    }
+
+    fn write_gathered(&mut self) -> Result<(), ExportError> {
+        self.file.write_all(&self.gathered)?;
+        self.written += self.gathered.len() as u64;
+        self.gathered.clear();
+        self.write_back.has(&self.file, self.written);
+        Ok(())
+    }
+
+    /// Writes what is gathered. Without this call, a failed item, it is dropped.
+    pub(super) fn end(mut self) -> Result<(), ExportError> {
+        self.write_gathered()?;
+        self.write_back.ends(&self.file, self.written);
+        Ok(())
+    }
+}
+
+impl Output for TarFile {
     fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
-        Ok(self.write_all(bytes)?)
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= BUFFER_BYTES { self.write_gathered() } else { Ok(()) }
     }
 }
 
@@ -173,8 +206,8 @@ impl Sink for Tar<'_> {
     }
 
     fn end(&mut self) -> Result<(), ExportError> {
-        let held = std::mem::take(&mut self.held);
-        self.output.put(&held)?;
+        self.output.put(&self.held)?;
+        self.held.clear();
         self.is_in_file = false;
         self.pad(self.bytes)
     }
