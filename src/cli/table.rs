@@ -56,6 +56,7 @@ pub(crate) struct Table<'a> {
     order: Vec<Order>,
     limit: Option<u64>,
     end: u8,
+    usual_width: Option<usize>,
     page: Vec<Printed>,
     sorted: Vec<(Vec<SortValue>, Printed)>,
     grid: Grid,
@@ -98,6 +99,7 @@ impl<'a> Table<'a> {
                 Form::Columns(columns.iter().map(|it| column(it)).collect::<Result<_, _>>()?)
             }
         };
+        let is_usual = args.columns.is_empty() && args.format.is_none() && !args.null;
         let headings = match &form {
             Form::Columns(fields) => fields.iter().map(Field::heading).collect(),
             Form::Record | Form::Template(_) => Vec::new(),
@@ -107,12 +109,18 @@ impl<'a> Table<'a> {
             form,
             order: args.sort.iter().map(|it| Order::parse(it, keys)).collect::<Result<_, _>>()?,
             limit: args.limit,
+            usual_width: context.printer.stdout_width().filter(|_| is_usual),
             end: if args.null { b'\0' } else { b'\n' },
             page: Vec::new(),
             sorted: Vec::new(),
             grid: Grid::new(headings, context.printer.stdout_width().filter(|_| !args.null)),
             rows: 0,
         })
+    }
+
+    /// The width of the terminal that shows the default columns.
+    pub(crate) fn usual_width(&self) -> Option<usize> {
+        self.usual_width
     }
 
     /// Whether every key that is printed or sorted by is one of `keys`.

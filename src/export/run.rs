@@ -40,7 +40,11 @@ impl Exporter<'_> {
             return Ok(None);
         }
         match (state, self.options.tombstones) {
-            (State::Deleted, Tombstones::Pass) => Ok(None),
+            (State::Deleted, Tombstones::Pass) => {
+                self.caller.progress.skip(source.sidecar().payload.bytes);
+                self.caller.progress.finish_item(source.name().as_str());
+                Ok(None)
+            }
             (State::Deleted, Tombstones::Fail) => {
                 Err(ExportError::Deleted { name: source.name().clone() })
             }
@@ -92,7 +96,9 @@ impl Exporter<'_> {
         sink: &mut dyn Sink,
     ) -> Result<(), ExportError> {
         let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
-        progress.expect(1, parts.size().1);
+        let (files, bytes) = parts.size();
+        progress.expect(1, bytes);
+        progress.expect_files(files);
         let mut outline = Outline { source, top, sink, progress, interrupt };
         match format {
             Format::Plain | Format::Tar => outline.plain(parts, &self.options),

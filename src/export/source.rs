@@ -136,7 +136,9 @@ impl<'a> Source<'a> {
             let detail = format!("sha256 {}, in the sidecar {}", measured.digest, file.digest);
             return Err(self.damaged(&found, detail));
         }
-        sink.end()
+        sink.end()?;
+        progress.finish_file();
+        Ok(())
     }
 
     /// What `error` means: the item may have been replaced while it was read.

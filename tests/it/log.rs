@@ -1,12 +1,13 @@
 //! The event log: what happened to which item, from whom, and when.
 
 use std::fs;
+use std::io::Read as _;
 
 use urepo::collection::{Collection, Event, EventKind};
 use urepo::disk::{PathError, Watcher};
 use urepo::identity::{Instant, RepositoryName};
 
-use crate::support::{World, agent, make_collection, scratch};
+use crate::support::{World, agent, make_collection, scratch, screen, wide_terminal};
 
 fn events(collection: &Collection, since: Option<Instant>) -> Vec<Event> {
     let mut found = Vec::new();
@@ -116,11 +117,11 @@ fn every_change_leaves_a_line() {
     assert_eq!(told("archive"), here);
     assert_eq!(told("mirror"), ["replication", "transfer"]);
     let moved = world.run(&format!("-c mirror log {name}")).succeeded().to_owned();
-    assert!(moved.contains("  from archive (") && moved.contains("  to mirror ("), "{moved}");
+    assert!(moved.contains(" from archive (") && moved.contains(" to mirror ("), "{moved}");
     let lines = world.run("-c archive log").succeeded().to_owned();
     let who = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
     let who = String::from_utf8(who).unwrap();
-    assert!(lines.contains(&format!("\turepo new by {} on ", who.trim())), "{lines}");
+    assert!(lines.contains(&format!("\tnew by {} on ", who.trim())), "{lines}");
     assert!(
         lines.lines().any(|line| line.contains("\tpurge\t") && line.contains(" freed")),
         "{lines}"
@@ -142,7 +143,7 @@ fn lines_without_a_user_are_read() {
             + "\n",
     );
     let expected =
-        format!("2026-11-21T02:13:00Z\ttransfer\t{name}\turepo migrate on vault  to 01234567\n");
+        format!("2026-11-21T02:13:00Z\ttransfer\t{name}\tmigrate to 01234567 on vault\n");
     // It is not here any more, and its log knows where it went.
     assert_eq!(world.run("-c archive log 11.21.02.13").succeeded(), expected);
     assert_eq!(world.run("-c archive log 11.21.02.14").code, 21);
@@ -225,4 +226,32 @@ fn a_purge_counts_what_is_freed() {
     assert!(summary["counts"]["bytes"].as_u64().unwrap() > 1_100_000, "{summary}");
     let freed = summary["counts"]["freed"].as_u64().unwrap();
     assert!((100_000..500_000).contains(&freed), "{freed}");
+}
+
+/// On a narrow terminal the end of the detail is cut, and the identifier begins with the year; whole in a pipe.
+#[test]
+fn a_narrow_terminal_has_room_for_details() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let (_, ending) = name.split_once("/archive/").unwrap();
+    let shown = |line: &str, columns| {
+        let (mut own, programs) = wide_terminal(columns)?;
+        let mut command = world.command(line.split(' '));
+        let mut child = command.stdout(programs).spawn().unwrap();
+        drop(command);
+        let mut shown = Vec::new();
+        // A terminal that nobody writes to any more ends with an error.
+        let _ = own.read_to_end(&mut shown);
+        assert!(child.wait().unwrap().success());
+        Some(screen(columns.into(), &String::from_utf8(shown).unwrap().replace('\n', "\r\n")))
+    };
+    let Some(narrow) = shown("-c archive log", 80) else { return };
+    assert!(narrow[1].contains(&format!("  {ending}  ")), "{narrow:?}");
+    assert!(!narrow[1].contains(&name) && narrow[1].contains("  new by "), "{narrow:?}");
+    for (line, columns) in [("-c archive log", 120), ("-c archive log --columns id,date", 80)] {
+        let whole = shown(line, columns).unwrap();
+        assert!(whole[1].contains(&name), "{whole:?}");
+    }
+    assert!(world.run("-c archive log").stdout.contains(&name));
 }

@@ -4,8 +4,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use urepo::export::{
-    BagLinks, Destination, Exporter, Format, MetadataFormat, NamedBy, Options, Payload, Tombstones,
+    BagLinks, Destination, ExportError, Exporter, Feed, Format, MetadataFormat, NamedBy, Options,
+    Outcome, Payload, RunMode, Summary, Tombstones,
 };
+use urepo::progress::{Scan, with_scan};
 
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
@@ -126,27 +128,41 @@ impl Export {
         if self.selection.is_single() {
             progress.announce(1);
         }
-        let exporter = Exporter {
-            collection: &collection,
-            options: self.options(context),
-            caller: context.caller(&*progress),
-        };
+        let options = self.options(context);
+        // What is only described is not read.
+        let is_read = options.depth == RunMode::Act && options.payload == Payload::Whole;
+        let listing = self.selection.listing(context).filter(|_| is_read);
+        let scan =
+            listing.as_ref().map(|listing| |scan: &Scan<'_>| listing.measure(&collection, scan));
         let mut reporter = Reporter::new(context, self.selection.is_single(), is_stream);
-        let summary = if is_stream {
-            let mut output = BufWriter::with_capacity(STREAM_BYTES, Stdout(&context.printer));
-            exporter.to_stream(&mut output, feed, &mut |outcomes| reporter.report_all(outcomes))
-        } else {
-            let path = if self.to == Path::new(".") {
-                context.current.clone()
-            } else {
-                context.absolute(&self.to)
-            };
-            let watcher = context.watcher();
-            let destination = Destination { path: &path, format: self.format, watcher: &watcher };
-            exporter.to_directory(&destination, feed, &mut |outcomes| reporter.report_all(outcomes))
-        };
+        let summary = with_scan(&*progress, scan, |progress| {
+            let caller = context.caller(progress);
+            let exporter = Exporter { collection: &collection, options, caller };
+            self.export(context, &exporter, feed, &mut |outcomes| reporter.report_all(outcomes))
+        });
         drop(progress);
         reporter.finish(summary, &failures)
+    }
+
+    fn export(
+        &self,
+        context: &Context,
+        exporter: &Exporter<'_>,
+        feed: Box<Feed<'_>>,
+        report: &mut dyn FnMut(Vec<Outcome>) -> Result<(), ExportError>,
+    ) -> Summary {
+        if self.is_stream() {
+            let mut output = BufWriter::with_capacity(STREAM_BYTES, Stdout(&context.printer));
+            return exporter.to_stream(&mut output, feed, report);
+        }
+        let path = if self.to == Path::new(".") {
+            context.current.clone()
+        } else {
+            context.absolute(&self.to)
+        };
+        let watcher = context.watcher();
+        let destination = Destination { path: &path, format: self.format, watcher: &watcher };
+        exporter.to_directory(&destination, feed, report)
     }
 
     /// Refuses options that contradict each other.

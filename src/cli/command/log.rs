@@ -20,6 +20,7 @@ use crate::cli::{Done, human};
 /// The log is a convenience: what an item is stands in its sidecar alone, and a command warns of an event
 /// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
 /// of the events are those of PREMIS, and `purge` and `correction`. Of every change both collections keep a line.
+/// A terminal of fewer than 120 columns shows identifiers from the year on.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
@@ -48,6 +49,9 @@ pub(crate) struct Log {
     table: TableArgs,
 }
 
+/// Columns of a terminal that has room for whole identifiers and details.
+const WIDE: usize = 120;
+
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
@@ -55,6 +59,7 @@ impl Log {
         let mut meant = report.resolve(&self.items, |text| Meant::find(&collection, text));
         let mut table =
             Table::new(context, &self.table, &EVENTS, &["date", "event", "id", "detail"])?;
+        let is_narrow = table.usual_width().is_some_and(|width| width < WIDE);
         let now = context.clock.now();
         let until = self.until.map(|it| it.end(now));
         let mut is_enough = false;
@@ -71,7 +76,11 @@ impl Log {
                 return Ok(());
             }
             let record = LogEvent { event: &event, detail: detail(&event) };
-            let flow = table.row(&records::to_json(&record))?;
+            let mut record = records::to_json(&record);
+            if is_narrow {
+                record["id"] = ending(&event.id).into();
+            }
+            let flow = table.row(&record)?;
             // Items that were named may still be found to be in the log.
             is_enough = self.items.is_empty() && flow == ControlFlow::Break(());
             if is_enough { Err(Failure::told(Exit::Success)) } else { Ok(()) }
@@ -129,30 +138,37 @@ impl Meant {
     }
 }
 
+/// The identifier from the year on: a name that all commands understand where it is unambiguous.
+fn ending(name: &RepositoryName) -> String {
+    let [.., year, leaf] = name.components();
+    format!("{year}/{leaf}")
+}
+
 /// What is known of an event besides date, kind and item, in one line.
 fn detail(event: &Event) -> String {
     let Event { command, machine, .. } = event;
     let by = event.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
-    let mut line = format!("{command}{by} on {machine}");
+    let mut line = command.strip_prefix("urepo ").unwrap_or(command).to_owned();
     for (what, id, name) in
         [("from", &event.from, &event.from_name), ("to", &event.to, &event.to_name)]
     {
         let Some(id) = id else { continue };
         let id = id.get(..8).unwrap_or(id);
         line += &match name {
-            Some(name) => format!("  {what} {name} ({id})"),
-            None => format!("  {what} {id}"),
+            Some(name) => format!(" {what} {name} ({id})"),
+            None => format!(" {what} {id}"),
         };
     }
     if let Some(freed) = event.freed {
-        line += &format!("  {} freed", human::bytes(freed));
+        line += &format!(", {} freed", human::bytes(freed));
     }
     if !event.changes.is_empty() {
         let keys: Vec<_> = event.changes.iter().map(|change| change.key.as_str()).collect();
-        line += &format!("  {}", keys.join(", "));
+        line += &format!(": {}", keys.join(", "));
     }
     if let Some(note) = &event.note {
-        line += &format!("  ({note})");
+        line += &format!(" ({note})");
     }
-    line
+    // The end is what a narrow terminal cuts.
+    line + &format!("{by} on {machine}")
 }
