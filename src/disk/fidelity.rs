@@ -79,7 +79,9 @@ impl Fidelity {
     pub fn has_time(&self, found: &FileStat, recorded: Instant) -> bool {
         let is_rounded = |unit: &i128| {
             let down = recorded.floor(*unit);
-            found.modified == down || Some(found.modified) == down.checked_add(*unit)
+            // A time in whole units is not rounded.
+            down != recorded
+                && (found.modified == down || Some(found.modified) == down.checked_add(*unit))
         };
         found.modified == recorded || self.units(found).iter().any(is_rounded)
     }
@@ -188,7 +190,13 @@ mod tests {
         }
         // A time that needs no rounding is kept as it is.
         let kept = Fidelity { file_system: FUSE, shown: ShownModes::default() };
-        assert!(!kept.has_time(&stamp(at("13.5"), 0), at("13")));
+        for found in ["13.5", "13.0000001", "13.001", "12.99", "15"] {
+            assert!(!kept.has_time(&stamp(at(found), 0), at("13")), "{found}");
+        }
+        let kept = Fidelity { file_system: FAT, ..kept };
+        for (found, is_kept) in [("12", false), ("14", true), ("15", false), ("16", false)] {
+            assert_eq!(kept.has_time(&stamp(at(found), 0), at("14")), is_kept, "{found}");
+        }
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn from_lists() {
     let ran = run_with_input(&world, "-c archive copy --items-from - --to mirror", b"\n\n");
     tells(&ran, 0, "", "the list of items is empty\nnothing to copy\n");
     let ran = run_with_input(&world, "-c mirror delete --force last --items-from0 -", b"");
-    tells(&ran, 0, "", "the list of items is empty\n");
+    tells(&ran, 0, "", "the list of items is empty\nthere is nothing to delete\n");
     let ran = world.run("-c archive copy --items-from missing --to mirror");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     is_clean(&world);
