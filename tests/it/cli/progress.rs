@@ -11,6 +11,9 @@ use crate::support::{World, screen, wide_terminal};
 /// Clears the line that the cursor is in.
 const CLEARED: &str = "\r\u{1b}[2K";
 
+/// More lines than any machine draws before the totals are known.
+const MOST_FRAMES: usize = 500;
+
 /// Reads what is shown until `enough`, or until nobody writes to the terminal any more.
 pub(super) fn read_until(own: &mut File, shown: &mut String, enough: impl Fn(&str) -> bool) {
     let mut buffer = [0; 4096];
@@ -113,9 +116,13 @@ fn totals_are_true_from_the_first_and_the_file_in_work_is_named() {
         let is_named = |frame: &str| frame.contains(".txt");
         // Within one file system an item moves as a whole.
         let moves = line.contains("migrate");
-        read_until(&mut own, &mut shown, |shown| {
+        let is_complete = |shown: &str| {
             shown.split(CLEARED).any(|frame| is_whole(frame) && (moves || is_named(frame)))
+        };
+        read_until(&mut own, &mut shown, |shown| {
+            is_complete(shown) || shown.matches(CLEARED).count() > MOST_FRAMES
         });
+        assert!(is_complete(&shown), "{line}: {shown:?}");
         let answers = std::thread::spawn(move || reader.read_to_end(&mut Vec::new()).unwrap());
         read_until(&mut own, &mut shown, |_| false);
         answers.join().unwrap();
