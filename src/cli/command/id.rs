@@ -19,7 +19,7 @@ use crate::cli::{Done, human};
 /// Explain an identifier in any spelling
 ///
 /// Takes an identifier, an IBIp, a link or a path with one of them in it, a host and a time, or an address, its
-/// port and a time. An IBIp cannot be computed from an identifier, or the other way round: it is stored with the
+/// port and a time; in a collection also the end of an identifier. An IBIp cannot be computed from an identifier, or the other way round: it is stored with the
 /// item, and printed when the item is in the collection at hand.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -49,7 +49,16 @@ impl Id {
         let collection = context.collection().ok();
         let mut gap = "";
         for_each(context, &texts, |text| {
-            let pasted = Pasted::read(text)?;
+            // Within a collection, the end of an identifier is enough, as everywhere.
+            let stored = || collection.as_ref()?.find(text).ok();
+            let name;
+            let pasted = match Pasted::read(text) {
+                Ok(pasted) => pasted,
+                Err(error) => {
+                    name = stored().ok_or(error)?.name().to_string();
+                    Pasted::read(&name)?
+                }
+            };
             let fields = fields(collection.as_ref(), &pasted);
             if context.printer.json {
                 let fields = fields.into_iter().collect();

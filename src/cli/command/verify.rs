@@ -23,7 +23,7 @@ use crate::cli::Done;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
-use crate::cli::report::{End, Report};
+use crate::cli::report::Report;
 use crate::cli::select::{Failures, Selection, SelectionFlags};
 use ending::{Compared, Ending};
 use targets::Targets;
@@ -45,7 +45,8 @@ use tell::Reporter;
 /// An item that none of them has is an error.
 ///
 /// Nothing is repaired, and nothing is written but the dates, in .urepo/verified, at which items were
-/// found whole: a collection that is too large for a night is verified in rounds by --time-limit. A
+/// found whole (and with --dry-run not even these): a collection that is too large for a night is verified
+/// in rounds by --time-limit. A
 /// damaged item has no date and is verified each time. The dates may be removed; where they cannot be
 /// written, or while another run writes them, items are verified all the same.
 #[derive(Debug, clap::Args)]
@@ -71,11 +72,11 @@ pub(crate) struct Verify {
     #[command(flatten)]
     flags: SelectionFlags,
     /// Skip what was verified more recently than so long ago, such as 30d
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until"])]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until", "dry_run"])]
     older_than: Option<Duration>,
     /// Begin no more items after so long, such as 5h; the next run goes on, until the round is
     /// complete
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until"])]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until", "dry_run"])]
     time_limit: Option<Duration>,
 }
 
@@ -138,10 +139,6 @@ impl Verify {
         (selection, items): (&Selection, Option<Vec<RepositoryName>>),
         report: Report<'_>,
     ) -> Done {
-        if context.global.dry_run {
-            context.printer.note("verify changes nothing; there is nothing to try dry");
-            return report.finish(End::default());
-        }
         let progress = context.progress();
         let mut ending = Ending::new(context, roots, self.older_than);
         let run = VerifyRun {
@@ -244,6 +241,9 @@ impl VerifyRun<'_> {
             let summary = self.listening(at, |report| {
                 let interrupt = &self.context.interrupt;
                 let (names, options) = (&self.names, self.options());
+                if self.context.global.dry_run {
+                    return verify(root, Scope::All(names), options, progress, interrupt, report);
+                }
                 verify_in_rounds(root, names, options, &rounds, progress, interrupt, report)
             })?;
             ending.add(at, summary);

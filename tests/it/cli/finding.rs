@@ -30,7 +30,9 @@ fn by_every_spelling() {
     ] {
         let ran = world.run_args(["-c", "archive", "path", &text]);
         assert_eq!((ran.code, ran.stdout.trim()), (0, expected.as_str()), "{text}: {}", ran.stderr);
-        // The same spellings are understood where there is no collection at hand.
+        let ran = world.run_args(["-c", "archive", "id", &text]);
+        let said = ran.succeeded().to_lowercase();
+        assert!(said.contains(&format!("repository   {name}\n")), "{text}");
     }
     let ran = world.run(&format!("-c archive id {ibip}"));
     assert!(ran.succeeded().contains(name), "{}", ran.stdout);

@@ -113,7 +113,11 @@ const ROWS: &[Row] = &[
         command: "verify",
         before: &["damage"],
         well: "-c archive verify B",
-        bad: &[("-c archive verify", 20), ("-c archive verify A", 20)],
+        bad: &[
+            ("-c archive verify", 20),
+            ("-c archive verify --dry-run", 20),
+            ("-c archive verify A", 20),
+        ],
         json: Run,
         purpose: Judgement,
     },
