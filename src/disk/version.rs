@@ -6,7 +6,7 @@ use rustix::fs::AtFlags;
 use rustix::io::retry_on_intr;
 
 use super::watch::Operation;
-use super::{Dir, FileStat};
+use super::{Dir, FileStat, Kind};
 use crate::identity::{Instant, SECOND};
 
 /// Whether a file or directory is still the same, as far as that is known without reading it: size, times
@@ -53,14 +53,20 @@ impl FileStat {
 }
 
 impl Dir {
-    /// Whether the file at `relative` has `version`, in one system call. It passes links on the way, which
-    /// can only lead to the file that had this version. Where it has not, [`Dir::stat`] finds the reason.
-    pub(crate) fn has_version(&self, relative: &Path, version: Version) -> bool {
-        let stat = self.step(Operation::Inspect, relative).and_then(|_under_way| {
+    /// Whether `file` in the directory `name` of this one has `version`, in two system calls that open nothing.
+    ///
+    /// A link in place of the directory leads nowhere, unless it is made between the two calls. Where the version
+    /// differs, [`Dir::stat`] finds the reason.
+    pub(crate) fn has_version(&self, name: &str, file: &str, version: Version) -> bool {
+        let path = Path::new(name).join(file);
+        let stat = |path: &Path| {
+            let _under_way = self.step(Operation::Inspect, path)?;
             let flags = AtFlags::SYMLINK_NOFOLLOW;
-            Ok(retry_on_intr(|| rustix::fs::statat(self.descriptor(), relative, flags))?)
-        });
-        stat.is_ok_and(|stat| FileStat::of(&stat).version() == version)
+            let stat = retry_on_intr(|| rustix::fs::statat(self.descriptor(), path, flags))?;
+            Ok::<_, std::io::Error>(FileStat::of(&stat))
+        };
+        stat(Path::new(name)).is_ok_and(|stat| stat.kind == Kind::Directory)
+            && stat(&path).is_ok_and(|stat| stat.version() == version)
     }
 }
 

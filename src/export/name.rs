@@ -9,6 +9,7 @@ use super::place::STAGE;
 use super::{ExportError, Format};
 use crate::identity::{RepositoryName, decode_path};
 use crate::item::unescape;
+use crate::layout::{OWN, SETTINGS};
 
 /// The longest file name of Linux file systems, in bytes.
 const LONGEST: usize = 255;
@@ -57,7 +58,9 @@ pub(super) fn source_name(source: &str, format: Format) -> Option<OsString> {
     let is_unusable = name.iter().any(|byte| matches!(byte, b'/' | b'\0'))
         || name.len() + format.extension().len() > LONGEST
         // The next export would remove it.
-        || name.starts_with(STAGE.as_bytes());
+        || name.starts_with(STAGE.as_bytes())
+        // The destination would become a collection.
+        || [SETTINGS, OWN].iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
     (!is_special && !is_unusable).then(|| OsString::from_vec(name))
 }
 
@@ -147,6 +150,9 @@ mod tests {
             "file:///home/a%00b",
             "file:///home/100%",
             "/home/.urepo-export-7-0123456789abcdef",
+            "/home/urepo.toml",
+            "/home/Urepo.TOML",
+            "/home/.urepo/",
             &format!("/{longest}n"),
         ] {
             assert_eq!(named(source), None, "{source}");

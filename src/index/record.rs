@@ -152,11 +152,10 @@ pub(crate) fn is_sidecar_current(
     leaf: &str,
     recorded: Option<Version>,
 ) -> Result<bool, PathError> {
-    let path = Path::new(leaf).join(layout::SIDECAR);
-    if recorded.is_some_and(|recorded| year.has_version(&path, recorded)) {
+    if recorded.is_some_and(|recorded| year.has_version(leaf, layout::SIDECAR, recorded)) {
         return Ok(true);
     }
-    let version = match year.stat(&path) {
+    let version = match year.stat(Path::new(leaf).join(layout::SIDECAR)) {
         Err(error) if error.is_refusal() || error.is_link() => None,
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
         outcome => outcome?.as_ref().map(FileStat::version),

@@ -18,7 +18,8 @@ use crate::cli::{Done, human};
 /// Remove the files of deleted items permanently
 ///
 /// Deleted items keep their files in the trash of the collection until this. It lists what would go and
-/// asks; where it cannot ask, it needs --yes. Tombstones stay.
+/// asks; where it cannot ask, it needs --yes. Tombstones stay. --since and --until go by the date in the
+/// identifier, --older-than by the date of the deletion.
 ///
 /// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the repaired
 /// item shares frees nothing. A purge needs no free block and no free inode.
@@ -26,7 +27,6 @@ use crate::cli::{Done, human};
 #[command(after_long_help = "\
 Examples:
   urepo purge --dry-run
-  urepo purge --dry-run --until 2025
   urepo purge --older-than 30d --yes")]
 pub(crate) struct Purge {
     /// The items; everything in the trash unless given

@@ -26,14 +26,15 @@ use crate::cli::select::{NameFlags, Selection};
 /// that copies it out of the trash is printed. `urepo export ITEM --name source --to DIR` writes an item to a
 /// directory, as it was deposited.
 ///
+/// --since and --until go by the date in the identifier, not by that of the deletion.
+///
 /// An Original is restored only if every collection that may hold the Original by now was looked at: those
 /// that the inventories name, and those of the settings.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo restore 11.21.02.13
-  urepo restore --dry-run 11.21.02.13
-  urepo restore --since yesterday")]
+  urepo restore --dry-run 11.21.02.13")]
 pub(crate) struct Restore {
     /// The items
     #[arg(value_name = "ITEM")]

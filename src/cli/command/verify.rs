@@ -5,7 +5,7 @@ mod targets;
 mod tell;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -210,7 +210,13 @@ impl VerifyRun<'_> {
             }
         }
         // Holdings of one item have the same relations, or are not the same, which comparing them reports.
-        let first = |name| Some((held.iter().position(|names| names.contains(name))?, name));
+        let mut roots = HashMap::new();
+        for (at, names) in held.iter().enumerate() {
+            for name in names {
+                roots.entry(name).or_insert(at);
+            }
+        }
+        let first = |name| Some((*roots.get(name)?, name));
         ending.add_relations(self.relations_of(names.iter().filter_map(first))?);
         if self.roots.len() > 1 && !self.context.interrupt.requested() {
             ending.compared = Some(Compared::Yes(self.compare(Some(names))?));
