@@ -3,6 +3,7 @@
 mod list;
 mod selected;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -174,6 +175,30 @@ impl Selection {
             interrupt: &context.interrupt,
             printer: &context.printer,
         })
+    }
+
+    /// The items that `find` finds, whole identifiers looked up as well. `failed` reports those that it does not
+    /// find, and says whether to go on.
+    pub(crate) fn looked_up<'a>(
+        &'a self,
+        context: &'a Context,
+        failures: &'a Failures,
+        find: impl Fn(&str) -> Result<RepositoryName, Failure> + Copy + Send + 'a,
+        mut failed: impl FnMut(&str, Failure) -> ControlFlow<()>,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let mut names = Vec::new();
+        self.named(context, failures, find)?.into_feed()(&mut |name| {
+            match find(name.as_str()) {
+                Ok(name) => names.push(name),
+                Err(failure) => return failed(name.as_str(), failure),
+            }
+            if context.interrupt.requested() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(names)
     }
 }
 

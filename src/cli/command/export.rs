@@ -75,6 +75,9 @@ pub(crate) struct Export {
     /// What becomes of links in a bag, which can hold none; an item with links is refused unless given
     #[arg(long, value_name = "RULE", value_parser = one_of(&BAG_LINKS))]
     links: Option<BagLinks>,
+    /// End each path with a NUL byte: an old name may have a line break
+    #[arg(short = '0', long)]
+    null: bool,
 }
 
 const FORMATS: [Choice<Format>; 3] = [
@@ -134,7 +137,8 @@ impl Export {
         let listing = self.selection.listing(context).filter(|_| is_read);
         let scan =
             listing.as_ref().map(|listing| |scan: &Scan<'_>| listing.measure(&collection, scan));
-        let mut reporter = Reporter::new(context, self.selection.is_single(), is_stream);
+        let end = if self.null { b'\0' } else { b'\n' };
+        let mut reporter = Reporter::new(context, self.selection.is_single(), (is_stream, end));
         let summary = with_scan(&*progress, scan, |progress| {
             let caller = context.caller(progress);
             let exporter = Exporter { collection: &collection, options, caller };

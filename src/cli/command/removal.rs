@@ -33,19 +33,8 @@ pub(super) fn named(
     }
     let failures = Failures::default();
     let find = |text: &str| Ok(collection.find_with_trash(text)?);
-    let mut names = Vec::new();
-    selection.named(context, &failures, find)?.into_feed()(&mut |name| {
-        // A whole identifier was not looked up yet.
-        match find(name.as_str()) {
-            Ok(name) => names.push(name),
-            Err(failure) => return report.failed(name.as_str(), failure),
-        }
-        if context.interrupt.requested() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
+    let failed = |text: &str, failure| report.failed(text, failure);
+    let names = selection.looked_up(context, &failures, find, failed)?;
     let _ = report.unresolved(&failures);
     Ok(Some(names))
 }

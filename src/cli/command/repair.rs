@@ -190,19 +190,8 @@ impl Repair {
         let find = |text: &str| {
             name_of_item(repairer.collection, text).map_err(|error| absent(&error, repairer))
         };
-        let mut names = Vec::new();
-        selection.named(context, &failures, find)?.into_feed()(&mut |name| {
-            // A whole identifier was not looked up yet.
-            match find(name.as_str()) {
-                Ok(name) => names.push(name),
-                Err(failure) => return run.failed(name.as_str(), failure),
-            }
-            if context.interrupt.requested() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
+        let failed = |text: &str, failure| run.failed(text, failure);
+        let names = selection.looked_up(context, &failures, find, failed)?;
         run.unresolved(&failures);
         Ok(names)
     }

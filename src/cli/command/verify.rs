@@ -102,19 +102,8 @@ impl Verify {
         let mut report = Report::reading(context, "verified", selection.is_single());
         let failures = Failures::default();
         let find = |text: &str| targets.find(text);
-        let mut names = Vec::new();
-        selection.named(context, &failures, find)?.into_feed()(&mut |name| {
-            // A whole identifier was not looked up yet.
-            if let Err(failure) = targets.find(name.as_str()) {
-                return report.failed(name.as_str(), failure);
-            }
-            names.push(name);
-            if context.interrupt.requested() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
+        let failed = |text: &str, failure| report.failed(text, failure);
+        let names = selection.looked_up(context, &failures, find, failed)?;
         let _ = report.unresolved(&failures);
         self.run_on(context, &targets.roots, (selection, Some(names)), report)
     }

@@ -7,7 +7,6 @@ use urepo::export::ExportError;
 use super::{Explain, Room};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::shell;
 
 impl Explain for ExportError {
     fn explain(&self) -> Failure {
@@ -31,12 +30,8 @@ impl Explain for ExportError {
             Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
             Self::Exists { .. } => Failure::of(Exit::Conflict, self)
                 .hint("nothing is replaced; remove it, or name another directory with `--to`"),
-            Self::SameName { path, name, .. } => {
-                let to = path.parent().filter(|to| !to.as_os_str().is_empty());
-                let to = to.map_or_else(|| "DIR".to_owned(), shell::word);
-                Failure::of(Exit::Conflict, self)
-                    .hint(format!("`urepo export {name} --to {to}` names it by its identifier"))
-            }
+            Self::SameName { name, .. } => Failure::of(Exit::Conflict, self)
+                .hint(format!("export {name} without `--name source`: its identifier names it")),
             Self::Link { .. } => Failure::of(Exit::Failure, self).hint(
                 "`--links follow` puts the files that links lead to in their place, `--links skip` \
                  leaves links out; tar keeps them",

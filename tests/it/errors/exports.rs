@@ -27,7 +27,7 @@ hint: nothing is replaced; remove it, or name another directory with `--to`
         ran.stderr,
         str![[r#"
 error: `example.org/archive/2026/11.21.02.14` and `example.org/archive/2026/11.21.02.13` have the same name: `[WORLD]/old/a.txt`
-hint: `urepo export example.org/archive/2026/11.21.02.14 --to [WORLD]/old` names it by its identifier
+hint: export example.org/archive/2026/11.21.02.14 without `--name source`: its identifier names it
 exported 1 item, 1 file, 1 B
 error: 1 of 2 items could not be exported
 hint: each is named above, with its reason

@@ -126,3 +126,13 @@ fn does_not_name_an_item_like_a_stage() {
     world.run(&format!("-c archive export {name} --name source --to out"));
     assert_eq!(names_in(&world.path("out")), [file_name(&name)]);
 }
+
+#[test]
+fn names_with_line_breaks_end_with_a_nul_byte() {
+    let world = World::with_collection();
+    world.write("two\nlines", "alpha");
+    world.run_args(["-c", "archive", "new", "two\nlines"]).succeeded();
+    let ran = world.run("-c archive export --all --name source -0 --to out");
+    assert_eq!(ran.succeeded(), "[WORLD]/out/two\nlines\0");
+    assert_eq!(std::fs::read(world.path("out/two\nlines")).unwrap(), b"alpha");
+}
