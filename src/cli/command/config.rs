@@ -115,7 +115,7 @@ fn tell<'a>(context: &Context, rows: &'a [Row]) -> Done {
     } else {
         let width = |of: fn(&Row) -> &String| rows.iter().map(|row| of(row).len()).max();
         let key_width = width(|row| &row.0).unwrap_or(0);
-        let value_width = width(|row| &row.1).unwrap_or(0).min(48);
+        let value_width = width(|row| &row.1).unwrap_or(0).min(32);
         let mut text = String::new();
         for (key, value, origin) in rows {
             text += &format!("{key:<key_width$}  {value:<value_width$}  # {origin}\n");

@@ -81,8 +81,8 @@ fn all_is_as_it_should_be() {
         &world.run("status"),
         0,
         str![[r#"
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
@@ -95,8 +95,8 @@ backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted    
         &world.run("status --prefix example.org/backup"),
         0,
         str![[r#"
-archive  [WORLD]/archive         0 Original         0 Copy         0 Deleted        0 B
-backup   [WORLD]/backup          0 Original         0 Copy         0 Deleted        0 B
+archive  [WORLD]/archive  0 Original  0 Copy  0 Deleted        0 B
+backup   [WORLD]/backup   0 Original  0 Copy  0 Deleted        0 B
 
 "#]],
         str![[r#"
@@ -119,8 +119,8 @@ fn copies_are_lacking() {
 0 of 2 copies: example.org/archive/2026/11.21.02.13
 stale copy in `backup`: example.org/archive/2026/11.21.02.13
 0 of 2 copies: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
@@ -151,8 +151,8 @@ hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missi
         3,
         str![[r#"
 stale copy in `backup`: example.org/archive/2026/11.21.02.13
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
@@ -184,8 +184,8 @@ fn two_originals_are_a_conflict() {
         str![[r#"
 two originals, in `archive` and `backup`: example.org/archive/2026/11.21.02.13
 0 of 1 copy: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          1 Original         0 Copy         0 Deleted        5 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   1 Original  0 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
@@ -246,8 +246,8 @@ fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
 copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
 copy in `backup`, no original anywhere: example.org/archive/2026/11.21.02.13
 vanished from `archive`: example.org/archive/2026/11.21.02.13
-archive  [WORLD]/archive         0 Original         0 Copy         1 Deleted        0 B
-backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
+archive  [WORLD]/archive  0 Original  0 Copy  1 Deleted        0 B
+backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
@@ -301,8 +301,8 @@ fn a_hand_over_under_way_and_damaged_sidecars_are_told() {
 hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
 broken seal in `backup`: example.org/archive/2026/11.21.02.14
 0 of 1 copy: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          0 Original         2 Copy         0 Deleted       10 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
@@ -319,8 +319,8 @@ hint: `urepo recover`, in the collection that gives, finishes what was begun
 hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
 unreadable in `backup`: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string: example.org/archive/2026/11.21.02.14
 0 of 1 copy: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B  1 unreadable
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B  1 unreadable
 
 "#]],
         str![[r#"

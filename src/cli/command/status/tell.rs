@@ -105,12 +105,17 @@ pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> r
 /// One line a collection, in columns.
 pub(super) fn table(known: &Known, tally: &Tally) -> String {
     let mut rows = Vec::new();
+    let digits = |of: fn(&Counts) -> u64| {
+        tally.collections.iter().map(|it| of(it).to_string().len()).max().unwrap_or(0)
+    };
+    let (of_originals, of_copies) = (digits(|it| it.originals), digits(|it| it.copies));
+    let of_deleted = digits(|it| it.deleted);
     for (collection, counts) in known.collections.iter().zip(&tally.collections) {
         let name = escape::one_line(&collection.settings().name);
         let path = escape::one_line(&collection.path().display().to_string());
         let [originals, copies, deleted] = [counts.originals, counts.copies, counts.deleted];
         let mut rest = format!(
-            "{originals:>8} Original  {copies:>8} Copy  {deleted:>8} Deleted  {:>9}",
+            "{originals:>of_originals$} Original  {copies:>of_copies$} Copy  {deleted:>of_deleted$} Deleted  {:>9}",
             human::bytes(counts.bytes)
         );
         if counts.unreadable > 0 {

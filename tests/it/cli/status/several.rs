@@ -12,7 +12,7 @@ fn a_collection_that_is_not_there_makes_the_answer_incomplete() {
         &world.run("status"),
         3,
         str![[r#"
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 safe     [WORLD]/backup   not opened
 
 "#]],
@@ -79,8 +79,8 @@ fn a_collection_is_counted_once() {
         &world.run("status --with clone"),
         0,
         str![[r#"
-archive  [WORLD]/archive         2 Original         0 Copy         0 Deleted       10 B
-backup   [WORLD]/backup          0 Original         1 Copy         0 Deleted        5 B
+archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
+backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
