@@ -44,11 +44,6 @@ impl PathError {
         matches!(self.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
     }
 
-    /// Whether the file system cannot hold a name or a link.
-    pub fn is_unholdable(&self) -> bool {
-        self.kind() == io::ErrorKind::InvalidFilename && self.source.raw_os_error().is_none()
-    }
-
     /// Whether the operation needs a file that is open for writing.
     pub(crate) fn is_for_writers(&self) -> bool {
         self.is(rustix::io::Errno::BADF)
@@ -65,6 +60,10 @@ impl PathError {
         let errno =
             [Errno::MFILE, Errno::NFILE, Errno::NOMEM].into_iter().find(|it| self.is(*it))?;
         Some(Shortage { action: self.action, path: self.path.clone(), errno })
+    }
+
+    pub(super) fn cause(&self) -> &io::Error {
+        &self.source
     }
 
     pub(super) fn is(&self, errno: rustix::io::Errno) -> bool {

@@ -62,26 +62,25 @@ impl Dir {
 impl Fidelity {
     /// Whether `found` has the mode `recorded`, as far as the file system keeps modes.
     pub fn has_mode(&self, found: &FileStat, recorded: u32) -> bool {
-        let shown = match found.kind {
-            Kind::Directory => self.shown.directories,
-            _ => self.shown.files,
-        };
+        let ShownModes { files, directories } = self.shown;
         let keeps_modes = if OFTEN_WITHOUT_MODES.contains(&self.file_system) {
-            shown == Shown::Several
+            // One mode of the files alone may come from `chmod -R`, as well as from a mount with `fmask`.
+            !matches!((files, directories), (Shown::One(file), Shown::One(dir)) if file == dir)
         } else {
             !WITHOUT_MODES.contains(&self.file_system)
         };
         found.mode == recorded || !keeps_modes
     }
 
-    /// Whether `found` has the modification time `recorded`, as the file system keeps times: rounded down or
-    /// up to whole units.
+    /// Whether `found` has the modification time `recorded`, as the file system keeps times: rounded down to
+    /// whole units, or up where something other than the kernel may round.
     pub fn has_time(&self, found: &FileStat, recorded: Instant) -> bool {
+        let may_round_up = MAY_ROUND_UP.contains(&self.file_system);
         let is_rounded = |unit: &i128| {
             let down = recorded.floor(*unit);
+            let is_up = || may_round_up && Some(found.modified) == down.checked_add(*unit);
             // A time in whole units is not rounded.
-            down != recorded
-                && (found.modified == down || Some(found.modified) == down.checked_add(*unit))
+            down != recorded && (found.modified == down || is_up())
         };
         found.modified == recorded || self.units(found).iter().any(is_rounded)
     }
@@ -91,7 +90,8 @@ impl Fidelity {
         match self.file_system {
             // The kernel writes the time of the last change itself: a fraction shows that fractions are kept.
             EXT if found.changed.subsecond() == 0 => &[SECOND],
-            unix if is_of_unix(unix) => &[],
+            EXT => &[],
+            exact if EXACT.contains(&exact) => &[],
             FAT => &[2 * SECOND],
             EXFAT => &[10_000_000, SECOND, 2 * SECOND],
             NTFS | NTFS3 => &[100],
@@ -106,6 +106,11 @@ const FAT: i128 = 0x4d44;
 const EXFAT: i128 = 0x2011_bab0;
 const NTFS: i128 = 0x5346_544e;
 const NTFS3: i128 = 0x7366_746e;
+const FUSE: i128 = 0x6573_5546;
+const SMB: i128 = 0xff53_4d42;
+const SMB2: i128 = 0xfe53_4d42;
+const SMBFS: i128 = 0x517b;
+const NFS: i128 = 0x6969;
 /// ext2 to ext4: with inodes of 128 bytes, times are in whole seconds.
 const EXT: i128 = 0xef53;
 
@@ -124,13 +129,27 @@ const EXACT: [i128; 8] = [
 /// File systems without mode bits: the mount says which mode all files have.
 const WITHOUT_MODES: [i128; 4] = [FAT, EXFAT, NTFS, NTFS3];
 
-/// File systems that keep mode bits or not, depending on what is behind them: FUSE, SMB. One mode for all
-/// files of an item shows that they do not.
-const OFTEN_WITHOUT_MODES: [i128; 4] = [0x6573_5546, 0xff53_4d42, 0xfe53_4d42, 0x517b];
+/// File systems that keep mode bits or not, depending on what is behind them. One mode for all files and
+/// directories of an item shows that they do not.
+const OFTEN_WITHOUT_MODES: [i128; 4] = [FUSE, SMB, SMB2, SMBFS];
 
-/// Whether a file system keeps what Unix knows: every name, links, modes and, but for old ones, exact times.
-pub(super) fn is_of_unix(file_system: i128) -> bool {
-    file_system == EXT || EXACT.contains(&file_system)
+/// File systems behind which a server may round times up, and exFAT, whose programs do.
+const MAY_ROUND_UP: [i128; 6] = [FUSE, SMB, SMB2, SMBFS, NFS, EXFAT];
+
+/// File systems that refuse some names.
+const MAY_REFUSE_NAMES: [i128; 8] = [FAT, EXFAT, NTFS, NTFS3, FUSE, SMB, SMB2, SMBFS];
+
+/// File systems that may refuse links as operations that are not permitted.
+const MAY_REFUSE_LINKS: [i128; 5] = [FAT, EXFAT, NTFS, NTFS3, FUSE];
+
+/// Whether a file system may refuse names that others hold.
+pub(super) fn may_refuse_names(file_system: i128) -> bool {
+    MAY_REFUSE_NAMES.contains(&file_system)
+}
+
+/// Whether a file system may refuse links with EPERM.
+pub(super) fn may_refuse_links(file_system: i128) -> bool {
+    MAY_REFUSE_LINKS.contains(&file_system)
 }
 
 #[cfg(test)]
@@ -138,8 +157,6 @@ mod tests {
     use super::*;
 
     const XFS: i128 = 0x5846_5342;
-    const FUSE: i128 = 0x6573_5546;
-    const SMB: i128 = 0xfe53_4d42;
 
     fn at(fraction: &str) -> Instant {
         format!("2026-11-21T07:20:{fraction}Z").parse().unwrap()
@@ -174,14 +191,14 @@ mod tests {
             "13.178190894",
         ];
         assert_eq!(taken(FUSE, &ROUNDED), ROUNDED);
-        assert_eq!(taken(0x6969, &ROUNDED), ROUNDED);
+        assert_eq!(taken(NFS, &ROUNDED), ROUNDED);
         for exact in EXACT.into_iter().chain([EXT]) {
             assert_eq!(taken(exact, &ROUNDED), ["13.178190894"], "{exact:#x}");
         }
-        assert_eq!(taken(FAT, &ROUNDED), ["14", "12", "13.178190894"]);
+        assert_eq!(taken(FAT, &ROUNDED), ["12", "13.178190894"]);
         assert_eq!(taken(EXFAT, &ROUNDED), ["13.17", "13.18", "13", "14", "12", "13.178190894"]);
         for ntfs in [NTFS, NTFS3] {
-            let kept = ["13.1781908", "13.1781909", "13.178190894"];
+            let kept = ["13.1781908", "13.178190894"];
             assert_eq!(taken(ntfs, &ROUNDED), kept);
         }
         let changed = ["13.178190893", "13.1781907", "13.1782", "13.16", "13.5", "11", "15", "16"];
@@ -204,7 +221,9 @@ mod tests {
         let kept = Fidelity { file_system: EXT, shown: ShownModes::default() };
         let small = FileStat { changed: at("59"), ..stamp(at("13"), 0) };
         assert!(kept.has_time(&small, at("13.178")));
-        assert!(!kept.has_time(&FileStat { modified: at("12"), ..small }, at("13.178")));
+        for found in ["12", "14"] {
+            assert!(!kept.has_time(&FileStat { modified: at(found), ..small }, at("13.178")));
+        }
         assert!(!kept.has_time(&stamp(at("13"), 0), at("13.178")));
     }
 
@@ -212,7 +231,7 @@ mod tests {
     fn times_before_1970_are_rounded_as_well() {
         let kept = Fidelity { file_system: FAT, shown: ShownModes::default() };
         let recorded = Instant::from_nanoseconds(-1);
-        for (seconds, is_kept) in [(-2, true), (0, true), (-1, false), (2, false)] {
+        for (seconds, is_kept) in [(-2, true), (0, false), (-1, false), (2, false)] {
             let found = stamp(Instant::from_seconds(seconds), 0);
             assert_eq!(kept.has_time(&found, recorded), is_kept, "{seconds}");
         }
@@ -222,7 +241,8 @@ mod tests {
     fn modes_are_compared_where_they_are_kept() {
         let file = stamp(at("13"), 0o777);
         let other = FileStat { mode: 0o644, ..file };
-        let directory = FileStat { kind: Kind::Directory, mode: 0o755, ..file };
+        let directory = FileStat { kind: Kind::Directory, ..file };
+        let closed = FileStat { mode: 0o755, ..directory };
         for (file_system, shown, is_kept) in [
             (EXT, &[file][..], true),
             (XFS, &[file], true),
@@ -230,9 +250,11 @@ mod tests {
             (EXFAT, &[file], false),
             (NTFS3, &[file], false),
             (FUSE, &[file, file, directory], false),
-            (SMB, &[file], false),
-            (FUSE, &[file, other], true),
-            (SMB, &[file, other, directory], true),
+            (SMB, &[file, directory], false),
+            (FUSE, &[file, other, directory], true),
+            (SMB2, &[file, directory, closed], true),
+            // What `chmod -R` leaves of the files.
+            (FUSE, &[file, file, closed], true),
         ] {
             let mut modes = ShownModes::default();
             modes.extend(shown.iter().copied());

@@ -3,46 +3,65 @@
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::Dir;
+use super::fidelity::{may_refuse_links, may_refuse_names};
+use super::{Dir, PathError};
 
-impl Dir {
-    /// What `error`, met while something was made at `relative`, says of its name: FAT, exFAT and NTFS refuse
-    /// some characters, as missing directories or invalid arguments.
-    pub(super) fn name_error(&self, relative: &Path, error: Error) -> Error {
-        let Some(name) = relative.file_name() else { return error };
-        let is_refusal = match Errno::from_io_error(&error) {
-            Some(Errno::ILSEQ) => true,
-            Some(Errno::INVAL | Errno::NOENT) => is_refused_by_some(name),
-            _ => false,
-        };
-        if !is_refusal || self.holds_every_name() {
-            return error;
-        }
-        refusal(format!("this file system cannot hold the name `{}`", Path::new(name).display()))
-    }
+/// What a file system cannot hold, with the error by which it refused.
+#[derive(Debug, thiserror::Error)]
+enum Unholdable {
+    #[error("this file system cannot hold the name `{}`", name.display())]
+    Name { name: PathBuf, source: Error },
+    #[error("this file system cannot hold symbolic links")]
+    Link { source: Error },
+}
 
-    /// What `error`, met while a link was made, says of the file system.
-    pub(super) fn link_error(&self, error: Error) -> Error {
-        match Errno::from_io_error(&error) {
-            Some(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) if !self.holds_every_name() => {
-                refusal("this file system cannot hold symbolic links".to_owned())
-            }
-            _ => error,
-        }
-    }
-
-    /// Whether the file system is one that holds any name but `.` and `..`.
-    fn holds_every_name(&self) -> bool {
-        self.file_system().is_ok_and(super::fidelity::is_of_unix)
+impl PathError {
+    /// Whether the file system cannot hold a name or a link.
+    pub fn is_unholdable(&self) -> bool {
+        self.cause().get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Unholdable>)
     }
 }
 
-fn refusal(text: String) -> Error {
-    Error::new(ErrorKind::InvalidFilename, text)
+impl Dir {
+    /// What `source`, met while something was made at `relative`, says of its name: FAT, exFAT and NTFS refuse
+    /// some characters, as missing directories or invalid arguments.
+    pub(super) fn name_error(&self, relative: &Path, source: Error) -> Error {
+        let Some(name) = relative.file_name() else { return source };
+        let is_refusal = match Errno::from_io_error(&source) {
+            Some(Errno::ILSEQ) => true,
+            Some(Errno::INVAL) => is_refused_by_some(name),
+            Some(Errno::NOENT) => is_refused_by_some(name) && self.has_parent(relative),
+            _ => false,
+        };
+        if !is_refusal || !self.file_system().is_ok_and(may_refuse_names) {
+            return source;
+        }
+        // Another kind would say that something is missing.
+        Error::new(ErrorKind::InvalidFilename, Unholdable::Name { name: name.into(), source })
+    }
+
+    /// What `source`, met while a link was made, says of the file system.
+    pub(super) fn link_error(&self, source: Error) -> Error {
+        let is_refusal = match Errno::from_io_error(&source) {
+            Some(Errno::OPNOTSUPP | Errno::NOSYS) => true,
+            Some(Errno::PERM) => self.file_system().is_ok_and(may_refuse_links),
+            _ => false,
+        };
+        if !is_refusal {
+            return source;
+        }
+        Error::new(source.kind(), Unholdable::Link { source })
+    }
+
+    /// Whether the directory that `relative` lies in is there and was not removed.
+    fn has_parent(&self, relative: &Path) -> bool {
+        let parent = self.above(relative).and_then(|(above, _)| rustix::fs::fstat(above));
+        parent.is_ok_and(|parent| parent.st_nlink > 0)
+    }
 }
 
 /// Whether FAT, exFAT or NTFS refuse `name`.

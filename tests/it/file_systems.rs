@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ const XFS: i128 = 0x5846_5342;
 const FAT: i128 = 0x4d44;
 const EXFAT: i128 = 0x2011_bab0;
 const FUSE: i128 = 0x6573_5546;
+const NFS: i128 = 0x6969;
+const CEPH: i128 = 0x00c3_6400;
 
 /// Two machines may get one date where a kernel lock does not reach from one to the other.
 #[test]
@@ -100,17 +103,37 @@ fn a_name_that_a_file_system_cannot_hold_is_said_to_be_one() {
     // What the name is not to blame for.
     assert!(!made(EXFAT, Errno::NOENT, b"a.txt").0);
     assert!(!made(EXFAT, Errno::IO, b"a:b?.txt").0);
-    assert!(!made(EXT4, Errno::NOENT, b"a:b?.txt").0);
+    for magic in [EXT4, NFS, CEPH] {
+        assert!(!made(magic, Errno::NOENT, b"a:b?.txt").0, "{magic:#x}");
+    }
+    let error = Dir::open(scratch.path(), mounted(FUSE)).unwrap().make_dir("gone/a:b").unwrap_err();
+    assert_eq!((error.is_unholdable(), error.kind()), (false, ErrorKind::NotFound));
+    fs::create_dir(scratch.path().join("sub")).unwrap();
+    let dir = Dir::open(&scratch.path().join("sub"), mounted(FUSE)).unwrap();
+    fs::remove_dir(scratch.path().join("sub")).unwrap();
+    let error = dir.create_file("a:b").unwrap_err();
+    assert_eq!((error.is_unholdable(), error.kind()), (false, ErrorKind::NotFound));
 }
 
 #[test]
 fn a_file_system_without_links_is_said_to_be_one() {
     let scratch = scratch();
-    let made = |magic| {
-        let faults = Faults::new(Path::new(""), 1, Mode::Once(Errno::PERM));
+    let made = |magic, errno| {
+        let faults = Faults::new(Path::new(""), 1, Mode::Once(errno));
         let faults = faults.of(Operation::MakeLink).on(System::Mounted(magic));
         let dir = Dir::open(scratch.path(), Watcher::new(Arc::new(faults))).unwrap();
-        dir.make_link(OsStr::new("a"), Path::new("b")).unwrap_err().is_unholdable()
+        let error = dir.make_link(OsStr::new("a"), Path::new("b")).unwrap_err();
+        // The error of the kernel is the first cause, and its kind is kept.
+        let last = std::iter::successors(error.source(), |it| Error::source(*it)).last().unwrap();
+        assert_eq!(last.to_string(), std::io::Error::from(errno).to_string());
+        assert_eq!(error.kind(), std::io::Error::from(errno).kind());
+        error.is_unholdable()
     };
-    assert_eq!((made(EXFAT), made(XFS)), (true, false));
+    for (magic, without_links) in
+        [(EXFAT, true), (FUSE, true), (NFS, false), (CEPH, false), (XFS, false)]
+    {
+        assert_eq!(made(magic, Errno::PERM), without_links, "{magic:#x}");
+        assert!(made(magic, Errno::OPNOTSUPP));
+        assert!(!made(magic, Errno::ACCESS));
+    }
 }

@@ -311,7 +311,7 @@ fn u305_attributes_differ() {
 #[test]
 fn u305_is_not_found_of_what_a_file_system_does_not_keep() {
     let world = World::with_item();
-    for (path, mode) in [("", 0o777), ("item.toml", 0o666), ("doc", 0o777)] {
+    for (path, mode) in [("", 0o777), ("item.toml", 0o777), ("doc", 0o777)] {
         fs::set_permissions(world.in_item(path), fs::Permissions::from_mode(mode)).unwrap();
     }
     let collection = world.open(&Watcher::default());
@@ -319,9 +319,8 @@ fn u305_is_not_found_of_what_a_file_system_does_not_keep() {
     for entry in &sidecar.files {
         let Some((modified, _)) = entry.content.attributes() else { continue };
         let path = world.in_item("doc").join(entry.path.as_path());
-        let (is_file, seconds) = (path.is_file(), modified.seconds());
-        let mode = if is_file { 0o666 } else { 0o777 };
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let seconds = modified.seconds();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
         let time =
             std::time::UNIX_EPOCH + std::time::Duration::from_secs(u64::try_from(seconds).unwrap());
         fs::File::open(&path).unwrap().set_modified(time).unwrap();
@@ -340,6 +339,18 @@ fn u305_is_not_found_of_what_a_file_system_does_not_keep() {
     fs::set_permissions(other, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(codes(FUSE).len() >= 2, "{:?}", codes(FUSE));
     assert_eq!(codes(EXFAT), []);
+}
+
+/// Behind FUSE, files of one mode may be what somebody made of them.
+#[test]
+fn u305_is_found_of_files_that_were_given_one_mode() {
+    let world = World::with_item();
+    for path in ["item.toml", "doc/report.pdf", "doc/sub/map.tif"] {
+        fs::set_permissions(world.in_item(path), fs::Permissions::from_mode(0o640)).unwrap();
+    }
+    let told = world.run_watched(Depth::Quick, &mounted(0x6573_5546));
+    let changed = ["doc/report.pdf", "doc/sub/map.tif"];
+    assert_eq!(told.codes(), found(changed.map(|path| (Code::AttributesDiffer, path))));
 }
 
 #[test]
