@@ -7,9 +7,6 @@ use crate::disk::{Kind, PathError, Shortage};
 use crate::item::PayloadPath;
 use crate::layout;
 
-/// Findings of each severity that are kept of one item; more are only counted.
-const KEPT: u64 = 1000;
-
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -114,13 +111,16 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// How many of each severity are kept of one item. More are only counted.
+    pub const KEPT: u64 = 1000;
+
     /// Adds one.
     pub(super) fn push(&mut self, finding: Finding) {
         if self.shortage.is_none() {
             self.shortage.clone_from(&finding.shortage);
         }
         self.add(finding.code, 1);
-        if self.count(finding.severity()) <= KEPT {
+        if self.count(finding.severity()) <= Self::KEPT {
             self.kept.push(finding);
         }
     }
@@ -140,7 +140,7 @@ impl Findings {
         for finding in other.kept {
             let count = &mut counts[finding.severity() as usize];
             *count += 1;
-            if *count <= KEPT {
+            if *count <= Self::KEPT {
                 self.kept.push(finding);
             }
         }

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
 use urepo::item::State;
+use urepo::verify::Code;
 
 use super::{leaf, records, world_with_item};
 use crate::support::{Ran, World, change_item, copy_tree};
@@ -31,7 +32,7 @@ fn warnings_of_one_kind_are_summed_up() {
     let lines: Vec<_> = ran.stdout.lines().collect();
     assert_eq!(lines.len(), 6, "{}", ran.stdout);
     assert!(lines[4].contains("doc/0004  mode or modification time"), "{}", lines[4]);
-    let sum = format!("U305  warning  {name}  and 1195 more in this item; `-v` lists them");
+    let sum = format!("U305  warning  {name}  and 1195 more in this item; `-v` lists up to 1000");
     assert_eq!(lines[5], sum);
     let all = world.run("-c archive -v verify").stdout;
     assert_eq!(all.lines().count(), 1001, "{all}");
@@ -58,6 +59,19 @@ fn damage_is_not_summed_up_and_five_warnings_are_not_either() {
     assert_eq!((count(&ran, "U203"), count(&ran, "U305")), (6, 6), "{}", ran.stdout);
     let (world, _) = without_times(5);
     assert_eq!(count(&world.run("-c archive verify"), "U305"), 5);
+}
+
+/// Of one item, the first thousand findings of a severity are kept.
+#[test]
+fn findings_of_which_none_is_kept_are_named_by_their_meaning() {
+    let (world, name) = without_times(1);
+    for number in 1..=1000 {
+        world.write(&format!("archive/{name}/doc/{number:04}"), "");
+    }
+    std::fs::remove_file(world.path(format!("archive/{name}/doc/0000"))).unwrap();
+    let found = world.run("-c archive verify --quick").stdout;
+    let sum = format!("U201  damage   {name}  {}: 1 in this item", Code::FileMissing.meaning());
+    assert_eq!(found.lines().last(), Some(&*sum));
 }
 
 /// A world with an Original in `archive` and its Copy in `mirror`.

@@ -18,6 +18,13 @@ caused by: `nowhere` is not a collection either
 hint: `urepo list` shows the names there are
 
 "#]]);
+    for line in ["verify --quick archive ./gone", "verify ITEM archive ./gone", "verify ./gone"] {
+        refuses(&world, line, 10).tells(str![[r#"
+error: `[WORLD]/gone` is not a collection
+hint: is it mounted? `findmnt` lists what is
+
+"#]]);
+    }
     refuses(&world, "verify nowhere", 10).tells(str![[r#"
 error: `[WORLD]` is not in a collection
 hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`

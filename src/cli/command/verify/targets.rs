@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use urepo::collection::{Collection, CollectionError, discover};
+use urepo::collection::{Collection, discover};
 use urepo::identity::RepositoryName;
 
 use crate::cli::context::{Context, name_of_item};
@@ -27,32 +27,31 @@ pub(super) fn of(context: &Context, texts: &[String]) -> Result<Targets, Failure
     Ok(Targets { items, roots, names_roots })
 }
 
-/// Whether `text` is the name of a collection in the settings, or the path of a root.
+/// Whether `text` is the name of a collection in the settings, or the path of a root. A path that lies in no
+/// collection is that of a root that is not mounted.
 fn is_root(context: &Context, text: &str) -> bool {
     let path = context.collection_path(text);
     context.config.collections.contains_key(text)
-        || discover::enclosing(&path).is_ok_and(|root| root == path)
+        || discover::enclosing(&path)
+            .map_or_else(|_| text.starts_with(['/', '.']), |root| root == path)
 }
 
 fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure> {
-    if context.global.collection.is_some() {
-        return Err(Failure::usage("the collections are named twice, by `-c` and by their roots")
-            .hint("name all of them after `verify`"));
-    }
     let (mut roots, mut seen) = (Vec::new(), Vec::new());
     for text in texts {
         // Without the `.` and the `/` at the end that would stand in every line.
         let path: PathBuf = context.collection_path(text).components().collect();
-        let root = match context.open(&path) {
-            Err(CollectionError::NotACollection { .. }) => context.open_named(text)?,
-            opened => opened?,
-        };
+        let root = context.open(&path)?;
         // A root that is named twice, or by a link as well, is still one.
         let identity = root.root().own_stat()?.identity;
         if !seen.contains(&identity) {
             seen.push(identity);
             roots.push(root);
         }
+    }
+    if context.global.collection.is_some() {
+        return Err(Failure::usage("the collections are named twice, by `-c` and by their roots")
+            .hint("name all of them after `verify`"));
     }
     Ok(roots)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::layout;
-use urepo::verify::{Code, Disagreement, Finding, ItemReport, Place, Report, Severity};
+use urepo::verify::{self, Code, Disagreement, Finding, ItemReport, Place, Report, Severity};
 
 use crate::cli::printer::{Printer, Verbosity};
 use crate::cli::records::{self, Findings, Item};
@@ -73,8 +73,15 @@ impl Reporter<'_> {
         for (code, count) in item.findings.counts() {
             let printed = printed.get(code).copied().unwrap_or_default();
             if *count > printed && self.is_wanted(*code) {
-                let way = if printed == self.most(*code) { "; `-v` lists them" } else { "" };
-                let what = format!("and {} more in this item{way}", count - printed);
+                let more = count - printed;
+                let what = match printed {
+                    0 => format!("{}: {count} in this item", code.meaning()),
+                    _ if printed == self.most(*code) => {
+                        let kept = verify::Findings::KEPT;
+                        format!("and {more} more in this item; `-v` lists up to {kept}")
+                    }
+                    _ => format!("and {more} more in this item"),
+                };
                 self.print(*code, Some(&item.name), &Place::Item, &what)?;
             }
         }
