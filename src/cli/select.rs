@@ -38,7 +38,7 @@ pub(crate) struct SelectionFlags {
     pub(crate) state: Option<State>,
 }
 
-/// The same of items whose state cannot be asked for, as they are in the trash or damaged.
+/// The selection flags for items without a reliable state: those in the trash, and damaged ones.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct NameFlags {
     /// All items

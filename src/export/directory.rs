@@ -72,7 +72,7 @@ struct IntoDirectory<'a, 'r> {
 impl IntoDirectory<'_, '_> {
     fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
         place::check(self.destination)?;
-        if self.exporter.options.depth == RunMode::Act {
+        if self.exporter.options.mode == RunMode::Act {
             // What cannot be removed hinders no export.
             let _ = place::remove_left_overs(self.destination);
         }
@@ -133,14 +133,14 @@ impl IntoDirectory<'_, '_> {
             return Err(ExportError::Exists { path });
         }
         // The stage hides what turns out to be wrong.
-        let look = match exporter.options.depth {
+        let look = match exporter.options.mode {
             RunMode::Plan => Look::First,
             RunMode::Act => Look::Later,
         };
         let parts = exporter.parts(&source, format, look);
         let parts = parts.map_err(|error| source.explain(error, &self.items))?;
         let exported = exported(path, &parts);
-        if exporter.options.depth == RunMode::Plan {
+        if exporter.options.mode == RunMode::Plan {
             self.names.add(file, source.name());
             return Ok(Some((exported, None)));
         }

@@ -118,7 +118,7 @@ pub struct Options {
     /// What it means that an item is deleted.
     pub tombstones: Tombstones,
     /// How far it goes.
-    pub depth: RunMode,
+    pub mode: RunMode,
 }
 
 /// Exports items of one collection.

@@ -1,4 +1,4 @@
-//! What of a payload is written: its entries, but that a bag has no links.
+//! The parts of a payload that an export writes: its entries, except links in a bag.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::item::{Content, Entry, PayloadPath, directories};
 /// A link that leads through more others than this leads in a circle.
 const MOST_LINKS: usize = 40;
 
-/// One thing to be written. An item may have very many: it is small.
+/// One thing to be written. It is small, because an item may have millions.
 pub(super) enum Part<'a> {
     Directory(Box<FileStat>),
     /// The file of this entry.
@@ -145,7 +145,7 @@ impl<'a> Parts<'a> {
         Ok(Parts { entries: parts, is_bare: false, lost: Lost::default() })
     }
 
-    /// Whether all there is, is a file or link called `name`: so it was deposited.
+    /// Whether the payload consists of one file or link called `name`, as a deposit of a single file does.
     pub(super) fn is_only(&self, name: &Path) -> bool {
         matches!(&self.entries[..], [(path, Part::File(_) | Part::Link { .. })] if *path == name)
     }

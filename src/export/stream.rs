@@ -69,7 +69,7 @@ impl Exporter<'_> {
         let has_answer = summary.exported > 0 || self.options.tombstones == Tombstones::Pass;
         if summary.cut_short {
             tar.cut()?;
-        } else if has_answer && self.options.depth == RunMode::Act {
+        } else if has_answer && self.options.mode == RunMode::Act {
             tar.close()?;
         }
         output.flush().map_err(ExportError::Stream)
@@ -88,7 +88,7 @@ impl Exporter<'_> {
             names.check(place.as_os_str(), source.name(), &place)?;
             let parts = self.parts(&source, Format::Tar, Look::First)?;
             names.add(place.as_os_str().to_owned(), source.name());
-            if self.options.depth == RunMode::Act {
+            if self.options.mode == RunMode::Act {
                 self.write(&source, &parts, Format::Tar, &place, tar)?;
             }
             Ok(exported(place, &parts))

@@ -138,7 +138,7 @@ impl Shared<'_> {
             unlisted: self.unlisted(step, (&from, &source), to.as_ref())?,
             ..Staged::of(&from, &source, step, place)
         };
-        if self.options.depth == RunMode::Plan {
+        if self.options.mode == RunMode::Plan {
             return Ok(Decision::Prepared(Prepared::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
@@ -242,7 +242,7 @@ impl Shared<'_> {
         if !may_pass {
             return Err(error);
         }
-        if self.options.depth == RunMode::Plan {
+        if self.options.mode == RunMode::Plan {
             return self.decide_on(name);
         }
         // A copy only reads its source, so it does not lock it either.

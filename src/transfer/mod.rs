@@ -117,7 +117,7 @@ pub struct Options {
     /// What is allowed.
     pub rules: Rules,
     /// Whether the run only plans.
-    pub depth: RunMode,
+    pub mode: RunMode,
     /// Only items that the source has in this state.
     pub state: Option<State>,
     /// How items are treated that are deleted at the source.

@@ -100,7 +100,7 @@ impl Shared<'_> {
         self.drop_all(&late_drops, &mut group);
         self.sync_what_is_there(&mut group);
         drop(changing);
-        if self.options.depth == RunMode::Act {
+        if self.options.mode == RunMode::Act {
             self.note(&group.done);
             let left = staged.iter().filter(|(at, step, _)| {
                 let is_done = matches!(group.outcomes.get(at), Some(Outcome { result: Ok(_), .. }));
@@ -141,7 +141,7 @@ impl Shared<'_> {
     /// that is at work now, may have put it there and not have synced it.
     fn sync_what_is_there(&self, group: &mut Group) {
         let mut skipped = group.done.iter().filter(|staged| staged.step == Step::Skip).peekable();
-        if self.options.depth == RunMode::Plan || skipped.peek().is_none() {
+        if self.options.mode == RunMode::Plan || skipped.peek().is_none() {
             return;
         }
         // Its bytes were on the disk before it was put there.

@@ -72,10 +72,10 @@ impl Transfer<'_> {
         report: &mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
     ) -> Result<(), TransferError> {
         check_apart(self.from, self.to)?;
-        if self.options.depth == RunMode::Act && self.writer.is_none() {
+        if self.options.mode == RunMode::Act && self.writer.is_none() {
             return Err(TransferError::NoWriter(self.to.path().to_path_buf()));
         }
-        let gives = self.options.depth == RunMode::Act && self.options.verb == Verb::Migrate;
+        let gives = self.options.mode == RunMode::Act && self.options.verb == Verb::Migrate;
         if gives && self.source_writer.is_none() {
             return Err(TransferError::NoWriter(self.from.path().to_path_buf()));
         }
@@ -198,7 +198,7 @@ impl Reporter<'_> {
                 }
             }
         }
-        if self.shared.options.depth == RunMode::Act {
+        if self.shared.options.mode == RunMode::Act {
             self.shared.caller.progress.finish_item(name.as_str());
         }
     }

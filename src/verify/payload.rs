@@ -23,8 +23,8 @@ pub(super) struct Present {
 /// Compares what is below `doc` with `entries`, which are sorted by path. `shown` has the modes of what else
 /// belongs to the item.
 ///
-/// Memory is bounded by the sidecar: directories it does not know are not descended into, and what
-/// they hold is not told one by one. An interrupted comparison has no result.
+/// Memory is bounded by the sidecar: a directory that it does not know is reported as one finding, and its
+/// entries are not read. An interrupted comparison has no result.
 pub(super) fn compare(
     doc: &Dir,
     entries: &[Entry],
@@ -67,7 +67,7 @@ struct Comparison<'a> {
     shown: ShownModes,
     /// Entries whose time or mode is another on disk, with what is there.
     differing: Vec<(usize, FileStat)>,
-    /// Directories to be listed, relative to `doc`: only such as the sidecar knows.
+    /// Directories still to be listed, relative to `doc`. The sidecar knows all of them.
     pending: Vec<Vec<u8>>,
     /// Directories of which nothing, or not all, is known.
     unreadable: HashSet<Vec<u8>>,

@@ -133,7 +133,7 @@ impl Export {
         }
         let options = self.options(context);
         // What is only described is not read.
-        let is_read = options.depth == RunMode::Act && options.payload == Payload::Whole;
+        let is_read = options.mode == RunMode::Act && options.payload == Payload::Whole;
         let listing = self.selection.listing(context).filter(|_| is_read);
         let scan =
             listing.as_ref().map(|listing| |scan: &Scan<'_>| listing.measure(&collection, scan));
@@ -215,7 +215,7 @@ impl Export {
             } else {
                 Tombstones::Pass
             },
-            depth: context.run_mode(),
+            mode: context.run_mode(),
         }
     }
 }

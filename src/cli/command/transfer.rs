@@ -57,8 +57,8 @@ impl<'a> TransferRun<'a> {
         failures: &Failures,
     ) -> Result<Report<'a>, Failure> {
         let context = self.context;
-        let depth = context.run_mode();
-        if depth == RunMode::Act {
+        let mode = context.run_mode();
+        if mode == RunMode::Act {
             // A source is only read by a copy, and its records are not ours to act upon.
             if self.verb == Verb::Migrate {
                 finish_first(context, self.from, &[self.to])?;
@@ -69,19 +69,19 @@ impl<'a> TransferRun<'a> {
             collection.writer(&context.agent, &context.waiter()).map_err(Failure::from)
         };
         let progress = context.progress();
-        let listing = self.listing.as_ref().filter(|_| depth == RunMode::Act);
+        let listing = self.listing.as_ref().filter(|_| mode == RunMode::Act);
         let transfer = Transfer {
             from: self.from,
             to: self.to,
-            writer: (depth == RunMode::Act).then(|| writer(self.to)).transpose()?,
-            source_writer: match (self.verb, depth) {
+            writer: (mode == RunMode::Act).then(|| writer(self.to)).transpose()?,
+            source_writer: match (self.verb, mode) {
                 (Verb::Migrate, RunMode::Act) => Some(writer(self.from)?),
                 _ => None,
             },
             options: Options {
                 verb: self.verb,
                 rules: self.rules,
-                depth,
+                mode,
                 state: self.state,
                 tombstones: self.tombstones,
                 jobs: context.config.jobs.value,
@@ -91,7 +91,7 @@ impl<'a> TransferRun<'a> {
             peers: self.peers,
             caller: context.caller(&*progress),
         };
-        let mut reporter = tell::Reporter::new(self, depth);
+        let mut reporter = tell::Reporter::new(self, mode);
         let scan = listing.map(|listing| |scan: &Scan<'_>| listing.measure(self.from, scan));
         let work = |progress: &dyn Progress| {
             let caller = context.caller(progress);

@@ -66,15 +66,15 @@ pub(crate) struct Verify {
     /// name in the settings. All of the collection unless given
     #[arg(value_name = "ITEM|COLLECTION")]
     targets: Vec<String>,
-    /// Do not read the files: only that they are there, with their sizes
+    /// Check only that the files exist and have the right sizes, without reading them
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
     flags: SelectionFlags,
-    /// Skip what was verified more recently than so long ago, such as 30d
+    /// Skip items that were verified within this time, such as 30d
     #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until", "dry_run"])]
     older_than: Option<Duration>,
-    /// Begin no more items after so long, such as 5h; the next run goes on, until the round is
+    /// Start no more items after this time, such as 5h; the next run continues, until the round is
     /// complete
     #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until", "dry_run"])]
     time_limit: Option<Duration>,

@@ -35,7 +35,7 @@ pub(crate) struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// What means no item of the collection may mean one of `other`, which an earlier run took there.
+    /// Looks up in `other` what is not found in the collection: an earlier run may have moved the item there.
     pub(crate) fn or_of(self, other: &'a Collection) -> Selected<'a> {
         let Selected { find: first, .. } = self;
         let find = move |text: &str| match first(text) {

@@ -262,7 +262,7 @@ impl Pair {
             options: Options {
                 verb,
                 rules,
-                depth: if plans { RunMode::Plan } else { RunMode::Act },
+                mode: if plans { RunMode::Plan } else { RunMode::Act },
                 state: None,
                 tombstones: *self.tombstones.lock().unwrap(),
                 jobs: 1,

@@ -22,13 +22,13 @@ const UNLISTED_NAMED: usize = 5;
 /// Reports each outcome as it comes.
 pub(in crate::cli::command) struct Reporter<'r, 'a> {
     run: &'r TransferRun<'a>,
-    depth: RunMode,
+    mode: RunMode,
     report: Report<'a>,
 }
 
 impl<'r, 'a> Reporter<'r, 'a> {
-    pub(super) fn new(run: &'r TransferRun<'a>, depth: RunMode) -> Reporter<'r, 'a> {
-        Reporter { run, depth, report: Report::new(run.context, past(run.verb), run.is_single) }
+    pub(super) fn new(run: &'r TransferRun<'a>, mode: RunMode) -> Reporter<'r, 'a> {
+        Reporter { run, mode, report: Report::new(run.context, past(run.verb), run.is_single) }
     }
 
     /// Reports the outcomes of a group, in one write.
@@ -55,12 +55,12 @@ impl<'r, 'a> Reporter<'r, 'a> {
     /// The report on an item that went well: in a dry run the plan, else only to those who asked.
     fn line(&self, name: &str, done: &Transferred) -> Option<String> {
         let verbose = self.run.context.printer.verbosity == Verbosity::Verbose;
-        let wanted = match self.depth {
+        let wanted = match self.mode {
             RunMode::Plan => verbose || done.is_change(),
             RunMode::Act => verbose,
         };
         let size = || human::size(done.files, done.bytes);
-        let verb = match self.depth {
+        let verb = match self.mode {
             RunMode::Plan => would(done.step),
             RunMode::Act => did(done.step),
         };
@@ -75,7 +75,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         if done.unlisted.is_empty() {
             return;
         }
-        let moved = match self.depth {
+        let moved = match self.mode {
             RunMode::Plan => "would move to the trash",
             RunMode::Act => "moved to the trash",
         };
@@ -101,7 +101,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
             path: Some(records::path(&done.place)),
             state: state.map(str::to_owned),
             outcome: Some(outcome(done.step)),
-            dry_run: self.depth == RunMode::Plan,
+            dry_run: self.mode == RunMode::Plan,
             files: Some(done.files),
             bytes: Some(done.bytes),
             unlisted: done.unlisted.iter().map(|path| records::path(path)).collect(),
