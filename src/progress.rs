@@ -3,6 +3,10 @@
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::interrupt::Interrupt;
 
 /// Receives progress as work is done. It is called from many threads, often, so it has to be quick.
 pub trait Progress: Send + Sync {
@@ -63,18 +67,23 @@ pub fn with_scan<T>(
     })
 }
 
+/// The longest time that work waits for its totals.
+const LONGEST_SCAN: Duration = Duration::from_secs(3);
+
 /// Does `work` after `scan` has found the totals: for work that takes away what a scan beside it looks for.
 ///
-/// The scan ends before that when it is not to go on.
+/// The scan ends without totals after three seconds of `clock`, or when a stop is requested.
 pub fn scan_first<T>(
     progress: &dyn Progress,
     scan: Option<impl FnOnce(&Scan<'_>) -> Option<()>>,
-    goes_on: &dyn Fn() -> bool,
+    (clock, interrupt): (&dyn Clock, &Interrupt),
     work: impl FnOnce(&dyn Progress) -> T,
 ) -> T {
     let Some(scan) = scan.filter(|_| progress.is_shown()) else { return work(progress) };
+    let end = clock.now().checked_add(LONGEST_SCAN.as_nanos().try_into().unwrap_or(0));
+    let is_in_time = || end.is_some_and(|end| clock.now() < end);
     progress.start_scan();
-    Scan::run(progress, scan, goes_on);
+    Scan::run(progress, scan, &|| !interrupt.requested() && is_in_time());
     work(&Scanned(progress))
 }
 

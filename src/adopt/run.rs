@@ -1,7 +1,7 @@
 //! Many items at a time: looked at and read in parallel, placed in groups, told in order.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::group::{Ready, place};
@@ -9,7 +9,7 @@ use super::look::{Look, check_inventory, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
 use crate::collection::{Listed, Names, StoredItem, Writer, visit_tree};
-use crate::disk::{Dir, IoContext, PathError};
+use crate::disk::{Dir, Exclusion, IoContext, Links, PathError, SourceWalk};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -45,10 +45,10 @@ pub fn has_items(root: &Dir) -> Result<bool, PathError> {
 pub fn measure(root: &Dir, scan: &Scan<'_>) -> Option<()> {
     let visited = visit_tree(root, &Names::default(), |listed| {
         let bytes = match listed {
-            Listed::Item(name) => bytes_of(root, &name).unwrap_or(0),
-            Listed::Stray(_) | Listed::Unreadable(_) => 0,
+            Listed::Item(name) => bytes_of(root, &name, scan),
+            Listed::Stray(_) | Listed::Unreadable(_) => Some(0),
         };
-        let flow = match scan.found(bytes) {
+        let flow = match bytes.and_then(|bytes| scan.found(bytes)) {
             Some(()) => ControlFlow::Continue(()),
             None => ControlFlow::Break(()),
         };
@@ -57,11 +57,17 @@ pub fn measure(root: &Dir, scan: &Scan<'_>) -> Option<()> {
     visited.ok()?.is_continue().then_some(())
 }
 
-/// The bytes of the payload of an item; nothing where it is none, or cannot be read.
-fn bytes_of(root: &Dir, name: &RepositoryName) -> Option<u64> {
-    let item = StoredItem::at(name.clone(), root.open_dir(name.as_str()).ok()?);
-    let size = || item.dir().measure_tree(Path::new(layout::PAYLOAD)).ok();
-    item.totals().map(|totals| totals.bytes).or_else(|| size().map(|size| size.bytes))
+/// The bytes of the payload of an item, unless `scan` ends before; none where it cannot be read.
+fn bytes_of(root: &Dir, name: &RepositoryName, scan: &Scan<'_>) -> Option<u64> {
+    let Ok(dir) = root.open_dir(name.as_str()) else { return Some(0) };
+    let item = StoredItem::at(name.clone(), dir);
+    if let Some(totals) = item.totals() {
+        return Some(totals.bytes);
+    }
+    match item.dir().open_dir(layout::PAYLOAD) {
+        Ok(payload) => SourceWalk::at(payload, Links::Keep).measure(&Exclusion::default(), scan),
+        Err(_) => Some(0),
+    }
 }
 
 impl Adopter<'_> {

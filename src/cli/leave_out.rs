@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use urepo::deposit::LeftOut;
-use urepo::disk::{Exclusion, ExclusionRule, Pattern, PatternError, StoredFile};
+use urepo::disk::{Exclusion, ExclusionRule, MAX_PATTERN_BYTES, Pattern, PatternError};
 
 use super::context::Context;
 use super::failure::Failure;
@@ -27,33 +27,45 @@ pub(crate) struct ExcludeArgs {
 impl ExcludeArgs {
     /// What is left out of a directory that was named as an item.
     pub(crate) fn of_item(&self, context: &Context) -> Result<Exclusion, Failure> {
-        self.exclusion(context, &[])
+        self.exclusion(&self.given(context)?, &[])
     }
 
-    /// What is left out of a directory of items: also what the settings say.
-    pub(crate) fn of_items(&self, context: &Context) -> Result<Exclusion, Failure> {
+    /// What is left out of a directory of items, which is also what the settings say, and of one that was named as an
+    /// item. Files of patterns are read once, since they may be pipes.
+    pub(crate) fn of_items_and_item(
+        &self,
+        context: &Context,
+    ) -> Result<(Exclusion, Exclusion), Failure> {
         let exclude = &context.config.exclude;
         let usual = if self.no_ignore { &[][..] } else { &exclude.value };
         let usual = usual.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
         let from = format!("the setting `exclude` of {}", exclude.origin);
         let usual = usual.map_err(|error| unusable(&error, &from))?;
         Exclusion::new(&[], &usual, false).map_err(|error| unusable(&error, &from))?;
-        self.exclusion(context, &usual)
+        let given = self.given(context)?;
+        Ok((self.exclusion(&given, &usual)?, self.exclusion(&given, &[])?))
     }
 
-    /// Files come first: the flags win.
-    fn exclusion(&self, context: &Context, usual: &[Pattern]) -> Result<Exclusion, Failure> {
+    /// The patterns of the flags. Files come first: the flags win.
+    fn given(&self, context: &Context) -> Result<Vec<Pattern>, Failure> {
         let mut given = Vec::new();
         for path in &self.exclude_from {
-            let mut file = StoredFile::open(&context.absolute(path), context.watcher())?;
-            given.extend(Pattern::read(&mut file)?);
+            let path = context.absolute(path);
+            given.extend(Pattern::parse(&path, &context.read_file(&path, MAX_PATTERN_BYTES)?)?);
         }
-        let refuse = |error| unusable(&error, "`--exclude`");
         for text in &self.exclude {
-            given.push(Pattern::new(text).map_err(refuse)?);
+            given.push(Pattern::new(text).map_err(|error| refused(&error))?);
         }
-        Exclusion::new(&given, usual, !self.no_ignore).map_err(refuse)
+        Ok(given)
     }
+
+    fn exclusion(&self, given: &[Pattern], usual: &[Pattern]) -> Result<Exclusion, Failure> {
+        Exclusion::new(given, usual, !self.no_ignore).map_err(|error| refused(&error))
+    }
+}
+
+fn refused(error: &PatternError) -> Failure {
+    unusable(error, "`--exclude`")
 }
 
 fn unusable(error: &PatternError, from: &str) -> Failure {

@@ -14,7 +14,7 @@ use super::{Dir, FileStat, IoContext, Kind, PathError, StoredFile};
 pub const PATTERN_FILE: &str = ".urepoignore";
 
 /// Limit on the size of a file of patterns.
-const MAX_PATTERN_BYTES: u64 = 1024 * 1024;
+pub const MAX_PATTERN_BYTES: u64 = 1024 * 1024;
 
 /// A pattern as it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,18 +96,17 @@ impl Pattern {
         }
     }
 
-    /// The patterns in `file`, a line each.
-    pub fn read(file: &mut StoredFile) -> Result<Vec<Pattern>, PathError> {
-        let bytes = file.read_all(MAX_PATTERN_BYTES)?;
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    /// The patterns in the `bytes` of the file `path`, a line each.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Pattern>, PathError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut patterns = Vec::new();
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let text = str::from_utf8(line)
-                .map_err(|_| unusable(file.path(), format!("line {number} is not UTF-8")))?;
+                .map_err(|_| unusable(path, format!("line {number} is not UTF-8")))?;
             if !text.starts_with('#') && !text.trim().is_empty() {
                 // Without `.` on the way.
-                let from = Some(file.path().components().collect());
+                let from = Some(path.components().collect());
                 patterns.push(Pattern { text: text.to_owned(), from });
             }
         }
@@ -166,7 +165,8 @@ impl Exclusion {
         } else {
             root.open_file(&file)?
         };
-        let patterns = compile(&Pattern::read(file)?);
+        let bytes = file.read_all(MAX_PATTERN_BYTES)?;
+        let patterns = compile(&Pattern::parse(file.path(), &bytes)?);
         let patterns = patterns.map_err(|error| unusable(file.path(), error.to_string()))?;
         let (directory, above) = (self.base.join(relative), self.nearest.clone());
         let nearest = Some(Arc::new(PatternLevel { directory, patterns, above }));

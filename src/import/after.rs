@@ -1,6 +1,7 @@
 //! What becomes of a source that is an item: it goes only when the item was read back from the disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::After;
 use super::candidate::SourcePlace;
@@ -12,9 +13,9 @@ use crate::identity::RepositoryName;
 use crate::item::Shape;
 
 /// A directory that takes sources: those that became items, or those that cannot.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ArchiveDirectory {
-    dir: Dir,
+    dir: Arc<Dir>,
 }
 
 /// Sources of one name are numbered up to here.
@@ -23,7 +24,7 @@ const MOST_OF_A_NAME: usize = 100_000;
 impl ArchiveDirectory {
     /// Opens the directory.
     pub fn open(path: &Path, watcher: &Watcher) -> Result<ArchiveDirectory, PathError> {
-        Ok(ArchiveDirectory { dir: Dir::open(&resolved(path)?, watcher.clone())? })
+        Ok(ArchiveDirectory { dir: Dir::open(&resolved(path)?, watcher.clone())?.into() })
     }
 
     /// Where it is.

@@ -79,7 +79,7 @@ pub enum Bags {
 }
 
 /// What becomes of sources that are items.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub enum After {
     /// They stay.
     #[default]
@@ -101,7 +101,7 @@ pub enum DefaultTitle {
 }
 
 /// How an import is done.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// How items are made; what is done with sources is said by `after`.
     pub deposit: deposit::Options,

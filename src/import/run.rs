@@ -227,6 +227,7 @@ pub fn measure(
         done.iter().any(|done| path.starts_with(done.path())) || !finishes_removals && is_aside()
     };
     for found in candidates {
+        scan.goes_on()?;
         let bytes = match found {
             Ok(candidate) if is_passed(&candidate.place.path()) => continue,
             Ok(candidate) => scanner.measure(&candidate, scan)?,

@@ -184,7 +184,8 @@ impl Import {
             return self.rehearse(context, &collection, &sources);
         }
         let failed = self.rejects_file(context, &sources)?;
-        let names = self.count(context, &collection, &sources)?;
+        let options = self.options(context)?;
+        let names = self.count(context, &collection, &sources, &options)?;
         let issue = self.issue.options(context);
         // First: another import holds it until its end.
         let Some(ledger) = self.open_ledger(context, &collection, &sources)? else { return Ok(()) };
@@ -193,14 +194,15 @@ impl Import {
         }
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
         let writer = collection.writer(&context.agent, &context.waiter())?;
-        let options = self.options(context)?;
         let progress = context.progress();
         let mut reporter = tell::Reporter::new(context, &collection, failed);
         let found = sources::warning(context, sources.candidates()?);
-        let again = || Some((sources.candidates().ok()?, self.options(context).ok()?));
-        let again = (progress.is_shown() && sources.can_be_read_twice()).then(again).flatten();
-        let scan = again.map(|(candidates, options)| {
-            let collection = &collection;
+        // Nobody knows beforehand what a limit leaves for the next run.
+        let is_measured =
+            progress.is_shown() && options.time_limit.is_none() && sources.can_be_read_twice();
+        let again = is_measured.then(|| sources.candidates().ok()).flatten();
+        let scan = again.map(|candidates| {
+            let (collection, options) = (&collection, options.clone());
             move |scan: &Scan<'_>| measure(collection, &options, candidates, scan)
         });
         let (clock, interrupt) = (&context.clock, &context.interrupt);
@@ -210,7 +212,7 @@ impl Import {
             importer.run(found, &mut reporter)
         };
         let (mut summary, ledger) = if takes_sources {
-            scan_first(&*progress, scan, &|| !interrupt.requested(), work)
+            scan_first(&*progress, scan, (clock, interrupt), work)
         } else {
             with_scan(&*progress, scan, work)
         };
@@ -309,6 +311,7 @@ impl Import {
         context: &Context,
         collection: &Collection,
         sources: &sources::Sources<'_>,
+        options: &Options,
     ) -> Result<Option<u64>, Failure> {
         let waits = self.waiting(collection, u64::from(u32::MAX))? > Duration::ZERO;
         if !waits || !sources.can_be_read_twice() || context.global.quiet {
@@ -316,7 +319,7 @@ impl Import {
         }
         let ledger = Ledger::look(collection)?;
         let mut silence = |_| Ok(());
-        let (options, found) = (self.options(context)?, sources.candidates()?);
+        let (options, found) = (options.clone(), sources.candidates()?);
         let planned =
             plan(&ledger, options, &context.clock, found, &mut silence, &context.interrupt);
         Ok(Some(planned.imported))

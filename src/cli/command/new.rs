@@ -314,7 +314,7 @@ fn deposit(
     };
     let summary = match options.sources {
         SourceRule::Keep => with_scan(&*progress, scan, work),
-        SourceRule::Remove => scan_first(&*progress, scan, &|| !interrupt.requested(), work),
+        SourceRule::Remove => scan_first(&*progress, scan, (&context.clock, interrupt), work),
     };
     drop(progress);
     let last = reporter.last.take();

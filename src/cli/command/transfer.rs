@@ -100,7 +100,9 @@ impl<'a> TransferRun<'a> {
         let summary: Summary = match self.verb {
             Verb::Copy | Verb::Refresh => with_scan(&*progress, scan, work),
             // A scan beside the run misses what has moved.
-            Verb::Migrate => scan_first(&*progress, scan, &|| !context.interrupt.requested(), work),
+            Verb::Migrate => {
+                scan_first(&*progress, scan, (&context.clock, &context.interrupt), work)
+            }
         };
         drop(progress);
         Ok(reporter.end(summary, failures))

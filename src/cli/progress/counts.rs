@@ -144,6 +144,8 @@ impl Progress for Counts {
 
 #[cfg(test)]
 mod tests {
+    use urepo::clock::SystemClock;
+    use urepo::interrupt::Interrupt;
     use urepo::progress::{Scan, scan_first, with_scan};
 
     use super::*;
@@ -210,7 +212,7 @@ mod tests {
         });
         let abandoned = Counts::new(Unit::Bytes);
         let scan = |scan: &Scan<'_>| scan.found(1).and(None);
-        scan_first(&abandoned, Some(scan), &|| true, |progress| {
+        scan_first(&abandoned, Some(scan), (&SystemClock, &Interrupt::default()), |progress| {
             progress.finish_item("a");
         });
         assert_eq!(overview(&abandoned), "0 B, 1 item");

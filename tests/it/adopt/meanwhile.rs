@@ -1,5 +1,13 @@
 //! Trees that change while they are adopted.
 
+use std::time::Duration;
+
+use urepo::adopt::measure;
+use urepo::clock::Clock;
+use urepo::disk::Dir;
+use urepo::identity::{Instant, SECOND};
+use urepo::progress::{Progress, Scan, scan_first};
+
 use super::*;
 
 /// Changes a file each time it is read, so often.
@@ -129,4 +137,59 @@ fn a_stop_leaves_nothing_half_done_and_a_rerun_goes_on() {
     assert_eq!(told.taken.len() + told.there.len(), 5);
     assert_eq!(told.there.len() as u64, summary.taken);
     assert_eq!(whole_items(&world.collection(&Watcher::default())).len(), 5);
+}
+
+/// An hour goes by whenever it is asked.
+#[derive(Default)]
+struct Hours(AtomicUsize);
+
+impl Clock for Hours {
+    fn now(&self) -> Instant {
+        let hours = self.0.fetch_add(1, Ordering::SeqCst);
+        Instant::from_nanoseconds(hours as i128 * 3600 * SECOND)
+    }
+
+    fn pause(&self, _: Duration) {}
+}
+
+/// Counts the items that were found, and those that were announced.
+#[derive(Default)]
+struct Totals {
+    found: AtomicUsize,
+    announced: AtomicUsize,
+}
+
+impl Progress for Totals {
+    fn expect(&self, items: u64, _: u64) {
+        self.found.fetch_add(items.try_into().unwrap(), Ordering::SeqCst);
+    }
+
+    fn announce(&self, items: u64) {
+        self.announced.fetch_add(items.try_into().unwrap(), Ordering::SeqCst);
+    }
+
+    fn advance(&self, _: &Path, _: u64) {}
+
+    fn finish_item(&self, _: &str) {}
+}
+
+#[test]
+fn a_scan_ends_within_an_item_on_request_or_after_its_time() {
+    let world = World::new();
+    for name in ["a", "b", "c"] {
+        world.write(&format!("{REPORT}/doc/{name}"), name);
+    }
+    let root = Dir::open(&world.root(), Watcher::default()).unwrap();
+    let (still, hours) = (TestClock::at("2026-11-21T02:13:00Z"), Hours::default());
+    let (goes_on, stopped) = (Interrupt::default(), Interrupt::default());
+    stopped.request();
+    for (clock, interrupt, items) in
+        [(&still as &dyn Clock, &goes_on, 1), (&still, &stopped, 0), (&hours, &goes_on, 0)]
+    {
+        let totals = Totals::default();
+        let scan = |scan: &Scan<'_>| measure(&root, scan);
+        scan_first(&totals, Some(scan), (clock, interrupt), |_| ());
+        let totals = [totals.found, totals.announced].map(AtomicUsize::into_inner);
+        assert_eq!(totals, [items; 2]);
+    }
 }

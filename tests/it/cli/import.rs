@@ -163,6 +163,34 @@ fn overlaps_with_itself() {
     assert_eq!(whole_items(&open(&world)).len(), 300);
 }
 
+/// Lists, descriptions and patterns may come through pipes, also where a scan finds the totals.
+#[test]
+fn reads_a_pipe_once() {
+    let fill = "printf 'in/a.txt\\0in/dir' > list & echo 'creator = \"Anna\"' > described & \
+        echo '*.tmp' > patterns &";
+    // A pipe that nobody reads does not keep the output open.
+    let flags = "--files-from0 list --metadata described --exclude-from patterns";
+    for command in ["import", "import --remove-source", "new --each"] {
+        let world = world_with_sources();
+        world.write("in/dir/c.tmp", "gamma");
+        let script = format!(
+            "mkfifo list described patterns; {{ {fill} }} > /dev/null 2>&1; \
+             exec timeout 60 \"$0\" -c archive --progress {command} {flags}"
+        );
+        let ran = world.finish(world.shell(&script));
+        // A directory of which something is left out is not removed.
+        let code = if command.ends_with("--remove-source") { 3 } else { 0 };
+        assert_eq!((ran.code, ran.stdout.lines().count()), (code, 2), "{command}: {}", ran.stderr);
+        let names = whole_items(&open(&world));
+        assert_eq!(names.len(), 2, "{command}");
+        for name in names {
+            let shown = world.run(&format!("-c archive show --all-files {name}"));
+            let shown = shown.succeeded();
+            assert!(shown.contains("Anna") && !shown.contains("B  c.tmp"), "{command}: {shown}");
+        }
+    }
+}
+
 /// A cron job that meets its own last run leaves the drop folder to it; other work is refused.
 #[test]
 fn leaves_the_same_work_to_the_run_that_does_it() {
@@ -174,6 +202,10 @@ fn leaves_the_same_work_to_the_run_that_does_it() {
     let mut first = world.command(import).spawn().unwrap();
     // The list is opened when the ledger is locked.
     let list = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    // Nobody knows whether a pipe names the same sources.
+    assert_eq!(world.run(&format!("{} --lock-wait 0", import.join(" "))).code, 11);
+    std::fs::remove_file(&path).unwrap();
+    world.write("list", "in/a.txt\0");
     let ran = world.run(&format!("{} --lock-wait 0", import.join(" ")));
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
     let ran = world.run("-c archive import --files-from0 list --time-limit 1h --lock-wait 0");

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
@@ -66,6 +66,15 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
+/// Runs `line` on a terminal: its process, the terminal, and its output, which waits to be read.
+fn begin(world: &World, line: &str) -> Option<(Child, File, PipeReader)> {
+    let (own, programs) = wide_terminal(80)?;
+    let (reader, writer) = full_pipe();
+    let mut command = world.command(line.split(' '));
+    command.env("TERM", "xterm").stdout(writer).stderr(programs);
+    Some((command.spawn().unwrap(), own, reader))
+}
+
 /// Three files of 10 KiB, items made of them, and a tree of two items that is to be adopted.
 fn filled() -> World {
     let world = World::with_collection();
@@ -105,12 +114,7 @@ fn totals_are_true_from_the_first_and_the_file_in_work_is_named() {
             let bytes = damaged.metadata().unwrap().len().try_into().unwrap();
             std::fs::write(damaged.path(), vec![b'b'; bytes]).unwrap();
         }
-        let Some((mut own, programs)) = wide_terminal(80) else { return };
-        let (mut reader, writer) = full_pipe();
-        let mut command = world.command(line.split(' '));
-        command.env("TERM", "xterm").stdout(writer).stderr(programs);
-        let mut child = command.spawn().unwrap();
-        drop(command);
+        let Some((mut child, mut own, mut reader)) = begin(&world, line) else { return };
         let mut shown = String::new();
         let is_whole = |frame: &str| frame.contains("of 10 KiB  ") && frame.contains(count);
         let is_named = |frame: &str| frame.contains(".txt");
@@ -140,4 +144,24 @@ fn totals_are_true_from_the_first_and_the_file_in_work_is_named() {
         let left = screen(80, &shown);
         assert!(!left.iter().any(|row| row.contains("/s  ") || is_named(row)), "{line}: {left:?}");
     }
+}
+
+/// Nobody knows how much a limit leaves for the next run.
+#[test]
+fn a_limit_of_time_has_no_total() {
+    let world = filled();
+    let line = "-c archive import album --time-limit 1h";
+    let Some((mut child, mut own, mut reader)) = begin(&world, line) else { return };
+    let mut shown = String::new();
+    read_until(&mut own, &mut shown, |shown| {
+        let (_, after) = shown.split_once("10 KiB").unwrap_or_default();
+        after.matches(CLEARED).count() > 2 || shown.matches(CLEARED).count() > MOST_FRAMES
+    });
+    std::thread::scope(|threads| {
+        threads.spawn(|| reader.read_to_end(&mut Vec::new()).unwrap());
+        read_until(&mut own, &mut shown, |_| false);
+    });
+    assert!(child.wait().unwrap().success());
+    assert!(shown.contains("3 items"), "{shown:?}");
+    assert!(!shown.contains("scanning") && !shown.contains(" of "), "{shown:?}");
 }

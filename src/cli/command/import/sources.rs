@@ -13,12 +13,12 @@ use super::Import;
 use crate::cli::context::Context;
 use crate::cli::explain::NOT_MOUNTED;
 use crate::cli::failure::Failure;
-use crate::cli::input::{Document, is_stdin, name_of};
+use crate::cli::input::{Document, can_be_read_twice, name_of};
 
 /// Candidates as they are found.
 pub(super) type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
 
-/// Where candidates come from. They can be asked for again, unless standard input names them.
+/// Where candidates come from.
 pub(super) struct Sources<'a> {
     context: &'a Context,
     trees: Vec<PathBuf>,
@@ -49,20 +49,22 @@ impl<'a> Sources<'a> {
             (true, _) => Units::EachFile,
             (false, depth) => Units::Depth(depth.map_or(1, std::num::NonZeroUsize::get)),
         };
+        let (of_items, of_item) = import.exclude.of_items_and_item(context)?;
         Ok(Sources {
             context,
             trees: import.sources.iter().map(|path| context.absolute(path)).collect(),
             units,
             links: import.links,
-            of_items: import.exclude.of_items(context)?,
-            of_item: import.exclude.of_item(context)?,
+            of_items,
+            of_item,
             list: import.files_from0.clone(),
             manifest: Table::new(import, context)?,
         })
     }
 
+    /// Whether the candidates can be asked for again: a list in a pipe has one reader.
     pub(super) fn can_be_read_twice(&self) -> bool {
-        self.list.as_deref().is_none_or(|list| !is_stdin(list))
+        self.list.as_deref().is_none_or(can_be_read_twice)
     }
 
     /// All candidates.

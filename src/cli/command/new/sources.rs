@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::deposit::{Preset, Request, Source};
-use urepo::disk::{Exclusion, Kind, Links, NoPath, Paths, Stream, resolved, stat_of};
+use urepo::disk::{Exclusion, NoPath, Paths, Stream, resolved};
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
 use urepo::progress::Scan;
@@ -15,7 +15,7 @@ use super::New;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::input::{is_stdin, name_of, unreadable};
+use crate::cli::input::{can_be_read_twice, is_stdin, name_of, unreadable};
 
 /// Requests as they are read: a list of a million names is not held in memory.
 pub(super) struct Requests {
@@ -108,10 +108,9 @@ impl Requests {
         new: &New,
         context: &Context,
     ) -> Option<impl FnOnce(&Scan<'_>) -> Option<()> + Send + use<>> {
-        let can_be_reopened = |path: &PathBuf| {
-            !is_stdin(path) && stat_of(path, Links::Follow).is_ok_and(|it| it.kind == Kind::File)
-        };
-        if !self.each || self.stream.is_some() || !new.files_from0.iter().all(can_be_reopened) {
+        let has_pipe =
+            self.stream.is_some() || !new.files_from0.iter().all(|it| can_be_read_twice(it));
+        if !self.each || has_pipe {
             return None;
         }
         let given = self.given.clone();
