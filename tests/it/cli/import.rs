@@ -168,11 +168,11 @@ fn overlaps_with_itself() {
 fn reads_a_pipe_once() {
     let fill = "printf 'in/a.txt\\0in/dir' > list & echo 'creator = \"Anna\"' > described & \
         echo '*.tmp' > patterns &";
-    // A pipe that nobody reads does not keep the output open.
     let flags = "--files-from0 list --metadata described --exclude-from patterns";
     for command in ["import", "import --remove-source", "new --each"] {
         let world = world_with_sources();
         world.write("in/dir/c.tmp", "gamma");
+        // A pipe that nobody reads does not keep the output open.
         let script = format!(
             "mkfifo list described patterns; {{ {fill} }} > /dev/null 2>&1; \
              exec timeout 60 \"$0\" -c archive --progress {command} {flags}"
@@ -189,6 +189,13 @@ fn reads_a_pipe_once() {
             assert!(shown.contains("Anna") && !shown.contains("B  c.tmp"), "{command}: {shown}");
         }
     }
+    // Names that may have to be waited for are counted before.
+    let world = world_with_sources();
+    let script = "mkfifo described; { echo 'creator = \"Anna\"' > described & } > /dev/null 2>&1; \
+        exec timeout 60 \"$0\" -c archive import in/a.txt --granularity 1 --metadata described";
+    world.finish(world.shell(script)).succeeded();
+    let name = world.run("-c archive list").line();
+    assert!(world.run(&format!("-c archive show {name}")).succeeded().contains("Anna"));
 }
 
 /// A cron job that meets its own last run leaves the drop folder to it; other work is refused.
