@@ -182,7 +182,13 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
     }
     let items = human::count(tally.items, "item");
     let partial = tally.judge().err();
-    let closing = partial.is_none().then(|| format!("{items}: all as it should be"));
+    let closing = partial.is_none().then(|| match tally.notices {
+        0 => format!("{items}: all as it should be"),
+        notices => {
+            let notices = human::count(notices, "notice");
+            format!("{items}: {notices} above, nothing needs to be done")
+        }
+    });
     let mut report = Report::reading(context, "compared", false);
     tell::fill(&mut report, known, tally);
     report.finish(End { partial, closing, ..End::default() })

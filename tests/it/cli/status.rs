@@ -345,3 +345,25 @@ hint: `urepo -c [WORLD]/backup verify --quick example.org/archive/2026/11.21.02.
 "#]],
     );
 }
+
+#[test]
+fn a_notice_is_not_all_as_it_should_be() {
+    let world = world();
+    wish(&world, "archive", 0);
+    copy(&world, NAME);
+    world.run(&format!("-c archive delete --with backup --yes {NAME}")).succeeded();
+    tells(
+        &world.run("status"),
+        0,
+        str![[r#"
+copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.13
+archive  [WORLD]/archive  1 Original  0 Copy  1 Deleted        5 B
+backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
+
+"#]],
+        str![[r#"
+2 items: 1 notice above, nothing needs to be done
+
+"#]],
+    );
+}
