@@ -22,9 +22,10 @@ pub struct CachedLookup<'a> {
 }
 
 impl<'a> CachedLookup<'a> {
-    /// A lookup in the index of `collection`, by `jobs` threads.
+    /// A lookup in the index of `collection`, with several requests to the disk for each of `jobs`.
     pub fn new(collection: &'a Collection, jobs: usize) -> CachedLookup<'a> {
-        CachedLookup { collection, years: YearDirCache::new(collection), pool: Pool::new(jobs) }
+        let pool = Pool::of_requests(jobs);
+        CachedLookup { collection, years: YearDirCache::new(collection), pool }
     }
 
     /// The items `names`, spelt as on disk; `None` for each item whose sidecar has to be read instead.
