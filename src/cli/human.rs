@@ -20,9 +20,10 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// `1 file`, `2 files`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
+    match (number, noun.strip_suffix("ry")) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ries"),
+        (_, None) => format!("{number} {noun}s"),
     }
 }
 

@@ -30,8 +30,8 @@ impl ExcludeArgs {
         self.exclusion(&self.given(context)?, &[])
     }
 
-    /// What is left out of a directory of items, which is also what the settings say, and of one that was named as an
-    /// item. Files of patterns are read once, since they may be pipes.
+    /// The exclusions in a directory of items, with those of the settings, and in a directory that was named as an item.
+    /// Files of patterns are read once, since they may be pipes.
     pub(crate) fn of_items_and_item(
         &self,
         context: &Context,

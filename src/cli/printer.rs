@@ -103,7 +103,7 @@ fn without_bar<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// What the progress bar is drawn on: stderr, a terminal.
+/// The terminal of the progress bar: stderr.
 pub(crate) fn bar_output() -> Box<dyn Write + Send> {
     Box::new(io::stderr())
 }

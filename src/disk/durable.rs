@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::io::retry_on_intr;
 
 use super::watch::{Feature, Operation};
-use super::{Dir, IoContext, Kind, PathError};
+use super::{Dir, IoContext, Kind, PathError, magic};
 
 /// Files that are synced at a time: a server is slow to answer, and answers several at once.
 const AT_A_TIME: usize = 8;
@@ -16,10 +16,9 @@ const AT_A_TIME: usize = 8;
 /// Files and directories whose paths are held at a time.
 const PATHS: usize = 4096;
 
-/// ext2 to ext4, XFS, Btrfs and F2FS, by the magic numbers of statfs(2); and tmpfs and ramfs, which keep
-/// nothing anyway.
+/// File systems on which one call syncs everything; tmpfs and ramfs keep nothing anyway.
 const SYNCED_AT_ONCE: [i128; 6] =
-    [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x8584_58f6];
+    [magic::EXT, magic::XFS, magic::BTRFS, magic::F2FS, magic::TMPFS, magic::RAMFS];
 
 /// Whether this kernel reports from `syncfs` what could not be written back.
 static REPORTS_ERRORS: LazyLock<bool> =

@@ -1,5 +1,9 @@
 //! How exactly file systems keep modification times and modes.
 
+use super::magic::{
+    BCACHEFS, BTRFS, EXFAT, EXT, F2FS, FAT, FUSE, NFS, NTFS, NTFS3, OVERLAYFS, RAMFS, SMB, SMB2,
+    SMBFS, TMPFS, XFS, ZFS,
+};
 use super::{Dir, FileStat, Kind, PathError};
 use crate::identity::{Instant, SECOND};
 
@@ -101,30 +105,8 @@ impl Fidelity {
     }
 }
 
-// The magic numbers of statfs(2).
-const FAT: i128 = 0x4d44;
-const EXFAT: i128 = 0x2011_bab0;
-const NTFS: i128 = 0x5346_544e;
-const NTFS3: i128 = 0x7366_746e;
-const FUSE: i128 = 0x6573_5546;
-const SMB: i128 = 0xff53_4d42;
-const SMB2: i128 = 0xfe53_4d42;
-const SMBFS: i128 = 0x517b;
-const NFS: i128 = 0x6969;
-/// ext2 to ext4: with inodes of 128 bytes, times are in whole seconds.
-const EXT: i128 = 0xef53;
-
-/// XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs, ramfs; overlayfs, which lies on one of them.
-const EXACT: [i128; 8] = [
-    0x5846_5342,
-    0x9123_683e,
-    0xf2f5_2010,
-    0x2fc1_2fc1,
-    0xca45_1a4e,
-    0x0102_1994,
-    0x8584_58f6,
-    0x794c_7630,
-];
+/// File systems that keep times exactly; overlayfs lies on one of them.
+const EXACT: [i128; 8] = [XFS, BTRFS, F2FS, ZFS, BCACHEFS, TMPFS, RAMFS, OVERLAYFS];
 
 /// File systems without mode bits: the mount says which mode all files have.
 const WITHOUT_MODES: [i128; 4] = [FAT, EXFAT, NTFS, NTFS3];
@@ -155,8 +137,6 @@ pub(super) fn may_refuse_links(file_system: i128) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const XFS: i128 = 0x5846_5342;
 
     fn at(fraction: &str) -> Instant {
         format!("2026-11-21T07:20:{fraction}Z").parse().unwrap()

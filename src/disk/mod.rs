@@ -22,6 +22,7 @@ mod exclusion;
 mod fidelity;
 mod file;
 mod lock;
+mod magic;
 mod names;
 mod new_file;
 mod paths;

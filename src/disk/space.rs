@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::retry_on_intr;
 
-use super::{Dir, IoContext, PathError};
+use super::{Dir, IoContext, PathError, magic};
 
 /// Room left on a file system for an ordinary user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +35,17 @@ impl Dir {
     /// Whether a file keeps its inode number for as long as it is there: not on file systems that
     /// make numbers up each time they are mounted.
     pub fn has_lasting_inodes(&self) -> Result<bool, PathError> {
-        // FAT, exFAT, ISO 9660; and what lies behind a network or FUSE is not known.
-        let magic = self.file_system()?;
-        let made_up = [0x4d44, 0x2011_bab0, 0x9660].contains(&magic);
-        Ok(!made_up && network_file_system_of(magic).is_none())
+        // It is not known what lies behind a network or FUSE.
+        let file_system = self.file_system()?;
+        let made_up = [magic::FAT, magic::EXFAT, magic::ISO9660].contains(&file_system);
+        Ok(!made_up && network_file_system_of(file_system).is_none())
     }
 
     /// What tells this file system, or this snapshot of one, from every other, wherever it is mounted.
     ///
     /// Others, such as XFS, name themselves after the device, which may change with each boot.
     pub fn lasting_file_system_id(&self) -> Result<Option<u64>, PathError> {
-        // ext2 to ext4, btrfs, ZFS, bcachefs.
-        let named_by_itself = [0xef53, 0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e];
+        let named_by_itself = [magic::EXT, magic::BTRFS, magic::ZFS, magic::BCACHEFS];
         if !named_by_itself.contains(&self.file_system()?) {
             return Ok(None);
         }
@@ -70,12 +69,12 @@ impl Dir {
 ///
 /// File systems that several machines mount at once count, for their kernel locks may end at the
 /// machine as well.
-fn network_file_system_of(magic: i128) -> Option<&'static str> {
-    Some(match magic {
-        0x6969 => "NFS",
-        0xff53_4d42 | 0xfe53_4d42 | 0x517b => "SMB",
+fn network_file_system_of(file_system: i128) -> Option<&'static str> {
+    Some(match file_system {
+        magic::NFS => "NFS",
+        magic::SMB | magic::SMB2 | magic::SMBFS => "SMB",
         0x0102_1997 => "9P",
-        0x6573_5546 => "FUSE",
+        magic::FUSE => "FUSE",
         0x00c3_6400 => "CephFS",
         0x5346_414f | 0x6b41_4653 => "AFS",
         0x7375_7245 => "Coda",

@@ -10,7 +10,7 @@ use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Metadata, Relations};
 
-/// What is known of an item besides its files.
+/// The description of an item: all that is known of it besides its files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Description {
     pub metadata: Metadata,

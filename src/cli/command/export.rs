@@ -60,7 +60,7 @@ pub(crate) struct Export {
     /// What each item becomes
     #[arg(long, value_name = "FORMAT", default_value = "plain", value_parser = one_of(&FORMATS))]
     format: Format,
-    /// What each item is called
+    /// The names of the exported items
     #[arg(long, value_name = "RULE", default_value = "identifier", value_parser = one_of(&NAMES))]
     name: NamedBy,
     /// Take the sidecar along, as it is
@@ -132,7 +132,7 @@ impl Export {
             progress.announce(1);
         }
         let options = self.options(context);
-        // What is only described is not read.
+        // An export of descriptions alone reads no payload.
         let is_read = options.mode == RunMode::Act && options.payload == Payload::Whole;
         let listing = self.selection.listing(context).filter(|_| is_read);
         let scan =

@@ -271,8 +271,9 @@ impl Listing<'_> {
         }
         match self.unlisted {
             0 => {}
-            1 => failed.push("1 directory cannot be listed".to_owned()),
-            count => failed.push(format!("{count} directories cannot be listed")),
+            count => {
+                failed.push(format!("{} cannot be listed", human::count(count, "directory")));
+            }
         }
         let wanted = self.list.selection.filter(self.context);
         let displaced = if self.list.selection.names_items() {

@@ -56,7 +56,7 @@ impl<'a> Reporter<'a> {
             (lost.empty_directories, "empty directory", "named in metadata/item.toml alone"),
         ];
         for (count, what, done) in told.into_iter().filter(|(count, ..)| *count > 0) {
-            let what = human::count(count, what).replace("directorys", "directories");
+            let what = human::count(count, what);
             printer.warning(&format!("{name}: {what} {done}"));
         }
         let size = human::size(*files, *bytes);

@@ -1,4 +1,4 @@
-//! What is to be verified: items, whole collections, or items in several collections.
+//! The targets of `urepo verify`: items, whole collections, or items in several collections.
 
 use std::path::PathBuf;
 
