@@ -10,8 +10,9 @@ use super::CatalogError;
 use super::find::{Hit, split};
 use super::pool::Pool;
 use crate::collection::{Collection, YearDirCache};
+use crate::disk::Version;
 use crate::identity::RepositoryName;
-use crate::index::{ItemRow, Tables, is_sidecar_current};
+use crate::index::{ItemRow, Tables, has_sidecar, is_sidecar_current};
 
 /// Looks items up in the index as it is: it is neither built nor synchronised. An item that changed since it
 /// was indexed is not found.
@@ -35,30 +36,37 @@ impl<'a> CachedLookup<'a> {
         let rows = self.collection.with_index(|index| {
             index.read(|tables| {
                 let mut rows = Vec::with_capacity(names.len());
-                by_year(names).try_for_each(|names| put_rows(tables, names, &mut rows))?;
-                Ok::<_, CatalogError>(rows)
+                let add = |names| add_rows(tables, names, &mut rows);
+                let years = by_year(names).map(add).collect::<Result<Vec<_>, _>>()?;
+                Ok::<_, CatalogError>((rows, years))
             })
         });
-        let Ok(Some(mut rows)) = rows else { return vec![None; names.len()] };
+        let Ok(Some((mut rows, years))) = rows else { return vec![None; names.len()] };
         let mut rest = &mut rows[..];
-        for names in by_year(names) {
+        for (names, recorded) in by_year(names).zip(years) {
             let (rows, later) = std::mem::take(&mut rest).split_at_mut(names.len());
             rest = later;
-            let Ok(Some(year)) = self.years.dir(Path::new(split(&names[0]).0)) else {
+            let path = split(&names[0]).0;
+            let Ok(Some(year)) = self.years.dir(Path::new(path)) else {
                 rows.fill(None);
                 continue;
             };
+            // In a year that is as it was indexed, nothing has taken the place of an item's directory.
+            let is_as_indexed =
+                recorded.is_some_and(|it| year.own_stat().is_ok_and(|stat| stat.version() == it));
             // The caller reads the sidecar of an item without a current row, and meets the error there.
             let keep_current = |(name, row): (&RepositoryName, &mut Option<ItemRow>)| {
-                let is_current = |row: &ItemRow| {
-                    row.state.is_some()
-                        && is_sidecar_current(year, split(name).1, row.version).unwrap_or(false)
+                let leaf = &name.as_str()[path.len() + 1..];
+                let is_current = |row: &ItemRow| match row.version {
+                    _ if row.state.is_none() => false,
+                    Some(version) if is_as_indexed => has_sidecar(year, leaf, version),
+                    version => is_sidecar_current(year, leaf, version).unwrap_or(false),
                 };
                 row.take_if(|row| !is_current(row));
             };
             match self.pool.for_many(names.len()) {
                 Some(pool) => pool.install(|| {
-                    names.par_iter().zip(&mut *rows).with_min_len(64).for_each(keep_current);
+                    names.par_iter().zip(&mut *rows).with_min_len(TOGETHER).for_each(keep_current);
                 }),
                 None => names.iter().zip(&mut *rows).for_each(keep_current),
             }
@@ -68,6 +76,9 @@ impl<'a> CachedLookup<'a> {
         names.iter().zip(rows).map(hit).collect()
     }
 }
+
+/// Items that a thread looks at before it asks for more.
+const TOGETHER: usize = 256;
 
 /// The number of pages that a [`Lookahead`] works on.
 const PAGES: usize = 2;
@@ -130,16 +141,17 @@ fn by_year(names: &[RepositoryName]) -> impl Iterator<Item = &[RepositoryName]> 
     names.chunk_by(|a, b| split(a).0 == split(b).0)
 }
 
-/// Adds the rows of items of one year.
-fn put_rows(
+/// Adds the rows of items of one year. Returns the version of the year that was indexed.
+fn add_rows(
     tables: Tables<'_>,
     names: &[RepositoryName],
     rows: &mut Vec<Option<ItemRow>>,
-) -> Result<(), CatalogError> {
+) -> Result<Option<Version>, CatalogError> {
     let leaves = names.iter().map(|name| split(name).1);
-    match tables.directory_if_known(split(&names[0]).0)? {
-        Some((directory, _)) => tables.add_items(directory, leaves, rows)?,
-        None => rows.extend(leaves.map(|_| None)),
-    }
-    Ok(())
+    let Some((directory, state)) = tables.directory_if_known(split(&names[0]).0)? else {
+        rows.extend(leaves.map(|_| None));
+        return Ok(None);
+    };
+    tables.add_items(directory, leaves, rows)?;
+    Ok(state.version)
 }

@@ -2,6 +2,9 @@
 
 /// `text` with control and bidirectional characters written as escapes; line ends stay when `lines`.
 fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.to_owned();
+    }
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if keep(character) || !(character.is_control() || is_invisible(character)) {

@@ -1,5 +1,6 @@
 //! An opaque value that changes when a file or directory does.
 
+use std::io;
 use std::path::Path;
 
 use rustix::fs::AtFlags;
@@ -53,20 +54,22 @@ impl FileStat {
 }
 
 impl Dir {
-    /// Whether `file` in the directory `name` of this one has `version`, in two system calls that open nothing.
-    ///
-    /// A link in place of the directory leads nowhere, unless it is made between the two calls. Where the version
-    /// differs, [`Dir::stat`] finds the reason.
-    pub(crate) fn has_version(&self, name: &str, file: &str, version: Version) -> bool {
-        let path = Path::new(name).join(file);
-        let stat = |path: &Path| {
-            let _under_way = self.step(Operation::Inspect, path)?;
-            let flags = AtFlags::SYMLINK_NOFOLLOW;
-            let stat = retry_on_intr(|| rustix::fs::statat(self.descriptor(), path, flags))?;
-            Ok::<_, std::io::Error>(FileStat::of(&stat))
-        };
-        stat(Path::new(name)).is_ok_and(|stat| stat.kind == Kind::Directory)
-            && stat(&path).is_ok_and(|stat| stat.version() == version)
+    /// Whether the file at `path` has `version`, in one system call that opens nothing. Links to directories on
+    /// the way are followed; where the version differs, [`Dir::stat`] finds the reason.
+    pub(crate) fn has_version(&self, path: &str, version: Version) -> bool {
+        self.stat_at(path).is_ok_and(|stat| stat.version() == version)
+    }
+
+    /// Whether `name` in this directory is a directory and no link to one, in one system call.
+    pub(crate) fn has_directory(&self, name: &str) -> bool {
+        self.stat_at(name).is_ok_and(|stat| stat.kind == Kind::Directory)
+    }
+
+    fn stat_at(&self, path: &str) -> io::Result<FileStat> {
+        let _under_way = self.step(Operation::Inspect, Path::new(path))?;
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let stat = retry_on_intr(|| rustix::fs::statat(self.descriptor(), path, flags))?;
+        Ok(FileStat::of(&stat))
     }
 }
 

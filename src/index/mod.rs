@@ -45,7 +45,7 @@ pub(crate) use error::has_no_place;
 pub use error::{IndexError, Invalid, QueryError};
 pub(crate) use open::{JournalMode, LogState, OpenOptions};
 pub use query::Query;
-pub(crate) use record::{Record, is_sidecar_current};
+pub(crate) use record::{Record, has_sidecar, is_sidecar_current};
 pub(crate) use rows::{ItemRow, RecordedVersion};
 pub(crate) use search::{Position, Which};
 pub(crate) use tables::Tables;

@@ -152,7 +152,7 @@ pub(crate) fn is_sidecar_current(
     leaf: &str,
     recorded: Option<Version>,
 ) -> Result<bool, PathError> {
-    if recorded.is_some_and(|recorded| year.has_version(leaf, layout::SIDECAR, recorded)) {
+    if recorded.is_some_and(|it| year.has_directory(leaf) && has_sidecar(year, leaf, it)) {
         return Ok(true);
     }
     let version = match year.stat(Path::new(leaf).join(layout::SIDECAR)) {
@@ -161,6 +161,11 @@ pub(crate) fn is_sidecar_current(
         outcome => outcome?.as_ref().map(FileStat::version),
     };
     Ok(version == recorded)
+}
+
+/// Whether the sidecar of `leaf`, which is known to be a directory in `year`, has the version `recorded`.
+pub(crate) fn has_sidecar(year: &Dir, leaf: &str, recorded: Version) -> bool {
+    year.has_version(&[leaf, layout::SIDECAR].join("/"), recorded)
 }
 
 /// Calls `visit` for every text in a value.

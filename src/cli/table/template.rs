@@ -90,9 +90,10 @@ impl Field {
         let value = record.value(&self.key);
         let is_bytes = matches!(self.key.as_str(), "bytes" | "freed");
         let form = self.form.or((is_drawn && is_bytes).then_some(Form::Size));
-        let text = formed(&value, form);
+        let is_number = value.is_number();
+        let text = formed(value, form);
         match self.key.as_str() {
-            _ if value.is_number() => Cell::number(text),
+            _ if is_number => Cell::number(text),
             "id" | "ibip" | "path" | "date" | "event" | "created" | "timestamp" | "state"
             | "standing" => Cell::whole(&text),
             _ => Cell::text(&text),
@@ -100,20 +101,23 @@ impl Field {
     }
 
     fn text(&self, record: &dyn Record) -> String {
-        formed(&record.value(&self.key), self.form)
+        formed(record.value(&self.key), self.form)
     }
 }
 
-fn formed(value: &Value, form: Option<Form>) -> String {
+fn formed(value: Value, form: Option<Form>) -> String {
     match form {
         Some(Form::Json) => value.to_string(),
-        Some(Form::Size) => value.as_u64().map_or_else(|| value_text(value), human::bytes),
+        Some(Form::Size) => value.as_u64().map_or_else(|| value_text(&value), human::bytes),
         Some(Form::Date) => {
-            let text = value_text(value);
+            let text = value_text(&value);
             let is_time = text.parse::<Instant>().is_ok();
             text.split_once('T').filter(|_| is_time).map_or(text.clone(), |(day, _)| day.to_owned())
         }
-        None => value_text(value),
+        None => match value {
+            Value::String(text) => text,
+            value => value_text(&value),
+        },
     }
 }
 
