@@ -8,7 +8,7 @@ use crate::agent::Caller;
 use crate::collection::{
     CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
 };
-use crate::disk::{FileStat, open_at_most};
+use crate::disk::{Version, open_at_most};
 use crate::holdings::refuse_put_back;
 use crate::identity::RepositoryName;
 use crate::sidecar::NewText;
@@ -26,7 +26,7 @@ type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
 struct Changed {
     item: StoredItem,
     /// Of the sidecar that the change was planned for.
-    stamp: FileStat,
+    version: Version,
     text: NewText,
 }
 
@@ -169,10 +169,10 @@ impl Amender<'_> {
             Err(error) => return fail(ready.iter().map(|(at, _)| *at), error.into(), outcomes),
         };
         let (mut replaced, mut events) = (Vec::new(), Vec::new());
-        for ((at, Changed { item, stamp, .. }), staged) in ready.iter().zip(&staged) {
+        for ((at, Changed { item, version, .. }), staged) in ready.iter().zip(&staged) {
             let Ok(plan) = &outcomes[*at] else { continue };
             // A person may edit it, who takes no lock.
-            let put = match item.has_sidecar(stamp) {
+            let put = match item.has_version(*version) {
                 Ok(true) => writer.rename_sidecar(staged, item).map_err(AmendError::from),
                 Ok(false) => Err(AmendError::Outdated { name: plan.name.clone() }),
                 Err(error) => Err(error.into()),
@@ -216,7 +216,7 @@ impl Amender<'_> {
             .sidecar
             .rewritten(&read.text, &read.sidecar)
             .map_err(|cause| CollectionError::Unchangeable { name: plan.name.clone(), cause })?;
-        Ok((Some(Changed { item, stamp: read.stamp, text }), plan))
+        Ok((Some(Changed { item, version: read.version, text }), plan))
     }
 
     fn event(&self, plan: &Plan) -> Event {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::CollectionError;
-use crate::disk::{Dir, FileStat, PathError, StoredFile};
+use crate::disk::{Dir, FileStat, PathError, StoredFile, Version};
 use crate::identity::{Identifier, RepositoryName};
 use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
@@ -23,7 +23,7 @@ pub(crate) struct ReadSidecar {
     pub sidecar: Sidecar,
     pub seal: Seal,
     pub text: SidecarText,
-    pub stamp: FileStat,
+    pub version: Version,
 }
 
 impl ReadSidecar {
@@ -77,38 +77,37 @@ impl StoredItem {
         Ok((sidecar, seal))
     }
 
-    /// The sidecar with its text, and what tells whether it is still the same later.
+    /// The sidecar with its text and its version.
     pub(crate) fn read_sidecar(&self) -> Result<ReadSidecar, CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let (sidecar, seal, text, stamp) =
-            read_sidecar(&mut file).map_err(|error| match error {
-                SidecarFileError::Disk(error) => CollectionError::Disk(error),
-                SidecarFileError::Sidecar(cause) => {
-                    CollectionError::Sidecar { name: self.name.clone(), cause }
-                }
-            })?;
+        let (sidecar, seal, text, stat) = read_sidecar(&mut file).map_err(|error| match error {
+            SidecarFileError::Disk(error) => CollectionError::Disk(error),
+            SidecarFileError::Sidecar(cause) => {
+                CollectionError::Sidecar { name: self.name.clone(), cause }
+            }
+        })?;
         if sidecar.repository != self.name {
             let (name, found) = (self.name.clone(), sidecar.repository);
             return Err(CollectionError::OtherSidecar { name, found });
         }
-        Ok(ReadSidecar { sidecar, seal, text, stamp })
+        Ok(ReadSidecar { sidecar, seal, text, version: stat.version() })
     }
 
     /// The text of the sidecar, to compare it with what was read before.
     pub(crate) fn sidecar_text(&self) -> Result<SidecarText, CollectionError> {
-        Ok(self.stamped_text()?.0)
+        Ok(self.versioned_text()?.0)
     }
 
-    /// The same with what tells whether the sidecar is still the same later.
-    pub(crate) fn stamped_text(&self) -> Result<(SidecarText, FileStat), CollectionError> {
+    /// The text of the sidecar with its version.
+    pub(crate) fn versioned_text(&self) -> Result<(SidecarText, Version), CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let stamp = file.stat()?;
-        let text = SidecarText::read_pieces(stamp.bytes, |piece| file.read_some(piece))?;
-        Ok((text, stamp))
+        let stat = file.stat()?;
+        let text = SidecarText::read_pieces(stat.bytes, |piece| file.read_some(piece))?;
+        Ok((text, stat.version()))
     }
 
     /// The totals of the payload, as a look at the first lines of the sidecar tells them.
@@ -117,9 +116,14 @@ impl StoredItem {
         Sidecar::read_totals(|piece| file.read_some(piece).ok())
     }
 
-    /// Whether the sidecar is still the one that had `stamp`.
-    pub(crate) fn has_sidecar(&self, stamp: &FileStat) -> Result<bool, PathError> {
-        Ok(self.dir.stat(layout::SIDECAR)?.as_ref() == Some(stamp))
+    /// The version of the sidecar; nothing if there is none.
+    pub(crate) fn version(&self) -> Result<Option<Version>, PathError> {
+        Ok(self.dir.stat(layout::SIDECAR)?.as_ref().map(FileStat::version))
+    }
+
+    /// Whether the sidecar still has `version`.
+    pub(crate) fn has_version(&self, version: Version) -> Result<bool, PathError> {
+        Ok(self.version()? == Some(version))
     }
 
     /// Opens a file of the payload.

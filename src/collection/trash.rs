@@ -13,7 +13,7 @@ use std::sync::PoisonError;
 
 use super::{Collection, CollectionError, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, TreeSize, random_hex};
+use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, TreeSize, Version, random_hex};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::layout;
 
@@ -55,8 +55,8 @@ pub(crate) enum Recall {
 /// The trash as it was listed.
 #[derive(Debug)]
 pub(super) struct ListedTrash {
-    /// Of the directory, right before; nothing while there is none.
-    stamp: Option<FileStat>,
+    /// The version of the directory before it was listed; nothing while there is none.
+    version: Option<Version>,
     /// By the folded name.
     by_name: HashMap<String, Vec<Trashed>>,
 }
@@ -120,14 +120,16 @@ impl Collection {
         recall: Recall,
     ) -> Result<Vec<Trashed>, PathError> {
         let mut known = self.trash.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = match (recall, &*known) {
-            (Recall::Listed, Some(listed)) => listed.stamp,
-            _ => self.own()?.map_or(Ok(None), |own| own.stat(layout::TRASH))?,
+        let version = if let (Recall::Listed, Some(listed)) = (recall, &*known) {
+            listed.version
+        } else {
+            let stat = self.own()?.map_or(Ok(None), |own| own.stat(layout::TRASH))?;
+            stat.as_ref().map(FileStat::version)
         };
         let listed = match known.take() {
-            Some(listed) if listed.stamp == stamp => listed,
+            Some(listed) if listed.version == version => listed,
             _ => {
-                let mut listed = ListedTrash { stamp, by_name: HashMap::new() };
+                let mut listed = ListedTrash { version, by_name: HashMap::new() };
                 self.visit_trash(|trashed| {
                     let trashed = match trashed {
                         // Another user's, who keeps it closed.

@@ -147,7 +147,7 @@ impl<'a> Source<'a> {
             return error;
         }
         let is_same = match items.item(self.name()) {
-            Ok(Some(item)) => item.has_sidecar(&self.read.stamp).unwrap_or(true),
+            Ok(Some(item)) => item.has_version(self.read.version).unwrap_or(true),
             Ok(None) => false,
             Err(_) => true,
         };

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use super::judge::{Seen, judge};
 use super::{Holding, HoldingRecord, Holdings, Standing};
 use crate::collection::{Collection, CollectionError, Lookup};
-use crate::disk::FileStat;
+use crate::disk::Version;
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::layout;
@@ -39,7 +39,7 @@ pub(crate) fn holdings_with<T>(
             break;
         }
         let again = Reading::of(name, lookups, &keep);
-        repeated = if again.stamps == reading.stamps { repeated + 1 } else { 0 };
+        repeated = if again.versions == reading.versions { repeated + 1 } else { 0 };
         reading = again;
     }
     (Holdings { name: name.clone(), all: reading.all }, reading.kept)
@@ -48,8 +48,8 @@ pub(crate) fn holdings_with<T>(
 /// What all collections hold, read once.
 struct Reading<T> {
     all: Vec<Holding>,
-    /// Of which collection each sidecar is, and what tells whether it was replaced since.
-    stamps: Vec<(usize, Option<FileStat>)>,
+    /// The collection of each sidecar, and its version unless it cannot be read.
+    versions: Vec<(usize, Option<Version>)>,
     /// What is kept of each sidecar.
     kept: Vec<Option<T>>,
 }
@@ -60,12 +60,12 @@ impl<T> Reading<T> {
         lookups: &[Lookup<'_>],
         keep: &impl Fn(Sidecar) -> T,
     ) -> Reading<T> {
-        let mut reading = Reading { all: Vec::new(), stamps: Vec::new(), kept: Vec::new() };
+        let mut reading = Reading { all: Vec::new(), versions: Vec::new(), kept: Vec::new() };
         for (at, lookup) in lookups.iter().enumerate() {
             if let Some((holding, read)) = read_with(name, at, lookup, keep) {
-                let (stamp, kept) = read.unzip();
+                let (version, kept) = read.unzip();
                 reading.all.push(holding);
-                reading.stamps.push((at, stamp));
+                reading.versions.push((at, version));
                 reading.kept.push(kept);
             }
         }
@@ -102,23 +102,18 @@ pub(crate) fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
     }
 }
 
-/// What `collection` holds, not yet judged, and what tells whether its sidecar was replaced since;
-/// nothing only if it is certain that there is nothing.
-pub(crate) fn read(
-    name: &RepositoryName,
-    at: usize,
-    collection: &Collection,
-) -> Option<(Holding, Option<FileStat>)> {
-    let (holding, read) = read_with(name, at, &Lookup::new(collection), &drop)?;
-    Some((holding, read.map(|(stamp, ())| stamp)))
+/// What `collection` holds, not yet judged; nothing only if it is certain that there is nothing.
+pub(crate) fn read(name: &RepositoryName, at: usize, collection: &Collection) -> Option<Holding> {
+    read_with(name, at, &Lookup::new(collection), &drop).map(|(holding, _)| holding)
 }
 
+/// The same, with the version of the sidecar and what `keep` makes of it.
 fn read_with<T>(
     name: &RepositoryName,
     at: usize,
     lookup: &Lookup<'_>,
     keep: &impl Fn(Sidecar) -> T,
-) -> Option<(Holding, Option<(FileStat, T)>)> {
+) -> Option<(Holding, Option<(Version, T)>)> {
     let mut holding = Holding {
         collection: at,
         name: name.clone(),
@@ -134,7 +129,7 @@ fn read_with<T>(
             item.name().clone_into(&mut holding.name);
             item.read_sidecar().map(|read| {
                 let record = HoldingRecord::of(&read.sidecar, read.seal);
-                kept = Some((read.stamp, keep(read.sidecar)));
+                kept = Some((read.version, keep(read.sidecar)));
                 record
             })
         }

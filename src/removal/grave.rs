@@ -25,7 +25,6 @@ pub(super) struct Search<'a> {
 }
 
 /// What can be brought back.
-#[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
 pub(super) enum Grave {
     /// A tombstone, and where its payload is: beside it already unless in the trash.
     Tombstone { item: StoredItem, record: ReadSidecar, trashed: Option<Trashed> },

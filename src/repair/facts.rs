@@ -7,7 +7,7 @@ use super::scan::{PayloadScan, is_of_the_item};
 use crate::collection::{
     Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
 };
-use crate::disk::{Dir, FileStat, PathError};
+use crate::disk::{Dir, FileStat, PathError, Version};
 use crate::holdings::may_be_original;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{Content, State, Totals};
@@ -150,12 +150,12 @@ impl Facts {
     }
 }
 
-/// A sidecar as it was when it was looked at: the identity of its directory, and its own stamp.
-pub(super) type SidecarVersion = ((u64, u64), Option<FileStat>);
+/// The identity of an item's directory, and the version of the sidecar in it.
+pub(super) type SidecarVersion = ((u64, u64), Option<Version>);
 
 /// What stands for the sidecar of `item`: equal later if nobody has changed it.
 pub(super) fn seen(item: &StoredItem) -> Result<SidecarVersion, PathError> {
-    Ok((item.dir().own_stat()?.identity, item.dir().stat(layout::SIDECAR)?))
+    Ok((item.dir().own_stat()?.identity, item.version()?))
 }
 
 /// Whether the inventory of `collection` leaves open that its item `name` is the Original.

@@ -31,7 +31,7 @@ impl Shared<'_> {
             step: Step::Skip,
             item: PathBuf::new(),
             place: split(item.name()),
-            source: read.stamp,
+            source: read.version,
             replaced: None,
             files: read.sidecar.payload.files,
             bytes: read.sidecar.payload.bytes,

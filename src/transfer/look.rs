@@ -8,7 +8,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Options, Refusal, RunMode, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
-use crate::disk::{FileStat, PathError};
+use crate::disk::{PathError, Version};
 use crate::holdings::{
     Giver, OriginalError, Remains, follow, holdings, may_be_original, refuse_put_back,
 };
@@ -72,9 +72,9 @@ impl Shared<'_> {
                 None
             }
             Some(item) => {
-                if let Some(stamp) = self.copy_there(&source, &item) {
+                if let Some(version) = self.copy_there(&source, &item) {
                     let staged = Staged {
-                        replaced: Some(stamp),
+                        replaced: Some(version),
                         ..Staged::of(&from, &source, Step::Skip, split(item.name()))
                     };
                     return Ok(Decision::Prepared(Prepared::Planned(staged)));
@@ -134,7 +134,7 @@ impl Shared<'_> {
         };
         self.check_reach(step, &place, from.name())?;
         let staged = Staged {
-            replaced: to.as_ref().map(|(_, read)| read.stamp),
+            replaced: to.as_ref().map(|(_, read)| read.version),
             unlisted: self.unlisted(step, (&from, &source), to.as_ref())?,
             ..Staged::of(&from, &source, step, place)
         };
@@ -156,15 +156,15 @@ impl Shared<'_> {
         Ok(trail.holders.contains(self.from.id()))
     }
 
-    /// The stamp of the sidecar of `item`, at the destination, if its text shows that nothing is to be done. Where
+    /// The version of the sidecar of `item`, at the destination, if its text shows that nothing is to be done. Where
     /// it does not, or cannot be read, the sidecar is read whole.
-    fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<FileStat> {
+    fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<Version> {
         let Options { verb, rules, .. } = self.options;
         if verb == Verb::Migrate || rules.checksum || source.sidecar.state != State::Original {
             return None;
         }
-        let (text, stamp) = item.stamped_text().ok()?;
-        text.is_copy_of(&source.text, self.from.id()).then_some(stamp)
+        let (text, version) = item.versioned_text().ok()?;
+        text.is_copy_of(&source.text, self.from.id()).then_some(version)
     }
 
     /// Makes sure that what has to be moved within a collection can be, before anything is copied.

@@ -341,7 +341,7 @@ impl Shared<'_> {
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
         match staged.replaced {
-            Some(stamp) if !item.has_sidecar(&stamp)? => Err(changed()),
+            Some(version) if !item.has_version(version)? => Err(changed()),
             _ => Ok(item),
         }
     }
@@ -350,7 +350,7 @@ impl Shared<'_> {
     pub(super) fn at_source(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let item = self.source_items.item(&staged.name)?.ok_or_else(changed)?;
-        if item.has_sidecar(&staged.source)? { Ok(item) } else { Err(changed()) }
+        if item.has_version(staged.source)? { Ok(item) } else { Err(changed()) }
     }
 
     pub(super) fn lock<'a>(

@@ -136,7 +136,9 @@ impl Shared<'_> {
         let files = sealed(&leaving, leaving.read_sidecar(), self.from.path())?.sidecar.files;
         let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
         let read = sealed(&staying, staying.read_sidecar(), self.to.path())?;
-        if staged.replaced.is_some_and(|stamp| stamp != read.stamp) || read.sidecar.files != files {
+        if staged.replaced.is_some_and(|version| version != read.version)
+            || read.sidecar.files != files
+        {
             return Err(changed());
         }
         self.prove(&staying)?;
@@ -144,7 +146,7 @@ impl Shared<'_> {
         let _locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
         let leaving = self.at_source(staged)?;
         let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
-        if !staying.has_sidecar(&read.stamp)? {
+        if !staying.has_version(read.version)? {
             return Err(changed());
         }
         let to = self.to.as_destination();

@@ -8,7 +8,7 @@ use super::resume::ResumableStage;
 use super::{TransferError, Transferred};
 use crate::collection::{ReadSidecar, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, FileStat};
+use crate::disk::{Dir, Version};
 use crate::identity::RepositoryName;
 
 /// An item that is whole in the stage, with the sidecar it will have.
@@ -21,9 +21,9 @@ pub(super) struct Staged {
     pub item: PathBuf,
     /// Where it belongs: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
-    /// The sidecars it was decided by: at the source, and at the destination if there is one.
-    pub source: FileStat,
-    pub replaced: Option<FileStat>,
+    /// The versions of the sidecars it was decided by: at the source, and at the destination if there is one.
+    pub source: Version,
+    pub replaced: Option<Version>,
     pub files: u64,
     pub bytes: u64,
     /// Of the manifest, if it was looked at that closely.
@@ -52,7 +52,7 @@ impl Staged {
             step,
             item: PathBuf::new(),
             place,
-            source: source.stamp,
+            source: source.version,
             replaced: None,
             files,
             bytes,

@@ -194,7 +194,7 @@ impl Roots<'_> {
             }
             let is_wanted = match listed {
                 Listed::Item(name) => read(&name, root, self.collections[root])
-                    .is_none_or(|(holding, _)| queue.send(holding).is_ok()),
+                    .is_none_or(|holding| queue.send(holding).is_ok()),
                 Listed::Stray(_) => true,
                 Listed::Unreadable(error) => {
                     self.unlisted[root].store(true, Ordering::Release);

@@ -188,7 +188,8 @@ impl Inspection {
         {
             self.report.findings.push(Finding::of_error(Place::Item, error));
         }
-        stamp.is_ok_and(|stamp| stamp != self.sidecar)
+        let version = |stat: &Option<FileStat>| stat.as_ref().map(FileStat::version);
+        stamp.is_ok_and(|stamp| version(&stamp) != version(&self.sidecar))
     }
 
     /// The report, once all that is to be read has been read.

@@ -42,7 +42,7 @@ impl Collection {
             return Ok(None);
         }
         let line = self.contradicted_by(name, &read.sidecar)?;
-        Ok(if item.has_sidecar(&read.stamp)? { line } else { None })
+        Ok(if item.has_version(read.version)? { line } else { None })
     }
 
     /// The same for an item whose sidecar was read, whether or not others are at work.
