@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    CollectionError, Event, EventKind, ReadSidecar, StoredItem, Writer, lock_items,
+    CollectionError, Event, EventKind, ItemLocks, LockedItem, Lookup, ReadSidecar, StoredItem,
+    Writer, lock_items,
 };
 use crate::disk::{Version, open_at_most};
 use crate::holdings::refuse_put_back;
@@ -23,8 +24,8 @@ const GROUP: usize = 256;
 type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
 
 /// An item whose sidecar is to be replaced.
-struct Changed {
-    item: StoredItem,
+struct Changed<'l> {
+    item: LockedItem<'l>,
     /// Of the sidecar that the change was planned for.
     version: Version,
     text: NewText,
@@ -65,7 +66,8 @@ impl Amender<'_> {
     fn amend_group(&self, group: &[Amendment<'_>], report: &mut Report<'_>) -> ControlFlow<()> {
         let (mut outcomes, mut changing, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
         for (at, amendment) in group.iter().enumerate() {
-            let planned = self.plan(amendment).map(|(_, _, plan)| plan);
+            let item = self.collection.named_item(&amendment.name).map_err(AmendError::from);
+            let planned = item.and_then(|item| Ok(self.plan(&item, amendment)?.1));
             match &planned {
                 Ok(plan) if plan.changes.is_empty() => unchanged.push((at, plan.name.clone())),
                 Ok(_) => changing.push((at, amendment)),
@@ -86,17 +88,17 @@ impl Amender<'_> {
     /// Plans a change for the item as it is now.
     fn plan(
         &self,
+        item: &StoredItem,
         amendment: &Amendment<'_>,
-    ) -> Result<(StoredItem, ReadSidecar, Plan), AmendError> {
+    ) -> Result<(ReadSidecar, Plan), AmendError> {
         if self.caller.interrupt.requested() {
             return Err(AmendError::Interrupted);
         }
-        let item = self.collection.named_item(&amendment.name)?;
         let read = item.read_sidecar()?;
         let now = self.caller.clock.now();
         let plan = plan(&read.sidecar, read.seal, now, &*amendment.change)?;
         refuse_put_back(item.name(), self.collection, &read.sidecar)?;
-        Ok((item, read, plan))
+        Ok((read, plan))
     }
 
     /// Makes sure that the descriptions of items which stay as they are have reached the disk: an earlier run
@@ -127,7 +129,7 @@ impl Amender<'_> {
         }
         let names = items.iter().map(|(_, amendment)| (self.collection, &amendment.name));
         match lock_items(names, self.caller.agent, &self.caller.waiter()) {
-            Ok(_locks) => self.change_locked(writer, items, outcomes),
+            Ok(locks) => self.change_locked(writer, &locks, items, outcomes),
             Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
                 items.chunks(1).for_each(|item| self.change(writer, item, outcomes));
             }
@@ -138,15 +140,17 @@ impl Amender<'_> {
     fn change_locked(
         &self,
         writer: &Writer,
+        locks: &ItemLocks,
         items: &[Numbered<'_, '_>],
         outcomes: &mut [Result<Plan, AmendError>],
     ) {
         let names = items.iter().map(|(_, amendment)| amendment.name.clone()).collect();
         let _changing = writer.changing(self.collection, names);
-        let mut ready = Vec::new();
+        let (lookup, mut ready) = (Lookup::new(self.collection), Vec::new());
         for (at, amendment) in items {
             // Another process may have changed the item before it was locked.
-            outcomes[*at] = self.plan_with_text(amendment).map(|(changed, plan)| {
+            let planned = self.plan_with_text((locks, &lookup), amendment);
+            outcomes[*at] = planned.map(|(changed, plan)| {
                 ready.extend(changed.map(|changed| (*at, changed)));
                 plan
             });
@@ -158,7 +162,7 @@ impl Amender<'_> {
     fn replace(
         &self,
         writer: &Writer,
-        ready: &[(usize, Changed)],
+        ready: &[(usize, Changed<'_>)],
         outcomes: &mut [Result<Plan, AmendError>],
     ) {
         if ready.is_empty() {
@@ -168,7 +172,7 @@ impl Amender<'_> {
             Ok(staged) => staged,
             Err(error) => return fail(ready.iter().map(|(at, _)| *at), error.into(), outcomes),
         };
-        let (mut replaced, mut events) = (Vec::new(), Vec::new());
+        let (mut replaced, mut items, mut events) = (Vec::new(), Vec::new(), Vec::new());
         for ((at, Changed { item, version, .. }), staged) in ready.iter().zip(&staged) {
             let Ok(plan) = &outcomes[*at] else { continue };
             // A person may edit it, who takes no lock.
@@ -180,20 +184,20 @@ impl Amender<'_> {
             match put {
                 Ok(()) => {
                     events.push(self.event(plan));
-                    replaced.push((*at, item));
+                    replaced.push(*at);
+                    items.push(item);
                 }
                 Err(error) => outcomes[*at] = Err(error),
             }
         }
-        let synced = match replaced.as_slice() {
-            [] => return,
-            [(_, only)] => only.dir().sync(),
-            all => writer.stage().sync_dirs(all.iter().map(|(_, item)| item.dir())),
-        };
+        if items.is_empty() {
+            return;
+        }
+        let synced = writer.sync_sidecars(&items);
         self.collection.note(&events);
         if let Err(error) = synced {
             let mut source = Some(error);
-            for (at, item) in replaced {
+            for (at, item) in replaced.into_iter().zip(items) {
                 let name = item.name().clone();
                 outcomes[at] = Err(match source.take() {
                     Some(source) => AmendError::NotDurable { name, source },
@@ -204,11 +208,14 @@ impl Amender<'_> {
     }
 
     /// The plan for the item as it is now, and the text that its sidecar gets.
-    fn plan_with_text(
+    fn plan_with_text<'l>(
         &self,
+        (locks, lookup): (&'l ItemLocks, &Lookup<'l>),
         amendment: &Amendment<'_>,
-    ) -> Result<(Option<Changed>, Plan), AmendError> {
-        let (item, read, plan) = self.plan(amendment)?;
+    ) -> Result<(Option<Changed<'l>>, Plan), AmendError> {
+        let item = locks.item(lookup, &amendment.name)?;
+        let item = item.ok_or_else(|| self.collection.absent(&amendment.name))?;
+        let (read, plan) = self.plan(&item, amendment)?;
         if plan.changes.is_empty() {
             return Ok((None, plan));
         }

@@ -1,6 +1,4 @@
 //! Changing items that exist, each in one step: a reader, or a crash, finds the old or the new.
-//!
-//! The caller of these holds the lock of the item ([`super::lock_items`]).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
 use super::tree::PrefixTree;
-use super::{Collection, CollectionError, InventoryChange, StoredItem, Writer};
+use super::{Collection, CollectionError, InventoryChange, LockedItem, Writer};
 use crate::clock::Clock;
 use crate::disk::{Dir, Kind, Lock, LockError, LockMode, PathError, open_at_most};
 use crate::identity::RepositoryName;
@@ -66,35 +64,41 @@ impl Writer {
         Ok(staged)
     }
 
-    /// Puts a staged and synced sidecar in place of the one that `item` has, and syncs that.
-    pub(crate) fn put_sidecar(&self, staged: &Path, item: &StoredItem) -> Result<(), PathError> {
-        self.rename_sidecar(staged, item)?;
-        item.dir().sync()
+    /// Puts a staged and synced sidecar in place of the one that `item` has. [`Writer::sync_sidecars`] makes that
+    /// durable.
+    pub(crate) fn rename_sidecar(
+        &self,
+        staged: &Path,
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
     }
 
-    /// The same without the sync.
-    pub(crate) fn rename_sidecar(&self, staged: &Path, item: &StoredItem) -> Result<(), PathError> {
-        self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
+    /// Makes the new sidecars of `items` durable, with one sync.
+    pub(crate) fn sync_sidecars(&self, items: &[&LockedItem<'_>]) -> Result<(), PathError> {
+        match items {
+            [] => Ok(()),
+            [only] => only.dir().sync(),
+            all => self.stage().sync_dirs(all.iter().map(|item| item.dir())),
+        }
     }
 
     /// Replaces the sidecar of `item` durably.
     pub(crate) fn replace_sidecar(
         &self,
-        item: &StoredItem,
+        item: &LockedItem<'_>,
         text: &NewText,
     ) -> Result<(), PathError> {
         let staged = self.stage_sidecars([text])?;
-        self.put_sidecar(&staged[0], item)
+        self.rename_sidecar(&staged[0], item)?;
+        self.sync_sidecars(&[item])
     }
 
     /// Replaces the sidecars of many items durably, with two syncs in all.
     pub(crate) fn replace_sidecars(
         &self,
-        texts: &[(StoredItem, NewText)],
+        texts: &[(LockedItem<'_>, NewText)],
     ) -> Result<(), PathError> {
-        if let [(item, text)] = texts {
-            return self.replace_sidecar(item, text);
-        }
         if texts.is_empty() {
             return Ok(());
         }
@@ -102,7 +106,7 @@ impl Writer {
         for (staged, (item, _)) in staged.iter().zip(texts) {
             self.rename_sidecar(staged, item)?;
         }
-        self.stage().sync_dirs(texts.iter().map(|(item, _)| item.dir()))
+        self.sync_sidecars(&texts.iter().map(|(item, _)| item).collect::<Vec<_>>())
     }
 
     /// Makes items durable that were moved from their places in the stage to `year`, and records them as

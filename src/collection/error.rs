@@ -188,6 +188,14 @@ pub enum CollectionError {
         #[source]
         cause: crate::disk::HeldBy,
     },
+    /// An item was to be changed whose lock is not held.
+    #[error("`{name}` is not locked in `{}`", path.display())]
+    Unlocked {
+        /// The item.
+        name: RepositoryName,
+        /// The root.
+        path: PathBuf,
+    },
     /// A stop was requested while another process held a lock.
     #[error("interrupted while waiting for the collection `{collection}`")]
     Interrupted {

@@ -23,6 +23,8 @@ use crate::wait::Waiter;
 #[derive(Debug)]
 #[must_use = "the items are locked for as long as this lives"]
 pub struct ItemLocks {
+    /// The ids of the collections and the stripes in them, sorted.
+    stripes: Vec<(String, u8)>,
     _locks: Vec<Lock>,
     _directories: Vec<DirLock>,
 }
@@ -76,7 +78,7 @@ fn lock_stripes(
     stripes.dedup_by(|a, b| (a.0.id(), a.1) == (b.0.id(), b.1));
     let holder = agent.holder(waiter.clock);
     let (mut locks, mut directories) = (Vec::with_capacity(stripes.len()), Vec::new());
-    let mut absent = Absent::new();
+    let (mut absent, mut covered) = (Absent::new(), Vec::with_capacity(stripes.len()));
     for group in stripes.chunk_by(|a, b| a.0.id() == b.0.id()) {
         let Some((collection, _)) = group.first() else { continue };
         let files: Vec<_> = group.iter().map(|(_, stripe)| format!("{stripe:02x}")).collect();
@@ -87,7 +89,10 @@ fn lock_stripes(
                 lock_files_of_others(collection, files, &mut absent, waiter)
                     .map(|locks| (locks, None))
             }
-            outcome => outcome,
+            outcome => {
+                covered.extend(group.iter().map(|(it, stripe)| (it.id().to_owned(), *stripe)));
+                outcome
+            }
         };
         let (files, directory) = locked.map_err(|error| match error {
             LockError::Held { holder, .. } => CollectionError::ItemLocked {
@@ -99,7 +104,17 @@ fn lock_stripes(
         locks.extend(files);
         directories.extend(directory);
     }
-    Ok((ItemLocks { _locks: locks, _directories: directories }, absent))
+    let locks = ItemLocks { stripes: covered, _locks: locks, _directories: directories };
+    Ok((locks, absent))
+}
+
+impl ItemLocks {
+    /// Whether the lock of the item `name` of `collection`, or of a clone of it, is among these. One of another
+    /// user's collection, which may not be changed, is not.
+    pub(super) fn cover(&self, collection: &Collection, name: &RepositoryName) -> bool {
+        let wanted = (collection.id(), stripe(name));
+        self.stripes.binary_search_by(|(id, stripe)| (&**id, *stripe).cmp(&wanted)).is_ok()
+    }
 }
 
 /// Locks `files`, which are made if they are missing.

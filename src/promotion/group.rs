@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::{Change, PromotionError, Registrar};
 use crate::collection::{
-    Collection, CollectionError, Departure, Event, InventoryChange, ReadSidecar, StoredItem,
-    Writer, items_at_a_time,
+    Collection, CollectionError, Departure, Event, InventoryChange, ItemLocks, LockedItem, Lookup,
+    ReadSidecar, StoredItem, Writer, items_at_a_time,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -128,7 +128,7 @@ impl Registrar<'_> {
         let held =
             proven.iter().flat_map(|(_, it)| it.holders.iter().map(|other| (*other, &it.name)));
         match self.lock(proven.iter().map(|(_, it)| &it.name), held) {
-            Ok(_locks) => self.change_locked(writer, proven, decide, outcomes),
+            Ok(locks) => self.change_locked((writer, &locks), proven, decide, outcomes),
             Err(CollectionError::ItemLocked { .. }) if proven.len() > 1 => {
                 for item in proven {
                     self.change_proven(writer, vec![item], decide, outcomes);
@@ -140,16 +140,17 @@ impl Registrar<'_> {
 
     fn change_locked<'c>(
         &self,
-        writer: &Writer,
+        (writer, locks): (&Writer, &ItemLocks),
         proven: Vec<(usize, Proven<'c>)>,
         decide: &Decide<'_, 'c>,
         outcomes: &mut [Result<Change, PromotionError>],
     ) {
         let names = proven.iter().map(|(_, it)| it.name.clone()).collect();
         let _changing = writer.changing(self.collection, names);
+        let lookup = Lookup::new(self.collection);
         let (mut texts, mut records, mut events, mut ready) = (vec![], vec![], vec![], vec![]);
         for (at, proven) in proven {
-            match self.decide_again(&proven, decide) {
+            match self.decide_again((locks, &lookup), &proven, decide) {
                 Ok(Again::Gone) => outcomes[at] = Ok(Change::Nothing),
                 Ok(Again::Recorded(state)) => {
                     records.push((proven.name, InventoryChange::Became(state)));
@@ -178,12 +179,15 @@ impl Registrar<'_> {
     }
 
     /// Decides once more, now that the item is locked.
-    fn decide_again<'c>(
+    fn decide_again<'c, 'l>(
         &self,
+        (locks, lookup): (&'l ItemLocks, &Lookup<'l>),
         proven: &Proven<'c>,
         decide: &Decide<'_, 'c>,
-    ) -> Result<Again<'c>, PromotionError> {
+    ) -> Result<Again<'c, 'l>, PromotionError> {
         let Some(decision) = decide(&proven.name)? else { return Ok(Again::Gone) };
+        let item = locks.item(lookup, &proven.name)?;
+        let item = item.ok_or_else(|| self.collection.absent(&proven.name))?;
         let step = match decision.step {
             Step::Nothing(state) => return Ok(Again::Recorded(state)),
             step => step,
@@ -203,7 +207,7 @@ impl Registrar<'_> {
                     name: proven.name.clone(),
                     cause,
                 })?;
-                Ok(Again::Text(decision.item, text, after.state, decision.event))
+                Ok(Again::Text(item, text, after.state, decision.event))
             }
             Step::Discard(original) => Ok(Again::Discard(original, decision.event)),
             Step::Nothing(state) => Ok(Again::Recorded(state)),
@@ -231,11 +235,11 @@ impl Registrar<'_> {
 }
 
 /// What is left to be done with a locked item.
-enum Again<'c> {
+enum Again<'c, 'l> {
     /// Nothing: another run has taken it away.
     Gone,
     Recorded(State),
-    Text(StoredItem, NewText, State, Event),
+    Text(LockedItem<'l>, NewText, State, Event),
     Discard(&'c Collection, Event),
 }
 

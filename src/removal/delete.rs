@@ -8,8 +8,8 @@ use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
-    CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks, ReadSidecar,
-    StoredItem, lock_items_with,
+    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks,
+    LockedItem, Lookup, ReadSidecar, lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -60,7 +60,8 @@ impl<'o> Deletion<'_, 'o> {
         }
         let item = collection.named_item(name)?;
         let planned = Planned::of(collection, &item, self.order, progress, interrupt)?;
-        let (item, _locks) = self.lock_as_planned(&planned)?;
+        let locks = self.lock_both(&planned)?;
+        let item = as_planned(collection, &locks, &planned)?;
         if planned.plan.step == Step::Bury && self.intent.is_none() {
             let (collection, writer) = (self.remover.collection, &self.remover.writer);
             self.intent = Some(Intent::write(collection, writer, self.names)?);
@@ -105,42 +106,15 @@ impl<'o> Deletion<'_, 'o> {
         Ok(())
     }
 
-    /// Locks the item, and the one that it can be spared for, if both still are as they were.
-    fn lock_as_planned(
-        &self,
-        planned: &Planned<'_>,
-    ) -> Result<(StoredItem, ItemLocks), RemovalError> {
-        let collection = self.remover.collection;
-        let name = &planned.plan.name;
-        let locks = self.lock_both(name, planned.proof.as_ref())?;
-        let changed =
-            |path: &Path| CollectionError::Changed { name: name.clone(), path: path.to_path_buf() };
-        if let Some(Proof { holding, text }) = &planned.proof {
-            let now = holding.collection.item(name).and_then(|item| item.sidecar_text());
-            if now.map_or(true, |now| now != *text) {
-                return Err(changed(holding.collection.path()).into());
-            }
-        }
-        match collection.item(name).and_then(|item| Ok((item.sidecar_text()?, item))) {
-            Ok((now, item)) if now == planned.record.text => Ok((item, locks)),
-            Ok(_) | Err(CollectionError::NoSuchItem { .. }) => {
-                Err(changed(collection.path()).into())
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn lock_both(
-        &self,
-        name: &RepositoryName,
-        proof: Option<&Proof<'_>>,
-    ) -> Result<ItemLocks, CollectionError> {
+    /// Locks the item, and the one that it can be spared for.
+    fn lock_both(&self, planned: &Planned<'_>) -> Result<ItemLocks, CollectionError> {
         let Remover { collection, caller: Caller { agent, .. }, .. } = *self.remover;
-        let theirs = proof.map(|proof| (proof.holding.collection, name));
+        let name = &planned.plan.name;
+        let theirs = planned.proof.as_ref().map(|proof| (proof.holding.collection, name));
         lock_items_with([(collection, name)], theirs, agent, &self.remover.caller.waiter())
     }
 
-    fn bury(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {
+    fn bury(&self, item: &LockedItem<'_>, record: &ReadSidecar) -> Result<(), RemovalError> {
         let before = &record.sidecar;
         let mut after = before.clone();
         after.state = State::Deleted;
@@ -158,6 +132,27 @@ impl<'o> Deletion<'_, 'o> {
         writer.replace_sidecar(item, &text)?;
         record_burial(collection, item.name(), *clock)?;
         bury_payload(collection, item)
+    }
+}
+
+/// The locked item, if it and the one that it can be spared for are as they were.
+fn as_planned<'l>(
+    collection: &'l Collection,
+    locks: &'l ItemLocks,
+    planned: &Planned<'_>,
+) -> Result<LockedItem<'l>, RemovalError> {
+    let name = &planned.plan.name;
+    let changed =
+        |path: &Path| CollectionError::Changed { name: name.clone(), path: path.to_path_buf() };
+    if let Some(Proof { holding, text }) = &planned.proof {
+        let now = holding.collection.item(name).and_then(|item| item.sidecar_text());
+        if now.map_or(true, |now| now != *text) {
+            return Err(changed(holding.collection.path()).into());
+        }
+    }
+    match locks.item(&Lookup::new(collection), name)? {
+        Some(item) if item.sidecar_text()? == planned.record.text => Ok(item),
+        _ => Err(changed(collection.path()).into()),
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Search<'a> {
 /// What can be brought back.
 pub(super) enum Grave {
     /// A tombstone, and where its payload is: beside it already unless in the trash.
-    Tombstone { item: StoredItem, record: ReadSidecar, trashed: Option<Trashed> },
+    Tombstone { record: ReadSidecar, trashed: Option<Trashed> },
     /// Nothing: the item is not deleted. The trash may keep what was replaced in it.
     Empty { item: StoredItem, sidecar: Sidecar, kept: Vec<PathBuf> },
     /// A Copy, whole, in the trash.
@@ -67,7 +67,7 @@ impl<'a> Search<'a> {
             outcome => Some(outcome?),
         };
         match (grave, now) {
-            (Grave::Tombstone { record, trashed, .. }, Some(item)) => {
+            (Grave::Tombstone { record, trashed }, Some(item)) => {
                 let is_there = match &trashed {
                     Some(trashed) => self.collection.trashed_payload(trashed)?.is_some(),
                     None => true,
@@ -78,7 +78,7 @@ impl<'a> Search<'a> {
                 if is_same && state_before(&record.sidecar) == State::Original {
                     self.claim().check(name, Remains::Tombstone)?;
                 }
-                Ok(is_same.then_some(Grave::Tombstone { item, record, trashed }))
+                Ok(is_same.then_some(Grave::Tombstone { record, trashed }))
             }
             (Grave::Copy { sidecar, trashed }, None) => {
                 let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
             }
             chosen
         };
-        Ok(Grave::Tombstone { item, record, trashed })
+        Ok(Grave::Tombstone { record, trashed })
     }
 
     /// What is asked before an Original comes back.

@@ -12,9 +12,7 @@ use super::RemovalError;
 use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{
-    Collection, CollectionError, InventoryChange, StoredItem, Writer, lock_items,
-};
+use crate::collection::{Collection, InventoryChange, LockedItem, Lookup, Writer, lock_items};
 use crate::disk::{Dir, IoContext, Lock, PathError, random_hex};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -171,11 +169,8 @@ fn finish(
     agent: &Agent,
     waiter: &Waiter<'_>,
 ) -> Result<bool, RemovalError> {
-    let item = match collection.item(name) {
-        Err(CollectionError::NoSuchItem { .. }) => return Ok(false),
-        outcome => outcome?,
-    };
-    let _locks = lock_items([(collection, name)], agent, waiter)?;
+    let locks = lock_items([(collection, name)], agent, waiter)?;
+    let Some(item) = locks.item(&Lookup::new(collection), name)? else { return Ok(false) };
     let (sidecar, _) = item.sidecar()?;
     if sidecar.state != State::Deleted || !has_payload(&item)? {
         return Ok(false);
@@ -196,7 +191,10 @@ pub(super) fn record_burial(
 }
 
 /// Moves the payload of a tombstone into the trash.
-pub(super) fn bury_payload(collection: &Collection, item: &StoredItem) -> Result<(), RemovalError> {
+pub(super) fn bury_payload(
+    collection: &Collection,
+    item: &LockedItem<'_>,
+) -> Result<(), RemovalError> {
     let moved = has_payload(item).and_then(|is_there| {
         if is_there {
             let payload = Path::new(layout::PAYLOAD);

@@ -6,8 +6,8 @@ use super::grave::{Grave, Search, state_before};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, InventoryChange, ReadSidecar, StoredItem,
-    TrashContents, Trashed, lock_items,
+    Collection, CollectionError, Event, EventKind, InventoryChange, LockedItem, Lookup,
+    ReadSidecar, TrashContents, Trashed, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -81,7 +81,7 @@ impl Remover<'_> {
         }
         let search = Search { collection, restoration, progress, interrupt };
         // Others need not wait while every byte is read; what they change meanwhile is decided on again.
-        let (grave, _locks) = loop {
+        let (grave, locks) = loop {
             let grave = search.find(name)?;
             if let Grave::Empty { item, .. } = &grave {
                 // A run that was killed may have put it there, and not have synced it.
@@ -101,8 +101,10 @@ impl Remover<'_> {
         let restored = Restored::of(&grave);
         let _changing = self.writer.changing(collection, vec![name.clone()]);
         match &grave {
-            Grave::Tombstone { item, record, trashed } => {
-                self.unbury(item, record, trashed.as_ref())?;
+            Grave::Tombstone { record, trashed } => {
+                let item = locks.item(&Lookup::new(collection), name)?;
+                let item = item.ok_or_else(|| collection.absent(name))?;
+                self.unbury(&item, record, trashed.as_ref())?;
             }
             Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
             Grave::Empty { .. } => {}
@@ -115,7 +117,7 @@ impl Remover<'_> {
 
     fn unbury(
         &self,
-        item: &StoredItem,
+        item: &LockedItem<'_>,
         record: &ReadSidecar,
         trashed: Option<&Trashed>,
     ) -> Result<(), RemovalError> {

@@ -66,10 +66,10 @@ impl Shared<'_> {
 
     /// As deleting does: the tombstone first, durably, then the payload.
     fn bury(&self, staged: &Staged) -> Result<(), TransferError> {
-        let _locks = self.lock([(self.to, &staged.name)])?;
+        let locks = self.lock([(self.to, &staged.name)])?;
         let source = self.at_source(staged)?;
         let source = sealed(&source, source.read_sidecar(), self.from.path())?.sidecar;
-        let item = self.at_destination(staged)?;
+        let item = self.at_destination(&locks, staged)?;
         let read = sealed(&item, item.read_sidecar(), self.to.path())?;
         if read.sidecar.state != State::Deleted {
             let buried = sidecars::buried(&read.sidecar, &source);

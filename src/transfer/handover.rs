@@ -20,7 +20,7 @@ use super::settle::{HandoverEnd, Peers, settle};
 use super::shared::Shared;
 use super::staged::Staged;
 use super::{TransferError, sidecars};
-use crate::collection::{CollectionError, StoredItem, Writer, items_at_a_time};
+use crate::collection::{CollectionError, ItemLocks, StoredItem, Writer, items_at_a_time};
 use crate::disk::PathError;
 
 impl Shared<'_> {
@@ -45,7 +45,7 @@ impl Shared<'_> {
     fn hand_some_over(&self, giver: &Writer, items: Items, group: &mut Group) {
         let both = items.iter().flat_map(|(_, it)| [(self.from, &it.name), (self.to, &it.name)]);
         match self.lock(both) {
-            Ok(_locks) => self.hand_over_locked(giver, items, group),
+            Ok(locks) => self.hand_over_locked(giver, &locks, items, group),
             Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
                 for item in items {
                     self.hand_some_over(giver, vec![item], group);
@@ -61,12 +61,12 @@ impl Shared<'_> {
         }
     }
 
-    fn hand_over_locked(&self, giver: &Writer, items: Items, group: &mut Group) {
+    fn hand_over_locked(&self, giver: &Writer, locks: &ItemLocks, items: Items, group: &mut Group) {
         let stage = self.writer().stage();
-        let items = self.keep(items, Locks::Held, group, |staged| {
+        let items = self.keep(items, Locks::Held(locks), group, |staged| {
             self.at_source(staged)?;
             if staged.replaced.is_some() {
-                self.at_destination(staged)?;
+                self.at_destination(locks, staged)?;
             }
             staged.complete(stage)
         });
@@ -91,8 +91,8 @@ impl Shared<'_> {
             Err(error) => return group.all_failed(&items, error.into()),
         };
         let all = items.clone();
-        let ready = self.place(items, group, Locks::Held);
-        if let Err(error) = self.give(giver, &ready, group) {
+        let ready = self.place(items, group, Locks::Held(locks));
+        if let Err(error) = self.give((giver, locks), &ready, group) {
             // The disk may have some of it and not the rest. Nothing may rely on either before all is
             // looked at again: the record stays.
             for (at, staged) in &ready {
@@ -108,6 +108,7 @@ impl Shared<'_> {
             to: self.to,
             giver,
             receiver: self.writer(),
+            locks,
             clock: self.caller.clock,
         };
         let settled = settle(&sides, &record);
@@ -166,7 +167,7 @@ impl Shared<'_> {
     fn keep(
         &self,
         items: Items,
-        locks: Locks,
+        locks: Locks<'_>,
         group: &mut Group,
         mut check: impl FnMut(&Staged) -> Result<(), TransferError>,
     ) -> Items {
@@ -181,11 +182,16 @@ impl Shared<'_> {
     }
 
     /// The point of no return: the giver's sidecars say Copy.
-    fn give(&self, giver: &Writer, items: &Items, group: &mut Group) -> Result<(), PathError> {
+    fn give(
+        &self,
+        (giver, locks): (&Writer, &ItemLocks),
+        items: &Items,
+        group: &mut Group,
+    ) -> Result<(), PathError> {
         let mut texts = Vec::new();
         let now = self.caller.clock.now();
         for (at, staged) in items {
-            let text = self.at_source(staged).and_then(|item| {
+            let text = self.locked_at_source(locks, staged).and_then(|item| {
                 let before = item.read_sidecar()?;
                 let given = sidecars::given(&before.sidecar, &self.token, self.to, now);
                 Ok((item, sidecars::text(&staged.name, &before, &given)?))

@@ -7,7 +7,7 @@ use super::reading::sealed;
 use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Options, Refusal, RunMode, Tombstones, TransferError, Verb};
-use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use crate::collection::{CollectionError, ItemLocks, ReadSidecar, StoredItem};
 use crate::disk::{PathError, Version};
 use crate::holdings::{
     Giver, OriginalError, Remains, follow, holdings, may_be_original, refuse_put_back,
@@ -34,10 +34,10 @@ pub(super) struct Chosen {
     pub staged: Staged,
 }
 
-/// Whether this thread holds the locks of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Locks {
-    Held,
+/// The locks of an item, if this thread holds them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Locks<'l> {
+    Held(&'l ItemLocks),
     Free,
 }
 
@@ -222,7 +222,7 @@ impl Shared<'_> {
         &self,
         name: &RepositoryName,
         error: TransferError,
-        locks: Locks,
+        locks: Locks<'_>,
     ) -> Result<Decision, TransferError> {
         let may_pass = match &error {
             TransferError::Changed { .. }
@@ -248,7 +248,7 @@ impl Shared<'_> {
         // A copy only reads its source, so it does not lock it either.
         let source = self.source_writer.map(|_| (self.from, name));
         let _locks = match locks {
-            Locks::Held => None,
+            Locks::Held(_) => None,
             Locks::Free => Some(self.lock(source.into_iter().chain([(self.to, name)]))?),
         };
         self.decide_on(name)
@@ -260,7 +260,7 @@ impl Shared<'_> {
         &self,
         name: &RepositoryName,
         error: TransferError,
-        locks: Locks,
+        locks: Locks<'_>,
     ) -> Result<Prepared, TransferError> {
         if !matches!(error, TransferError::Changed { .. }) {
             return Err(error);

@@ -10,7 +10,7 @@ use super::unlisted::keep_unlisted;
 use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, IndexUpdate, InventoryChange, ItemLocks,
-    StoredItem, lock_items,
+    LockedItem, StoredItem, lock_items,
 };
 use crate::disk::{Dir, PathError};
 use crate::holdings::Remains;
@@ -162,7 +162,7 @@ impl Shared<'_> {
         at: usize,
         staged: &Staged,
         error: TransferError,
-        locks: Locks,
+        locks: Locks<'_>,
         group: &mut Group,
     ) {
         // What goes away while it is read looks damaged as well.
@@ -260,7 +260,7 @@ impl Shared<'_> {
     /// are durable.
     ///
     /// What takes the place of something needs its lock, which is taken here unless it is held.
-    pub(super) fn place(&self, items: Items, group: &mut Group, locks: Locks) -> Items {
+    pub(super) fn place(&self, items: Items, group: &mut Group, locks: Locks<'_>) -> Items {
         let mut by_year: BTreeMap<PathBuf, Items> = BTreeMap::new();
         for (at, staged) in items {
             by_year.entry(staged.place.0.clone()).or_default().push((at, staged));
@@ -282,7 +282,7 @@ impl Shared<'_> {
         placed
     }
 
-    fn place_in(&self, year: &Dir, items: Items, group: &mut Group, locks: Locks) -> Items {
+    fn place_in(&self, year: &Dir, items: Items, group: &mut Group, locks: Locks<'_>) -> Items {
         let mut placed = Items::new();
         for (at, staged) in items {
             match self.put(year, &staged, locks) {
@@ -306,22 +306,26 @@ impl Shared<'_> {
     }
 
     /// Puts one item in place.
-    fn put(&self, year: &Dir, staged: &Staged, locks: Locks) -> Result<(), TransferError> {
+    fn put(&self, year: &Dir, staged: &Staged, locks: Locks<'_>) -> Result<(), TransferError> {
         let stage = self.writer().stage();
         if staged.step.over() == Replaces::Nothing {
             return self.put_new(stage, year, staged);
         }
-        let _locks = match locks {
-            Locks::Held => None,
+        let taken;
+        let locks = match locks {
+            Locks::Held(locks) => locks,
             Locks::Free if staged.step == Step::Revive => {
-                let locks =
-                    self.claim().lock(&staged.name, self.caller.agent, &self.caller.waiter())?;
+                let waiter = self.caller.waiter();
+                taken = self.claim().lock(&staged.name, self.caller.agent, &waiter)?;
                 self.claim().check(&staged.name, Remains::Tombstone)?;
-                Some(locks)
+                &taken
             }
-            Locks::Free => Some(self.lock([(self.to, &staged.name)])?),
+            Locks::Free => {
+                taken = self.lock([(self.to, &staged.name)])?;
+                &taken
+            }
         };
-        let item = self.at_destination(staged)?;
+        let item = self.at_destination(locks, staged)?;
         keep_unlisted(self.to, &item)?;
         self.writer().swap_item(self.to, &staged.item, item.name())?;
         Ok(())
@@ -336,10 +340,14 @@ impl Shared<'_> {
         }
     }
 
-    /// The item that is to be replaced, if it is still the one it was decided by.
-    pub(super) fn at_destination(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
+    /// The locked item that is to be replaced, if it is still the one it was decided by.
+    pub(super) fn at_destination<'l>(
+        &'l self,
+        locks: &'l ItemLocks,
+        staged: &Staged,
+    ) -> Result<LockedItem<'l>, TransferError> {
         let changed = || TransferError::Changed { name: staged.name.clone() };
-        let item = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        let item = locks.item(&self.destination_items, &staged.name)?.ok_or_else(changed)?;
         match staged.replaced {
             Some(version) if !item.has_version(version)? => Err(changed()),
             _ => Ok(item),
@@ -350,6 +358,17 @@ impl Shared<'_> {
     pub(super) fn at_source(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let item = self.source_items.item(&staged.name)?.ok_or_else(changed)?;
+        if item.has_version(staged.source)? { Ok(item) } else { Err(changed()) }
+    }
+
+    /// The same, locked.
+    pub(super) fn locked_at_source<'l>(
+        &'l self,
+        locks: &'l ItemLocks,
+        staged: &Staged,
+    ) -> Result<LockedItem<'l>, TransferError> {
+        let changed = || TransferError::Changed { name: staged.name.clone() };
+        let item = locks.item(&self.source_items, &staged.name)?.ok_or_else(changed)?;
         if item.has_version(staged.source)? { Ok(item) } else { Err(changed()) }
     }
 

@@ -104,7 +104,7 @@ impl Finish<'_> {
         let Finish { giver, agent, waiter, .. } = *self;
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let both = record.items.iter().flat_map(|item| [(giver, item), (receiver, item)]);
-        let _locks = match lock_items(both, agent, &waiter.up_to(Duration::ZERO)) {
+        let locks = match lock_items(both, agent, &waiter.up_to(Duration::ZERO)) {
             Ok(locks) => locks,
             Err(CollectionError::ItemLocked { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
@@ -112,8 +112,14 @@ impl Finish<'_> {
         // The process that held the locks may have finished it.
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
-        let sides =
-            Peers { from: giver, to: receiver, giver: &from, receiver: &to, clock: waiter.clock };
+        let sides = Peers {
+            from: giver,
+            to: receiver,
+            giver: &from,
+            receiver: &to,
+            locks: &locks,
+            clock: waiter.clock,
+        };
         let changing = [
             from.changing(giver, record.items.clone()),
             to.changing(receiver, record.items.clone()),

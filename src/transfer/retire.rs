@@ -12,7 +12,7 @@ use super::unlisted::{keep_strays, keep_unlisted};
 use super::{Step, TransferError};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Departure, InventoryChange, StoredItem, Writer,
+    Collection, CollectionError, Departure, InventoryChange, LockedItem, Writer,
 };
 use crate::disk::{Dir, PathError, open_at_most};
 use crate::identity::RepositoryName;
@@ -32,7 +32,7 @@ impl Shared<'_> {
 
     /// If one is locked by another process, the others go one by one.
     fn move_some(&self, items: &[(usize, Staged)], group: &mut Group) {
-        let _locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
+        let locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
             Ok(locks) => locks,
             Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
                 for item in items {
@@ -50,7 +50,7 @@ impl Shared<'_> {
         let there = |(at, staged): &&(usize, Staged)| match self.at_source(staged) {
             Ok(_) => true,
             Err(error) => {
-                self.missed(*at, staged, error, Locks::Held, group);
+                self.missed(*at, staged, error, Locks::Held(&locks), group);
                 false
             }
         };
@@ -72,7 +72,7 @@ impl Shared<'_> {
                 Ok(()) => moved.push((*at, staged)),
                 Err(error) => {
                     stayed.push(staged);
-                    self.missed(*at, staged, error, Locks::Held, group);
+                    self.missed(*at, staged, error, Locks::Held(&locks), group);
                 }
             }
         }
@@ -143,8 +143,8 @@ impl Shared<'_> {
         }
         self.prove(&staying)?;
         // Reading takes long, and nobody has to wait for it; so both are looked at again.
-        let _locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
-        let leaving = self.at_source(staged)?;
+        let locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
+        let leaving = self.locked_at_source(&locks, staged)?;
         let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
         if !staying.has_version(read.version)? {
             return Err(changed());
@@ -173,7 +173,7 @@ fn entered(staged: &Staged) -> (RepositoryName, InventoryChange) {
 pub(super) fn retire(
     collection: &Collection,
     writer: &Writer,
-    items: &[StoredItem],
+    items: &[LockedItem<'_>],
     departure: Departure,
     clock: &dyn Clock,
 ) -> Result<(), TransferError> {

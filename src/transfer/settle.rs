@@ -6,7 +6,7 @@ use super::retire::retire;
 use super::{Refusal, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Departure, InventoryChange, ReadSidecar, StoredItem, Writer,
+    Collection, Departure, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar, Writer,
     items_at_a_time,
 };
 use crate::disk::PathError;
@@ -21,6 +21,8 @@ pub(super) struct Peers<'a> {
     pub to: &'a Collection,
     pub giver: &'a Writer,
     pub receiver: &'a Writer,
+    /// Those of the items, on both sides.
+    pub locks: &'a ItemLocks,
     pub clock: &'a dyn Clock,
 }
 
@@ -33,7 +35,7 @@ pub enum HandoverEnd {
     Withdrawn,
 }
 
-impl NextStep {
+impl NextStep<'_> {
     /// Whether the receiver has the Original afterwards.
     fn leaves_original(&self) -> bool {
         match self {
@@ -48,19 +50,19 @@ impl NextStep {
 }
 
 /// An item as one side has it.
-type OneSide = Option<(StoredItem, ReadSidecar)>;
+type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 
 /// What an item's sidecars call for.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
-enum NextStep {
+enum NextStep<'l> {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
-    Receive { received: (StoredItem, ReadSidecar), given: (StoredItem, ReadSidecar) },
+    Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to end.
-    End { given: (StoredItem, ReadSidecar) },
+    End { given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to lose its mark and stay.
-    Keep { given: (StoredItem, ReadSidecar) },
+    Keep { given: (LockedItem<'l>, ReadSidecar) },
     /// The receiver's Copy is to lose its mark.
-    Withdraw { received: (StoredItem, ReadSidecar) },
+    Withdraw { received: (LockedItem<'l>, ReadSidecar) },
     /// Nothing more.
     Nothing(HandoverEnd),
 }
@@ -133,35 +135,34 @@ fn fail(
     outcomes.into_iter().map(told).collect()
 }
 
-fn look(sides: &Peers<'_>, name: &RepositoryName) -> Result<(OneSide, OneSide), TransferError> {
-    let held = |collection: &Collection| -> Result<OneSide, TransferError> {
-        match collection.item(name) {
-            Ok(item) => {
-                let read = sealed(&item, item.read_sidecar(), collection.path())?;
-                Ok(Some((item, read)))
-            }
-            Err(CollectionError::NoSuchItem { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+fn look<'l>(
+    sides: &Peers<'l>,
+    name: &RepositoryName,
+) -> Result<(OneSide<'l>, OneSide<'l>), TransferError> {
+    let held = |collection: &'l Collection| -> Result<OneSide<'l>, TransferError> {
+        let item = sides.locks.item(&Lookup::new(collection), name)?;
+        let Some(item) = item else { return Ok(None) };
+        let read = sealed(&item, item.read_sidecar(), collection.path())?;
+        Ok(Some((item, read)))
     };
     Ok((held(sides.from)?, held(sides.to)?))
 }
 
 /// What is to be done, by what both sidecars say.
-fn next(
+fn next<'l>(
     sides: &Peers<'_>,
     record: &JournalRecord,
     name: &RepositoryName,
-    at_giver: OneSide,
-    at_receiver: OneSide,
-) -> Result<NextStep, TransferError> {
+    at_giver: OneSide<'l>,
+    at_receiver: OneSide<'l>,
+) -> Result<NextStep<'l>, TransferError> {
     let token = Some(record.token.as_str());
     let is_received = |sidecar: &Sidecar| {
         sidecar.mark().is_some_and(|it| it.received_from(sides.from.id()) == token)
     };
     let is_given =
         |sidecar: &Sidecar| sidecar.mark().is_some_and(|it| it.given_to(sides.to.id()) == token);
-    let is_original = |held: &OneSide| {
+    let is_original = |held: &OneSide<'_>| {
         held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original)
     };
     Ok(match (at_giver, at_receiver) {
@@ -204,7 +205,7 @@ fn next(
 }
 
 /// Whether one side has a Copy of the Original in the collection with this id.
-fn is_copy_of(side: &OneSide, collection: &str) -> bool {
+fn is_copy_of(side: &OneSide<'_>, collection: &str) -> bool {
     side.as_ref().is_some_and(|(_, read)| {
         read.sidecar.state == State::Copy && read.sidecar.made_of() == Some(collection)
     })
@@ -218,17 +219,17 @@ impl Sidecar {
 }
 
 /// Adds what is to be written to the lists, and says how it will have ended.
-fn prepare(
+fn prepare<'l>(
     sides: &Peers<'_>,
     record: &JournalRecord,
     name: &RepositoryName,
-    next: NextStep,
-    received: &mut Vec<(StoredItem, NewText)>,
-    given: &mut Vec<(StoredItem, Option<NewText>)>,
+    next: NextStep<'l>,
+    received: &mut Vec<(LockedItem<'l>, NewText)>,
+    given: &mut Vec<(LockedItem<'l>, Option<NewText>)>,
 ) -> Result<HandoverEnd, TransferError> {
     let unmarked =
         |read: &ReadSidecar| sidecars::text(name, read, &sidecars::unmarked(&read.sidecar));
-    let ending = |item: StoredItem, read: &ReadSidecar| {
+    let ending = |item: LockedItem<'l>, read: &ReadSidecar| {
         let text = record.leave_copy.then(|| unmarked(read));
         Ok::<_, TransferError>((item, text.transpose()?))
     };
@@ -264,9 +265,9 @@ fn record_originals(sides: &Peers<'_>, names: Vec<RepositoryName>) -> Result<(),
 }
 
 /// Ends the giver's copies: those with a text stay and get it, the others go.
-pub(super) fn end_copies(
+fn end_copies(
     sides: &Peers<'_>,
-    given: Vec<(StoredItem, Option<NewText>)>,
+    given: Vec<(LockedItem<'_>, Option<NewText>)>,
 ) -> Result<(), TransferError> {
     let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());
     for (item, text) in given {

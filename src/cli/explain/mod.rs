@@ -215,6 +215,8 @@ impl Explain for CollectionError {
                 .hint(format!("`urepo verify --quick {name}` lists every problem of this item")),
             Self::Changed { .. } => Failure::of(Exit::Failure, self).hint(REPEAT),
             Self::Unchangeable { .. } => Failure::of(Exit::Damage, self),
+            // A mistake in urepo.
+            Self::Unlocked { .. } => Failure::of(Exit::Failure, self),
             Self::Interrupted { .. } => Failure::of(Exit::Interrupted, self),
         }
     }

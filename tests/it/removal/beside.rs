@@ -91,6 +91,47 @@ fn no_copy_is_promoted_while_the_original_comes_back() {
     assert!(locked_at.locked.load(Ordering::Relaxed));
 }
 
+/// Does something when the first item is locked.
+struct AtLock<F> {
+    act: F,
+    done: AtomicBool,
+}
+
+impl<F: Fn() + Send + Sync> Watch for AtLock<F> {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        let is_stripe = path.parent().is_some_and(|above| above.ends_with(".urepo/locks"));
+        if operation == Operation::Lock && is_stripe && !self.done.swap(true, Ordering::Relaxed) {
+            (self.act)();
+        }
+        Ok(())
+    }
+}
+
+/// What a killed run left is buried in the item that is there once it is locked.
+#[test]
+fn what_took_the_place_of_a_tombstone_is_not_buried() {
+    let world = World::new();
+    let (item, replaced, restored) =
+        (world.item("archive"), world.root("replaced"), world.root("restored"));
+    copy_tree(&item, &restored);
+    world.delete("archive", &forced()).unwrap();
+    copy_tree(&restored.join("doc"), &item.join("doc"));
+    let intent = world.root("archive/.urepo/journal/delete-00.toml");
+    std::fs::write(intent, format!("items = [\"{}\"]\n", world.name)).unwrap();
+    let payload = replaced.join("doc/a.txt");
+    let act = move || {
+        std::fs::rename(&item, &replaced).unwrap();
+        std::fs::rename(&restored, &item).unwrap();
+    };
+    let at_lock = Arc::new(AtLock { act, done: AtomicBool::default() });
+    let watcher = Watcher::new(Arc::clone(&at_lock) as _);
+    let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
+    let finished = finish_pending(&collection, &agent(), &waiter(&later())).unwrap();
+    assert!(at_lock.done.load(Ordering::Relaxed), "the item was not locked");
+    assert_eq!((finished.items, finished.failed.len()), (Vec::new(), 0));
+    assert!(payload.exists() && is_whole(&collection, &world.name));
+}
+
 /// Restores the item when its payload is looked for.
 struct RestoredAtLook {
     world: World,
