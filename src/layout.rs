@@ -65,6 +65,12 @@ pub fn item_directory(name: &RepositoryName) -> PathBuf {
     name.components().join("/").into()
 }
 
+/// The year of an item, relative to the root, and the name of the item's directory in it.
+pub(crate) fn item_place(name: &RepositoryName) -> (PathBuf, PathBuf) {
+    let [subdomain, word, year, leaf] = name.components();
+    ([subdomain, word, year].iter().collect(), PathBuf::from(leaf))
+}
+
 /// The lock file that holds the last date of `prefix`, in [`DISTRIBUTOR`].
 ///
 /// `+` stands for the `/`: it occurs in no prefix. The prefixes of one subsystem share a file.

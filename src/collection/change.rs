@@ -1,13 +1,14 @@
 //! Changing items that exist, each in one step: a reader, or a crash, finds the old or the new.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
 use super::tree::PrefixTree;
-use super::{Collection, CollectionError, InventoryChange, LockedItem, Writer};
+use super::{Collection, InventoryChange, LockedItem, Writer};
 use crate::clock::Clock;
 use crate::disk::{Dir, Kind, Lock, LockError, LockMode, PathError, open_at_most};
 use crate::identity::RepositoryName;
@@ -31,10 +32,25 @@ impl Writer {
         PathBuf::from(format!("change-{}", NUMBER.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Moves the item at `leaf` in `year` into the stage, where it waits for [`Writer::remove_retired`].
-    pub(crate) fn retire(&self, year: &Dir, leaf: &Path) -> Result<(), PathError> {
+    /// Moves items into the stage, synced, where they wait for [`Writer::remove_retired`].
+    pub(crate) fn retire(&self, items: &[LockedItem<'_>]) -> Result<(), PathError> {
+        if items.is_empty() {
+            return Ok(());
+        }
         let retired = self.stage().ensure_dir(RETIRED)?;
-        year.move_tree(leaf, &retired, &self.fresh_name())
+        let mut years = BTreeMap::new();
+        for item in items {
+            let (path, leaf) = layout::item_place(item.name());
+            let year = match years.entry(path) {
+                Entry::Occupied(year) => year.into_mut(),
+                Entry::Vacant(place) => {
+                    let year = item.collection().root().open_dir(place.key())?;
+                    place.insert(year)
+                }
+            };
+            year.move_tree(&leaf, &retired, &self.fresh_name())?;
+        }
+        years.values().try_for_each(Dir::sync)
     }
 
     /// Removes everything that was retired.
@@ -125,30 +141,24 @@ impl Writer {
         collection.record(changes, clock)
     }
 
-    /// Puts a staged and synced item in place of the one of the same name. The old one is then at
-    /// `staged` in the stage.
+    /// Puts a staged and synced item in place of `item`, which is then at `staged` in the stage.
     ///
     /// Where the file system cannot swap two names in one step, the old item is set aside first; for
     /// that moment the name is missing, and recovery puts the old one back after a crash.
-    pub(crate) fn swap_item(
-        &self,
-        collection: &Collection,
-        staged: &Path,
-        name: &RepositoryName,
-    ) -> Result<(), CollectionError> {
-        let (year, leaf) = collection.year_of(name)?;
+    pub(crate) fn swap_item(&self, staged: &Path, item: &LockedItem<'_>) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (item.collection(), item.place()?);
         if self.stage().exchange(staged, &year, &leaf)? {
             year.sync()?;
             return Ok(());
         }
-        let (trashed, entry) = collection.set_aside(name, &year, &leaf)?;
+        let (trashed, entry) = collection.set_aside(item.name(), &year, &leaf)?;
         if let Err(error) = self.stage().rename_new(staged, &year, &leaf) {
             collection.put_back(&entry, &year, &leaf)?;
-            return Err(error.into());
+            return Err(error);
         }
         year.sync()?;
         collection.move_out_of_trash(&entry, self.stage(), staged)?;
-        Ok(collection.remove_trashed(&trashed)?)
+        collection.remove_trashed(&trashed)
     }
 
     /// Puts a staged and synced item in its place, where nothing may be.
@@ -157,34 +167,32 @@ impl Writer {
         collection: &Collection,
         staged: &Path,
         name: &RepositoryName,
-    ) -> Result<(), CollectionError> {
-        let directory = layout::item_directory(name);
-        let year = collection.ensure_directory(directory.parent().unwrap_or(Path::new("")))?;
-        let leaf = Path::new(directory.file_name().unwrap_or_default());
-        self.stage().rename_new(staged, &year, leaf)?;
-        Ok(year.sync()?)
+    ) -> Result<(), PathError> {
+        let (year, leaf) = layout::item_place(name);
+        let year = collection.ensure_directory(&year)?;
+        self.stage().rename_new(staged, &year, &leaf)?;
+        year.sync()
     }
 
-    /// Puts a staged and synced item in place of the one of the same name, which goes to the trash in
-    /// the same step and stays there until it is purged.
+    /// Puts a staged and synced item in place of `item`, which goes to the trash in the same step and stays there
+    /// until it is purged.
     ///
     /// An error of swapping leaves the staged item in the trash: there is no telling, on every file
     /// system, which of the two it is.
     pub(crate) fn replace_item(
         &self,
-        collection: &Collection,
         staged: &Path,
-        name: &RepositoryName,
-    ) -> Result<(), CollectionError> {
-        let (year, leaf) = collection.year_of(name)?;
-        let (trashed, entry) = collection.new_entry(name)?;
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (item.collection(), item.place()?);
+        let (trashed, entry) = collection.new_entry(item.name())?;
         self.stage().rename_new(staged, &entry, Path::new(REPLACED))?;
         entry.sync()?;
         if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
             year.sync()?;
-            return Ok(entry.sync()?);
+            return entry.sync();
         }
-        let (_, aside) = collection.set_aside(name, &year, &leaf)?;
+        let (_, aside) = collection.set_aside(item.name(), &year, &leaf)?;
         let placed = aside
             // Recovery removes no entry that has this.
             .make_dir(REPLACED)
@@ -192,12 +200,12 @@ impl Writer {
             .and_then(|()| entry.rename_new(Path::new(REPLACED), &year, &leaf));
         if let Err(error) = placed {
             collection.put_back(&aside, &year, &leaf)?;
-            return Err(error.into());
+            return Err(error);
         }
         year.sync()?;
         aside.rename_over(Path::new(ITEM), &aside, Path::new(REPLACED))?;
         aside.sync()?;
-        Ok(collection.remove_trashed(&trashed)?)
+        collection.remove_trashed(&trashed)
     }
 }
 
@@ -279,13 +287,5 @@ impl Collection {
         }
         year.clone_into(&mut self.reached.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(())
-    }
-
-    /// The directory that holds the item `name`, and its name there.
-    pub(crate) fn year_of(&self, name: &RepositoryName) -> Result<(Dir, PathBuf), CollectionError> {
-        let directory = layout::item_directory(name);
-        let year = directory.parent().unwrap_or(Path::new(""));
-        let leaf = PathBuf::from(directory.file_name().unwrap_or_default());
-        Ok((self.root().open_dir(year)?, leaf))
     }
 }

@@ -126,6 +126,11 @@ impl StoredItem {
         Ok(self.version()? == Some(version))
     }
 
+    /// Whether there is anything where the payload belongs.
+    pub(crate) fn has_payload(&self) -> Result<bool, PathError> {
+        Ok(self.dir.stat(layout::PAYLOAD)?.is_some())
+    }
+
     /// Opens a file of the payload.
     pub fn open(&self, path: &PayloadPath) -> Result<StoredFile, PathError> {
         self.dir.open_file(layout::in_payload(path.as_path()))

@@ -1,9 +1,12 @@
 //! Items that exist, with their locks held: the only form in which they are changed.
 
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
-use super::{Collection, CollectionError, ItemLocks, Lookup, StoredItem};
+use super::{Collection, CollectionError, ItemLocks, Lookup, StoredItem, TrashContents, Trashed};
+use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
+use crate::layout;
 
 /// An item that was opened after it was locked. It can be read like any other, and nothing else can be changed.
 #[derive(Debug)]
@@ -28,6 +31,42 @@ impl ItemLocks {
     }
 }
 
+impl LockedItem<'_> {
+    /// Moves the payload, if there is one, into the trash, synced.
+    pub(crate) fn bury(&self) -> Result<(), PathError> {
+        if self.has_payload()? {
+            let (payload, contents) = (Path::new(layout::PAYLOAD), TrashContents::Payload);
+            self.collection.move_in(self.name(), self.dir(), payload, contents)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the payload out of the trash again, synced. Without an entry, an earlier run has done that, and may
+    /// have been killed before the sync.
+    pub(crate) fn unbury(&self, trashed: Option<&Trashed>) -> Result<(), PathError> {
+        let Some(trashed) = trashed else { return self.dir().sync() };
+        let (payload, contents) = (Path::new(layout::PAYLOAD), TrashContents::Payload);
+        self.collection.take_back(trashed, contents, self.dir(), payload)
+    }
+
+    /// Moves the whole item, a Copy, into the trash, synced. It stays there until it is purged or put back.
+    pub(crate) fn throw_away(self) -> Result<(), PathError> {
+        let (year, leaf) = self.place()?;
+        self.collection.move_in(self.name(), &year, &leaf, TrashContents::Copy)?;
+        Ok(())
+    }
+
+    pub(super) fn collection(&self) -> &Collection {
+        self.collection
+    }
+
+    /// The directory that holds the item's own, and the name in it.
+    pub(super) fn place(&self) -> Result<(Dir, PathBuf), PathError> {
+        let (year, leaf) = layout::item_place(self.name());
+        Ok((self.collection.root().open_dir(year)?, leaf))
+    }
+}
+
 impl Deref for LockedItem<'_> {
     type Target = StoredItem;
 
@@ -38,13 +77,10 @@ impl Deref for LockedItem<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::agent::Agent;
     use crate::collection::{init_without_names, lock_items};
-    use crate::disk::{Dir, Watcher};
-    use crate::layout;
+    use crate::disk::Watcher;
     use crate::sidecar::{NewText, SidecarText};
     use crate::wait::Waiter;
 
@@ -114,9 +150,13 @@ mod tests {
         let writer = collection.writer(&agent(), &Waiter::default()).unwrap();
         writer.stage().make_dir("item").unwrap();
         write(&writer.stage().open_dir("item").unwrap(), "replaced");
-        writer.swap_item(&collection, Path::new("item"), &name).unwrap();
+        let lookup = Lookup::new(&collection);
         let locks = lock(&collection, &name);
-        let item = locks.item(&Lookup::new(&collection), &name).unwrap().unwrap();
+        let other = locks.item(&lookup, &name).unwrap().unwrap();
+        writer.swap_item(Path::new("item"), &other).unwrap();
+        drop(locks);
+        let locks = lock(&collection, &name);
+        let item = locks.item(&lookup, &name).unwrap().unwrap();
         writer.replace_sidecar(&item, &NewText::Held(b"new".to_vec())).unwrap();
         let text = |item: &StoredItem| item.sidecar_text().unwrap();
         assert_eq!(text(&collection.item(&name).unwrap()), SidecarText::Held(b"new".to_vec()));

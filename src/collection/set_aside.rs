@@ -101,12 +101,10 @@ impl Collection {
 
     fn restore(&self, trashed: &Trashed) -> Result<(), PathError> {
         let held = self.held(trashed)?;
-        let directory = layout::item_directory(&trashed.name);
+        let (year, leaf) = layout::item_place(&trashed.name);
         let entry = self.trashed_dir(trashed)?;
-        if held == TrashContents::SetAside && self.root().stat(&directory)?.is_none() {
-            let year = directory.parent().unwrap_or(Path::new(""));
-            let leaf = directory.file_name().unwrap_or_default();
-            self.put_back(&entry, &self.ensure_directory(year)?, Path::new(leaf))?;
+        if held == TrashContents::SetAside && self.root().stat(year.join(&leaf))?.is_none() {
+            self.put_back(&entry, &self.ensure_directory(&year)?, &leaf)?;
         } else if held == TrashContents::SetAside {
             // Its place was taken, by what was to replace it or by another run: it is kept. Where
             // there is a directory of that name, it is empty.

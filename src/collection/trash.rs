@@ -210,26 +210,6 @@ impl Collection {
     }
 
     /// Moves `what` of the directory `from`, which belongs to the item `name`, into the trash, synced.
-    pub(crate) fn throw_away(
-        &self,
-        name: &RepositoryName,
-        from: &Dir,
-        what: &Path,
-    ) -> Result<Trashed, PathError> {
-        self.move_in(name, from, what, TrashContents::Payload).map(|(trashed, _)| trashed)
-    }
-
-    /// Moves the whole item at `leaf` in `year`, a Copy, into the trash, synced; it stays there until
-    /// it is purged or taken back.
-    pub(crate) fn throw_away_copy(
-        &self,
-        name: &RepositoryName,
-        year: &Dir,
-        leaf: &Path,
-    ) -> Result<Trashed, PathError> {
-        self.move_in(name, year, leaf, TrashContents::Copy).map(|(trashed, _)| trashed)
-    }
-
     pub(super) fn move_in(
         &self,
         name: &RepositoryName,
@@ -247,8 +227,15 @@ impl Collection {
         Ok((trashed, entry))
     }
 
+    /// Puts a deleted Copy back in its place, where nothing may be, synced.
+    pub(crate) fn put_copy_back(&self, trashed: &Trashed) -> Result<(), PathError> {
+        let (year, leaf) = layout::item_place(&trashed.name);
+        let year = self.ensure_directory(&year)?;
+        self.take_back(trashed, TrashContents::Copy, &year, &leaf)
+    }
+
     /// Takes what `trashed` holds out of the trash again, to `name` in `to`, synced.
-    pub(crate) fn take_back(
+    pub(super) fn take_back(
         &self,
         trashed: &Trashed,
         held: TrashContents,

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::trash::UNLISTED;
-use super::{Collection, StoredItem, Trashed};
+use super::{LockedItem, StoredItem};
 use crate::disk::copy::{CopyError, digest};
 use crate::disk::{Dir, DirEntry, Kind, PathError};
 use crate::interrupt::Interrupt;
@@ -123,18 +123,16 @@ fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, 
     }
 }
 
-impl Collection {
-    /// Moves `unlisted`, paths in the directory of `item`, into one entry of the trash, synced; returns
-    /// that entry.
-    pub(crate) fn throw_away_unlisted(
-        &self,
-        item: &StoredItem,
-        unlisted: &[PathBuf],
-    ) -> Result<Trashed, PathError> {
-        let (trashed, entry) = self.new_entry(item.name())?;
+impl LockedItem<'_> {
+    /// Moves `unlisted`, paths in the item's directory, into one entry of the trash, synced.
+    pub(crate) fn throw_away_unlisted(&self, unlisted: &[PathBuf]) -> Result<(), PathError> {
+        if unlisted.is_empty() {
+            return Ok(());
+        }
+        let (_, entry) = self.collection().new_entry(self.name())?;
         let top = entry.ensure_dir(UNLISTED)?;
         for path in unlisted {
-            let (mut from, mut to) = (item.dir().try_clone()?, top.try_clone()?);
+            let (mut from, mut to) = (self.dir().try_clone()?, top.try_clone()?);
             for component in path.parent().unwrap_or(Path::new("")) {
                 // A directory may be kept closed to changes; the item that it belongs to is going.
                 from = from.open_up(Path::new(component))?;
@@ -150,7 +148,6 @@ impl Collection {
             from.sync()?;
         }
         top.sync()?;
-        entry.sync()?;
-        Ok(trashed)
+        entry.sync()
     }
 }

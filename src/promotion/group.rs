@@ -163,7 +163,7 @@ impl Registrar<'_> {
                     events.push(event);
                     ready.push(at);
                 }
-                Ok(Again::Discard(original, event)) => match self.discard(&proven.name, original) {
+                Ok(Again::Discard(item, original, event)) => match self.discard(item, original) {
                     // Whatever becomes of the others, this one is done.
                     Ok(()) => self.collection.note(&[event]),
                     Err(error) => outcomes[at] = Err(error),
@@ -209,19 +209,19 @@ impl Registrar<'_> {
                 })?;
                 Ok(Again::Text(item, text, after.state, decision.event))
             }
-            Step::Discard(original) => Ok(Again::Discard(original, decision.event)),
+            Step::Discard(original) => Ok(Again::Discard(item, original, decision.event)),
             Step::Nothing(state) => Ok(Again::Recorded(state)),
         }
     }
 
     /// Moves an item to the trash that gives way to the one in `original`.
-    fn discard(&self, name: &RepositoryName, original: &Collection) -> Result<(), PromotionError> {
-        let (year, leaf) = self.collection.year_of(name)?;
+    fn discard(&self, item: LockedItem<'_>, original: &Collection) -> Result<(), PromotionError> {
+        let name = &item.name().clone();
         let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
         let gone = self
             .collection
             .record([(name.clone(), left)], self.caller.clock)
-            .and_then(|()| self.collection.throw_away_copy(name, &year, &leaf));
+            .and_then(|()| item.throw_away());
         if let Err(error) = gone {
             // Without this line `verify` finds that an item is here which left.
             let is_here = InventoryChange::Entered(State::Original);
@@ -240,7 +240,7 @@ enum Again<'c, 'l> {
     Gone,
     Recorded(State),
     Text(LockedItem<'l>, NewText, State, Event),
-    Discard(&'c Collection, Event),
+    Discard(LockedItem<'l>, &'c Collection, Event),
 }
 
 /// The first of these items fails with `error`, the others with it.

@@ -70,13 +70,11 @@ impl<'o> Deletion<'_, 'o> {
         let done = match planned.plan.step {
             Step::Bury => self.bury(&item, &planned.record),
             Step::FinishBurial => record_burial(collection, item.name(), self.remover.caller.clock)
-                .and_then(|()| bury_payload(collection, &item)),
+                .and_then(|()| bury_payload(&item)),
             Step::TakeAway => {
                 let left = InventoryChange::Left(Departure::Deleted);
                 collection.record([(item.name().clone(), left)], self.remover.caller.clock)?;
-                let (year, leaf) = collection.year_of(item.name())?;
-                collection.throw_away_copy(item.name(), &year, &leaf)?;
-                Ok(())
+                Ok(item.throw_away()?)
             }
         };
         drop(changing);
@@ -131,7 +129,7 @@ impl<'o> Deletion<'_, 'o> {
         let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
         writer.replace_sidecar(item, &text)?;
         record_burial(collection, item.name(), *clock)?;
-        bury_payload(collection, item)
+        bury_payload(item)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use super::plan::has_payload;
 use super::{DamageRule, RemovalError, Restoration};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
 use crate::disk::Dir;
@@ -74,7 +73,7 @@ impl<'a> Search<'a> {
                 };
                 let is_same = item.sidecar_text()? == record.text
                     && is_there
-                    && has_payload(&item)? == trashed.is_none();
+                    && item.has_payload()? == trashed.is_none();
                 if is_same && state_before(&record.sidecar) == State::Original {
                     self.claim().check(name, Remains::Tombstone)?;
                 }
@@ -107,7 +106,7 @@ impl<'a> Search<'a> {
             self.claim().check(name, Remains::Tombstone)?;
         }
         // An earlier run was killed when it had moved it here, or before it had moved it away.
-        let trashed = if has_payload(&item)? {
+        let trashed = if item.has_payload()? {
             let doc = item.dir().open_dir(Path::new(layout::PAYLOAD))?;
             match self.damage_of(doc, &record.sidecar)? {
                 Some(detail) if self.restoration.damage == DamageRule::Refuse => {

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::RemovalError;
-use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, InventoryChange, LockedItem, Lookup, Writer, lock_items};
@@ -172,11 +171,11 @@ fn finish(
     let locks = lock_items([(collection, name)], agent, waiter)?;
     let Some(item) = locks.item(&Lookup::new(collection), name)? else { return Ok(false) };
     let (sidecar, _) = item.sidecar()?;
-    if sidecar.state != State::Deleted || !has_payload(&item)? {
+    if sidecar.state != State::Deleted || !item.has_payload()? {
         return Ok(false);
     }
     record_burial(collection, item.name(), waiter.clock)?;
-    bury_payload(collection, &item)?;
+    bury_payload(&item)?;
     Ok(true)
 }
 
@@ -191,16 +190,6 @@ pub(super) fn record_burial(
 }
 
 /// Moves the payload of a tombstone into the trash.
-pub(super) fn bury_payload(
-    collection: &Collection,
-    item: &LockedItem<'_>,
-) -> Result<(), RemovalError> {
-    let moved = has_payload(item).and_then(|is_there| {
-        if is_there {
-            let payload = Path::new(layout::PAYLOAD);
-            collection.throw_away(item.name(), item.dir(), payload)?;
-        }
-        Ok(())
-    });
-    moved.map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
+pub(super) fn bury_payload(item: &LockedItem<'_>) -> Result<(), RemovalError> {
+    item.bury().map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }

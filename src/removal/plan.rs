@@ -3,12 +3,10 @@
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::disk::PathError;
 use crate::holdings::{Peers, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::layout;
 use crate::progress::Progress;
 use crate::verify::{Depth, ProofError, prove};
 
@@ -124,7 +122,7 @@ impl<'a> Planned<'a> {
         interrupt: &Interrupt,
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
-        let step = step(&record, has_payload(item)?)?;
+        let step = step(&record, item.has_payload()?)?;
         if step != Step::TakeAway {
             // Its tombstone would delete the Original that is elsewhere.
             refuse_put_back(item.name(), collection, &record.sidecar)?;
@@ -175,9 +173,4 @@ fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
         (State::Deleted, true) => Ok(Step::FinishBurial),
         (State::Deleted, false) => Err(RemovalError::AlreadyDeleted { name: name() }),
     }
-}
-
-/// Whether there is anything where the payload belongs.
-pub(super) fn has_payload(item: &StoredItem) -> Result<bool, PathError> {
-    Ok(item.dir().stat(layout::PAYLOAD)?.is_some())
 }

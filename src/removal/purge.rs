@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::RemovalError;
-use super::plan::has_payload;
 use crate::agent::Agent;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, lock_items,
@@ -205,7 +204,7 @@ impl<'a> Purger<'a> {
             outcome => outcome?,
         };
         let (sidecar, _) = item.sidecar()?;
-        if sidecar.state != State::Deleted && !has_payload(&item)? {
+        if sidecar.state != State::Deleted && !item.has_payload()? {
             let (name, state) = (entry.name.clone(), sidecar.state);
             return Err(RemovalError::Needed { name, state });
         }

@@ -1,18 +1,17 @@
 //! Restoring deleted items from the trash.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::grave::{Grave, Search, state_before};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, InventoryChange, LockedItem, Lookup,
-    ReadSidecar, TrashContents, Trashed, lock_items,
+    ReadSidecar, Trashed, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::layout;
 use crate::progress::Progress;
 
 /// An item that was restored, or would be.
@@ -133,14 +132,7 @@ impl Remover<'_> {
         let text = after
             .rewritten(&record.text, before)
             .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
-        match trashed {
-            Some(trashed) => {
-                let payload = Path::new(layout::PAYLOAD);
-                self.collection.take_back(trashed, TrashContents::Payload, item.dir(), payload)?;
-            }
-            // That move, by a run that was killed, may not be on the disk yet.
-            None => item.dir().sync()?,
-        }
+        item.unbury(trashed)?;
         self.writer.replace_sidecar(item, &text)?;
         self.record(item.name(), InventoryChange::Became(after.state))?;
         self.forget(trashed)
@@ -148,11 +140,7 @@ impl Remover<'_> {
 
     fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
         let name = &trashed.name;
-        let directory = layout::item_directory(name);
-        let year = directory.parent().unwrap_or(Path::new(""));
-        let year = self.collection.ensure_directory(year)?;
-        let leaf = Path::new(directory.file_name().unwrap_or_default());
-        self.collection.take_back(trashed, TrashContents::Copy, &year, leaf)?;
+        self.collection.put_copy_back(trashed)?;
         // It may be an Original, which was put away because another collection had one too.
         let state = self.collection.item(name)?.read_sidecar()?.sidecar.state;
         self.record(name, InventoryChange::Entered(state))?;

@@ -10,7 +10,7 @@ use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, Recorded,
+    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, Lookup, Recorded,
     StoredItem, Writer, lock_items_with,
 };
 use crate::identity::RepositoryName;
@@ -259,12 +259,12 @@ impl Repairer<'_> {
         if let Some(finding) = unexpected(&findings, plan) {
             return Err(RepairError::NotWhole { name: plan.name.clone(), finding });
         }
-        let _locks = self.lock(examined)?;
+        let locks = self.lock(examined)?;
         let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         self.check_unchanged(examined)?;
         let state = plan.sidecar.state;
-        let change = if item.is_some() {
-            writer.replace_item(self.collection, staged, &plan.name)?;
+        let change = if let Some(item) = locks.item(&Lookup::new(self.collection), &plan.name)? {
+            writer.replace_item(staged, &item)?;
             InventoryChange::Became(state)
         } else {
             writer.place_item(self.collection, staged, &plan.name)?;

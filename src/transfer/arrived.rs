@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::look::split;
 use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
 use super::{Step, TransferError};
 use crate::collection::{CollectionError, Departure, InventoryChange, StoredItem};
 use crate::item::State;
+use crate::layout;
 
 impl Shared<'_> {
     /// An item that is at the destination, and not at the source, because an earlier run took it there. An item
@@ -30,7 +30,7 @@ impl Shared<'_> {
             name: item.name().clone(),
             step: Step::Skip,
             item: PathBuf::new(),
-            place: split(item.name()),
+            place: layout::item_place(item.name()),
             source: read.version,
             replaced: None,
             files: read.sidecar.payload.files,

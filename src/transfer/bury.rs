@@ -79,10 +79,6 @@ impl Shared<'_> {
         // A run that was cut short may not have come to that.
         let became = InventoryChange::Became(State::Deleted);
         self.to.record([(item.name().clone(), became)], self.caller.clock)?;
-        let payload = Path::new(layout::PAYLOAD);
-        if item.dir().stat(payload)?.is_some() {
-            self.to.throw_away(item.name(), item.dir(), payload)?;
-        }
-        Ok(())
+        Ok(item.bury()?)
     }
 }

@@ -75,7 +75,7 @@ impl Shared<'_> {
                 if let Some(version) = self.copy_there(&source, &item) {
                     let staged = Staged {
                         replaced: Some(version),
-                        ..Staged::of(&from, &source, Step::Skip, split(item.name()))
+                        ..Staged::of(&from, &source, Step::Skip, layout::item_place(item.name()))
                     };
                     return Ok(Decision::Prepared(Prepared::Planned(staged)));
                 }
@@ -129,7 +129,7 @@ impl Shared<'_> {
             _ => {}
         }
         let place = match &to {
-            Some((item, _)) => split(item.name()),
+            Some((item, _)) => layout::item_place(item.name()),
             None => self.destination_items.place_of(from.name())?,
         };
         self.check_reach(step, &place, from.name())?;
@@ -291,8 +291,7 @@ enum Burial {
 fn burial(to: Option<&(StoredItem, ReadSidecar)>) -> Result<Burial, PathError> {
     let tombstone = to.filter(|(_, read)| read.sidecar.state == State::Deleted);
     let Some((item, _)) = tombstone else { return Ok(Burial::NoTombstone) };
-    let payload = item.dir().stat(layout::PAYLOAD)?;
-    Ok(if payload.is_some() { Burial::Open } else { Burial::Done })
+    Ok(if item.has_payload()? { Burial::Open } else { Burial::Done })
 }
 
 /// Files that still lie beside a tombstone must not go with it when it is replaced. A tombstone that was
@@ -311,11 +310,4 @@ fn check_burial(step: Step, burial: Burial) -> Result<Step, Refusal> {
 fn is_copy_of(source: &ReadSidecar, to: Option<&(StoredItem, ReadSidecar)>) -> bool {
     source.sidecar.state == State::Original
         && to.is_some_and(|(_, read)| read.sidecar.state == State::Copy)
-}
-
-/// A name as the year it is in and the rest.
-pub(super) fn split(name: &RepositoryName) -> (PathBuf, PathBuf) {
-    let path = Path::new(name.as_str());
-    let year = path.parent().unwrap_or(Path::new(""));
-    (year.to_path_buf(), path.file_name().unwrap_or_default().into())
 }

@@ -326,9 +326,8 @@ impl Shared<'_> {
             }
         };
         let item = self.at_destination(locks, staged)?;
-        keep_unlisted(self.to, &item)?;
-        self.writer().swap_item(self.to, &staged.item, item.name())?;
-        Ok(())
+        keep_unlisted(&item)?;
+        Ok(self.writer().swap_item(&staged.item, &item)?)
     }
 
     fn put_new(&self, stage: &Dir, year: &Dir, staged: &Staged) -> Result<(), TransferError> {

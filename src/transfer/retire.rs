@@ -8,15 +8,16 @@ use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
-use super::unlisted::{keep_strays, keep_unlisted};
+use super::unlisted::keep_unlisted;
 use super::{Step, TransferError};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Departure, InventoryChange, LockedItem, Writer,
+    Collection, CollectionError, Departure, InventoryChange, ItemLocks, LockedItem, Writer,
 };
 use crate::disk::{Dir, PathError, open_at_most};
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::layout;
 
 /// Limit on items that are moved under their locks at a time.
 const MOVED_AT_A_TIME: usize = 128;
@@ -68,7 +69,7 @@ impl Shared<'_> {
         let mut years = Years::default();
         let (mut moved, mut stayed) = (Vec::new(), Vec::new());
         for (at, staged) in items {
-            match self.move_one(staged, &mut years) {
+            match self.move_one(&locks, staged, &mut years) {
                 Ok(()) => moved.push((*at, staged)),
                 Err(error) => {
                     stayed.push(staged);
@@ -92,10 +93,14 @@ impl Shared<'_> {
         }
     }
 
-    fn move_one(&self, staged: &Staged, years: &mut Years) -> Result<(), TransferError> {
-        let item = self.at_source(staged)?;
-        let from = Path::new(item.name().as_str());
-        let (year, leaf) = (from.parent().unwrap_or(from), from.file_name().unwrap_or_default());
+    fn move_one(
+        &self,
+        locks: &ItemLocks,
+        staged: &Staged,
+        years: &mut Years,
+    ) -> Result<(), TransferError> {
+        let item = self.locked_at_source(locks, staged)?;
+        let (year, leaf) = layout::item_place(item.name());
         let changed = || TransferError::Changed { name: staged.name.clone() };
         let to = years.of(self.to, &staged.place.0).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => changed(),
@@ -104,9 +109,9 @@ impl Shared<'_> {
         if years.dirs[to].stat(&staged.place.1)?.is_some() {
             return Err(TransferError::Changed { name: staged.name.clone() });
         }
-        keep_strays(self.from, &item)?;
-        let from = years.of(self.from, year)?;
-        match years.dirs[from].rename_new(Path::new(leaf), &years.dirs[to], &staged.place.1) {
+        item.throw_away_unlisted(&item.strays()?)?;
+        let from = years.of(self.from, &year)?;
+        match years.dirs[from].rename_new(&leaf, &years.dirs[to], &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(TransferError::Changed { name: staged.name.clone() })
             }
@@ -177,17 +182,10 @@ pub(super) fn retire(
     departure: Departure,
     clock: &dyn Clock,
 ) -> Result<(), TransferError> {
-    items.iter().try_for_each(|item| keep_unlisted(collection, item))?;
+    items.iter().try_for_each(keep_unlisted)?;
     let left = InventoryChange::Left(departure);
     collection.record(items.iter().map(|item| (item.name().clone(), left.clone())), clock)?;
-    let mut years = Years::default();
-    for item in items {
-        let path = Path::new(item.name().as_str());
-        let year = years.of(collection, path.parent().unwrap_or(path))?;
-        let leaf = Path::new(path.file_name().unwrap_or_default());
-        writer.retire(&years.dirs[year], leaf)?;
-    }
-    Ok(years.sync()?)
+    Ok(writer.retire(items)?)
 }
 
 /// Directories that items are moved out of or into, each opened once and synced at the end.

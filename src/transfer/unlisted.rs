@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::shared::Shared;
 use super::{Replaces, Step, TransferError};
-use crate::collection::{Collection, ReadSidecar, StoredItem};
+use crate::collection::{LockedItem, ReadSidecar, StoredItem};
 use crate::interrupt::Interrupt;
 
 impl Shared<'_> {
@@ -44,30 +44,10 @@ impl Shared<'_> {
     }
 }
 
-/// Moves everything in the directory of `item` that its sidecar does not list to the trash of
-/// `collection`. The lock of the item is held.
-pub(super) fn keep_unlisted(
-    collection: &Collection,
-    item: &StoredItem,
-) -> Result<(), TransferError> {
+/// Moves everything in the directory of `item` that its sidecar does not list to the trash.
+pub(super) fn keep_unlisted(item: &LockedItem<'_>) -> Result<(), TransferError> {
     // It has to be finished: half of it kept is no better than none.
     let interrupt = Interrupt::default();
     let unlisted = item.unlisted(item.read_sidecar()?.listed(), &interrupt)?;
-    throw_away(collection, item, &unlisted)
-}
-
-/// Moves what stands beside the sidecar and the payload of `item` to the trash of `collection`.
-pub(super) fn keep_strays(collection: &Collection, item: &StoredItem) -> Result<(), TransferError> {
-    throw_away(collection, item, &item.strays()?)
-}
-
-fn throw_away(
-    collection: &Collection,
-    item: &StoredItem,
-    paths: &[PathBuf],
-) -> Result<(), TransferError> {
-    if !paths.is_empty() {
-        collection.throw_away_unlisted(item, paths)?;
-    }
-    Ok(())
+    Ok(item.throw_away_unlisted(&unlisted)?)
 }
