@@ -55,7 +55,7 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Note::OddName(oddity) => write!(f, "its name is odd, and is kept: {oddity}"),
+            Note::OddName(oddity) => write!(f, "its identifier is odd, and is kept: {oddity}"),
             Note::Twins(Twins { first, second }) => {
                 write!(f, "`{first}` and `{second}` are one name on some file systems")
             }
@@ -83,7 +83,7 @@ impl fmt::Display for Note {
                 write!(f, "`{field}` in its BibTeX is no identifier: `{text}`")
             }
             Note::OtherDate(ibip) => {
-                write!(f, "`{ibip}` has another date than the name, and is kept")
+                write!(f, "`{ibip}` has another date than the identifier, and is kept")
             }
             Note::TwoStates => f.write_str(
                 "its BibTeX calls it both original and copy: it counts as a Copy unless `--state` decides",

@@ -239,7 +239,7 @@ mod tests {
             error.to_string()
         };
         for (edit, expected) in [
-            (set("titel", &["B"]), "`titel` is no term of Dublin Core"),
+            (set("titel", &["B"]), "`titel` is not a term of Dublin Core"),
             (set("title", &["B", "C"]), "`title` is given twice"),
             (add("title", "B"), "`title` is given twice"),
             (set("title", &[""]), "the text of `title` is empty"),

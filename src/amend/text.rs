@@ -105,6 +105,7 @@ fn key_of(error: &MetadataError) -> &str {
         | MetadataError::Key(key)
         | MetadataError::Date(key, _)
         | MetadataError::GivenTwice(key)
+        | MetadataError::Empty(key)
         | MetadataError::Text(key)
         | MetadataError::Kind(key) => key,
     }
@@ -154,7 +155,7 @@ mod tests {
         let refused = |text: &str| described().edited(text).unwrap_err().to_string();
         for (text, expected) in [
             ("transferable = true\n[metadata]\ntitle = \"", "line 3: "),
-            ("transferable = true\n\n[metadata]\ntitel = 'A'", "line 4: `titel` is no term"),
+            ("transferable = true\n\n[metadata]\ntitel = 'A'", "line 4: `titel` is not a term"),
             ("\n[metadata]\ntitle = 17", "line 3: `title` has a value"),
             ("[metadata]\n\nlanguage = '?'", "line 3: `?` is no language"),
             ("[metadata.x]\n'a b' = 1", "line 2: `x.a b` has characters"),

@@ -9,8 +9,8 @@ use super::command;
 use super::config::parse_jobs;
 use super::human::parse_duration;
 
-/// Keeps files in uniform repositories: every item gets a permanent name (IBI) that is also its
-/// path, needs no registry and no server, and is never given twice.
+/// Keeps files in uniform repositories: every item gets a permanent identifier (IBI), which is also its
+/// path, needs no registry and no server, and is never issued twice.
 #[derive(Debug, Parser)]
 #[command(name = "urepo", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "`urepo help COMMAND` says more; the manual is in urepo(1).")]

@@ -48,13 +48,23 @@ fn with_candidates(command: clap::Command) -> clap::Command {
                 })
             }
             (_, "COLLECTION") => ArgValueCompleter::new(collections),
-            (_, "ITEM" | "ITEM|KEY") => ArgValueCompleter::new(items::candidates),
+            (_, "ITEM" | "ITEM[/FILE]") => ArgValueCompleter::new(items::candidates),
             (_, "ITEM|COLLECTION") => ArgValueCompleter::new(|current: &OsStr| {
                 let mut found = collections(current);
                 found.extend(items::candidates(current));
                 found
             }),
-            (_, "TERM=TEXT" | "TERM=VALUE") => ArgValueCompleter::new(terms),
+            (_, "TERM=TEXT" | "KEY=VALUE") => ArgValueCompleter::new(terms),
+            (_, "ITEM|KEY=VALUE") => ArgValueCompleter::new(|current: &OsStr| {
+                let mut found = items::candidates(current);
+                found.extend(terms(current));
+                found
+            }),
+            (_, "ITEM|KEY") => ArgValueCompleter::new(|current: &OsStr| {
+                let mut found = items::candidates(current);
+                found.extend(among(current, &TERMS));
+                found
+            }),
             (_, "TIME") if matches!(id, "since" | "until") => {
                 ArgValueCompleter::new(|current: &OsStr| {
                     among(current, &["today", "yesterday", "7d"])

@@ -47,7 +47,7 @@ pub(crate) const TABLE: &[(Exit, &str)] = &[
     (Exit::Damage, "damage was found"),
     (Exit::NoItem, "there is no such item"),
     (Exit::Deleted, "the item is deleted"),
-    (Exit::Conflict, "a name, a state or a second Original is in the way"),
+    (Exit::Conflict, "an identifier, a state or a second Original is in the way"),
     (Exit::WouldWait, "an identifier would have to wait longer than --max-wait"),
     (Exit::Interrupted, "stopped by a signal"),
 ];

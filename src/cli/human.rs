@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use unicode_width::UnicodeWidthStr as _;
+
+use super::escape;
+
 /// Bytes in the largest unit that leaves at least one before the point: `1.4 MiB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -25,6 +29,26 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
         (_, Some(stem)) => format!("{number} {stem}ries"),
         (_, None) => format!("{number} {noun}s"),
     }
+}
+
+/// `1 of 2 links is`, `2 of 3 links are`: the verb that agrees with the number before `of`.
+pub(crate) fn is_or_are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// `was` or `were`, likewise.
+pub(crate) fn was_or_were(number: u64) -> &'static str {
+    if number == 1 { "was" } else { "were" }
+}
+
+/// Lines of keys and values, the values one below the other.
+pub(crate) fn fields(fields: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
+    let width = fields.iter().map(|(key, _)| key.as_ref().width()).max().unwrap_or(0).max(12);
+    let line = |(key, value): &(_, _)| {
+        let (key, value) = (AsRef::<str>::as_ref(key), AsRef::<str>::as_ref(value));
+        format!("{key}{:pad$}{}\n", "", escape::one_line(value), pad = width + 1 - key.width())
+    };
+    fields.iter().map(line).collect()
 }
 
 /// Files and their size: `2 files, 1.4 MiB`.
@@ -74,6 +98,14 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_of_long_keys_stand_below_the_others() {
+        let short = fields(&[("state", "Copy"), ("path", "a\nb")]);
+        assert_eq!(short, "state        Copy\npath         a\\nb\n");
+        let long = fields(&[("state", "Copy"), ("translation.pt", "a")]);
+        assert_eq!(long, "state          Copy\ntranslation.pt a\n");
+    }
 
     #[test]
     fn units() {

@@ -7,6 +7,7 @@ use urepo::deposit::LeftOut;
 use urepo::disk::{Exclusion, ExclusionRule, MAX_PATTERN_BYTES, Pattern, PatternError};
 
 use super::context::Context;
+use super::escape;
 use super::failure::Failure;
 
 /// What is left out.
@@ -95,7 +96,7 @@ impl LeftOutTally {
     pub(crate) fn add_rule(&mut self, context: &Context, what: &str, rule: &ExclusionRule) {
         *self.rules.entry(rule.to_string()).or_default() += 1;
         let verb = if context.global.dry_run { "would leave out" } else { "left out" };
-        let line = format!("{verb} {what}: {}", in_words(rule));
+        let line = escape::one_line(&format!("{verb} {what}: {}", in_words(rule)));
         if context.global.dry_run {
             context.printer.note(&line);
         } else {

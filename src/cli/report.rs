@@ -33,6 +33,8 @@ pub(crate) struct Report<'a> {
     fatal: Option<Failure>,
     /// How often each failure was met that many items may have in common.
     repeated: BTreeMap<&'static str, u64>,
+    /// That of the last failure printed.
+    last_hint: Option<String>,
     /// Items and failures are counted here, the rest by the command.
     pub(crate) summary: Summary,
 }
@@ -72,6 +74,7 @@ impl<'a> Report<'a> {
             only_error: None,
             fatal: None,
             repeated: BTreeMap::new(),
+            last_hint: None,
             summary: Summary::default(),
         }
     }
@@ -168,6 +171,10 @@ impl<'a> Report<'a> {
         if self.is_single {
             self.only_error = Some(failure);
         } else if !self.context.printer.json && self.should_print(&failure) {
+            // A hint that stands above is not repeated.
+            let hint = std::mem::replace(&mut self.last_hint, failure.hint.clone());
+            let mut failure = failure;
+            failure.hint = failure.hint.filter(|it| hint.as_ref() != Some(it));
             print(&failure);
         }
         ControlFlow::Continue(())

@@ -56,7 +56,6 @@ pub(crate) struct Table<'a> {
     order: Vec<Order>,
     limit: Option<u64>,
     end: u8,
-    usual_width: Option<usize>,
     page: Vec<Printed>,
     sorted: Vec<(Vec<SortValue>, Printed)>,
     grid: Grid,
@@ -104,23 +103,18 @@ impl<'a> Table<'a> {
             Form::Columns(fields) => fields.iter().map(Field::heading).collect(),
             Form::Record | Form::Template(_) => Vec::new(),
         };
+        let grid = Grid::new(headings, context.printer.stdout_width().filter(|_| !args.null));
         Ok(Table {
             printer: &context.printer,
             form,
             order: args.sort.iter().map(|it| Order::parse(it, keys)).collect::<Result<_, _>>()?,
             limit: args.limit,
-            usual_width: context.printer.stdout_width().filter(|_| is_usual),
             end: if args.null { b'\0' } else { b'\n' },
             page: Vec::new(),
             sorted: Vec::new(),
-            grid: Grid::new(headings, context.printer.stdout_width().filter(|_| !args.null)),
+            grid: if is_usual { grid } else { grid.with_whole_identifiers() },
             rows: 0,
         })
-    }
-
-    /// The width of the terminal that shows the default columns.
-    pub(crate) fn usual_width(&self) -> Option<usize> {
-        self.usual_width
     }
 
     /// Whether every key that is printed or sorted by is one of `keys`.

@@ -66,7 +66,8 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
         Some(ContextValue::Strings(texts)) if !texts.is_empty() => Some(texts.join("`, `")),
         _ => None,
     };
-    let argument = || text(ContextKind::InvalidArg).unwrap_or_default();
+    let argument =
+        || text(ContextKind::InvalidArg).unwrap_or_default().trim_end_matches("...").to_owned();
     let (message, hint) = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => return None,
         ErrorKind::InvalidSubcommand => {
@@ -100,9 +101,13 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
             let message = format!("`{value}` is not a value of `{}`{reason}", argument());
             return Some(Failure::usage(message));
         }
-        ErrorKind::MissingRequiredArgument => (format!("`{}` is missing", argument()), None),
+        ErrorKind::MissingRequiredArgument => {
+            let is_one = !matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::Strings(all)) if all.len() > 1);
+            let are = if is_one { "is" } else { "are" };
+            (format!("`{}` {are} missing", argument()), None)
+        }
         ErrorKind::ArgumentConflict => {
-            let other = text(ContextKind::PriorArg);
+            let other = text(ContextKind::PriorArg).map(|it| it.trim_end_matches("...").to_owned());
             let message = match other {
                 Some(other) if other != argument() => {
                     format!("`{}` cannot be used with `{other}`", argument())

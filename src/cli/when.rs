@@ -19,7 +19,7 @@ pub(crate) enum When {
 
 /// What is expected of a time.
 const EXPECTED: &str = "expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or \
-                        2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w";
+                        2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w";
 
 const DAY: i128 = 86_400_000_000_000;
 

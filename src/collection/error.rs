@@ -70,7 +70,7 @@ pub enum CollectionError {
         path: PathBuf,
     },
     /// Names are not issued on a network file system unless the collection says so.
-    #[error("names are not issued on {file_system}: `{}`", path.display())]
+    #[error("identifiers are not issued on {file_system}: `{}`", path.display())]
     NetworkFileSystem {
         /// Its kind.
         file_system: &'static str,
@@ -78,7 +78,7 @@ pub enum CollectionError {
         path: PathBuf,
     },
     /// Another collection issues the names of a prefix, from a memory of its own.
-    #[error("another collection gives the names of `{prefix}`: `{}`", root.display())]
+    #[error("another collection issues the identifiers of `{prefix}`: `{}`", root.display())]
     PrefixInUse {
         /// The prefix.
         prefix: Prefix,
@@ -86,7 +86,7 @@ pub enum CollectionError {
         root: PathBuf,
     },
     /// A collection that cannot be found has issued the names of a prefix.
-    #[error("names of `{prefix}` were given by a collection that is not there any more: `{}`", root.display())]
+    #[error("identifiers of `{prefix}` were issued by a collection that is gone: `{}`", root.display())]
     PrefixLost {
         /// The prefix.
         prefix: Prefix,
@@ -110,7 +110,7 @@ pub enum CollectionError {
         path: PathBuf,
     },
     /// Several items have identifiers with this end.
-    #[error("`{text}` is the end of {} names", names.len())]
+    #[error("`{text}` is the end of {} identifiers", names.len())]
     Ambiguous {
         /// The name in the request.
         text: String,

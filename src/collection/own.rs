@@ -75,7 +75,7 @@ impl fmt::Display for Rebuilt {
             }
         }
         if self.memories {
-            write!(f, "; new names will be later than now")?;
+            write!(f, "; new identifiers will be later than now")?;
         }
         Ok(())
     }

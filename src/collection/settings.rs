@@ -44,6 +44,9 @@ pub struct Settings {
     pub subsystems: Vec<Subsystem>,
 }
 
+/// Keys of the collection that people add, perhaps at the end of the file and so to its last subsystem.
+const KEYS: [&str; 4] = ["durability", "network", "copies", "spread"];
+
 /// The one key that says whether the rest can be understood.
 #[derive(Deserialize)]
 struct FormatOnly {
@@ -165,7 +168,12 @@ impl Settings {
         let settings: Settings = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = text[..start].matches('\n').count() + 1;
-            format!("line {line}: {}", error.message().trim().replace('\n', ", "))
+            match KEYS.iter().find(|key| error.message().contains(&format!("unknown field `{key}`"))) {
+                Some(key) => format!(
+                    "line {line}: `{key}` belongs above the first `[[subsystem]]`, as all below that is the subsystem's"
+                ),
+                None => format!("line {line}: {}", error.message().trim().replace('\n', ", ")),
+            }
         })?;
         let id_is_hex = settings.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if settings.id.len() != 32 || !id_is_hex {
@@ -214,15 +222,15 @@ impl Settings {
             self.id,
             self.name.to_toml_value(),
         );
-        if self.copies > 0 {
-            let _ = writeln!(text, "copies = {}  # of each Original, elsewhere", self.copies);
-        }
+        let (comment, copies) = if self.copies > 0 { ("", self.copies) } else { ("# ", 1) };
+        let _ =
+            writeln!(text, "{comment}copies = {copies}  # of each Original, in other collections");
         if self.subsystems.is_empty() {
-            text += "# Without a [[subsystem]] with a `host`, no names are given here.\n";
+            text += "# Without a [[subsystem]] with a `host`, no identifiers are issued here.\n";
         }
         for subsystem in &self.subsystems {
             let Subsystem { host, port, ip, ip_port, granularity, distributor, .. } = subsystem;
-            let _ = write!(text, "\n[[subsystem]]  # hands out names\nhost = \"{host}\"\n");
+            let _ = write!(text, "\n[[subsystem]]  # issues identifiers\nhost = \"{host}\"\n");
             let _ = writeln!(text, "port = {port}");
             if let Some(ip) = ip {
                 let _ = writeln!(text, "ip = \"{ip}\"  # for the opaque twin, the IBIp");

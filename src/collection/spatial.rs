@@ -124,7 +124,7 @@ mod tests {
     fn a_condition_that_cannot_be_met_is_refused() {
         for (text, expected) in [
             ("", "no condition"),
-            ("creater = 'x'", "`creater` is no term"),
+            ("creater = 'x'", "`creater` is not a term"),
             ("creator = 1", "`takes.creator` is neither"),
             ("creator = []", "`takes.creator` is neither"),
             ("min_bytes = -1", "`takes.min_bytes` is not a number of bytes"),

@@ -158,7 +158,7 @@ pub enum DepositError {
         source: PathError,
     },
     /// The name was taken in the moment of publishing.
-    #[error("the name `{name}` has just been taken by something else")]
+    #[error("the identifier `{name}` has just been taken by something else")]
     NameTaken {
         /// The name.
         name: String,

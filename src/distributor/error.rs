@@ -11,7 +11,7 @@ use crate::identity::{Instant, Prefix};
 #[derive(Debug, thiserror::Error)]
 pub enum DistributorError {
     /// The clock is behind the last date by more than one is ready to wait.
-    #[error("no name was given: the clock is {} behind the last name of `{prefix}`", Span(*behind))]
+    #[error("no identifier was issued: the clock is {} behind the last identifier of `{prefix}`", Span(*behind))]
     ClockBehind {
         /// Whose memory.
         prefix: Prefix,
@@ -23,7 +23,7 @@ pub enum DistributorError {
         behind: Duration,
     },
     /// The granularity asks for a longer wait than one is ready for.
-    #[error("no name was given: the next one of `{prefix}` is {} away", Span(*wait))]
+    #[error("no identifier was issued: the next one of `{prefix}` is {} away", Span(*wait))]
     TooLong {
         /// Whose memory.
         prefix: Prefix,
@@ -35,7 +35,7 @@ pub enum DistributorError {
         wait: Duration,
     },
     /// The clock says what is hard to believe.
-    #[error("no name was given: {}", doubt(verdict))]
+    #[error("no identifier was issued: {}", doubt(verdict))]
     ClockDoubtful {
         /// Whose memory.
         prefix: Prefix,
@@ -43,7 +43,7 @@ pub enum DistributorError {
         verdict: Verdict,
     },
     /// The memory was last written elsewhere: a copied collection, a restored backup, a clone.
-    #[error("no name was given: the memory of `{prefix}` is a copy")]
+    #[error("no identifier was issued: the memory of `{prefix}` is a copy")]
     OtherMachine {
         /// Whose memory.
         prefix: Prefix,
@@ -53,13 +53,13 @@ pub enum DistributorError {
         this: String,
     },
     /// The memory was written by a later version, which alone knows the last date.
-    #[error("no name was given: the memory of `{prefix}` was written by a newer urepo")]
+    #[error("no identifier was issued: the memory of `{prefix}` was written by a newer urepo")]
     NewerMemory {
         /// Whose memory.
         prefix: Prefix,
     },
     /// The memory belongs to another prefix.
-    #[error("no name was given: the memory of `{prefix}` is that of `{found}`")]
+    #[error("no identifier was issued: the memory of `{prefix}` is that of `{found}`")]
     WrongMemory {
         /// Whose memory was asked for.
         prefix: Prefix,
@@ -67,7 +67,9 @@ pub enum DistributorError {
         found: String,
     },
     /// A stop was requested during the wait for a date.
-    #[error("no name was given: interrupted while waiting for the one of {date} of `{prefix}`")]
+    #[error(
+        "no identifier was issued: interrupted while waiting for the one of {date} of `{prefix}`"
+    )]
     Interrupted {
         /// Whose memory.
         prefix: Prefix,
@@ -129,36 +131,36 @@ impl fmt::Display for Notice {
         match self {
             Notice::MemoryMissing { prefix, newest } => write!(
                 f,
-                "the memory of `{prefix}` is missing; going on above its newest name, {}",
+                "the memory of `{prefix}` is missing; going on above its newest identifier, {}",
                 newest.suffix()
             ),
             Notice::MemoryDamaged { prefix, newest: Some(newest) } => write!(
                 f,
-                "the memory of `{prefix}` is damaged; going on above its newest name, {}",
+                "the memory of `{prefix}` is damaged; going on above its newest identifier, {}",
                 newest.suffix()
             ),
             Notice::MemoryDamaged { prefix, newest: None } => {
-                write!(f, "the memory of `{prefix}` is damaged; no name of it is known")
+                write!(f, "the memory of `{prefix}` is damaged; no identifier of it is known")
             }
             Notice::MemoryBehind { prefix, remembered: Some(remembered), newest } => write!(
                 f,
-                "the memory of `{prefix}` ends at {}; going on above its newest name, {}",
+                "the memory of `{prefix}` ends at {}; going on above its newest identifier, {}",
                 remembered.suffix(),
                 newest.suffix()
             ),
             Notice::MemoryBehind { prefix, remembered: None, newest } => write!(
                 f,
-                "the memory of `{prefix}` is empty; going on above its newest name, {}",
+                "the memory of `{prefix}` is empty; going on above its newest identifier, {}",
                 newest.suffix()
             ),
             Notice::NotRegistered { prefix, cause } => write!(
                 f,
-                "this machine keeps no record of who gives the names of `{prefix}`: {cause}; set \
+                "this machine keeps no record of who issues the identifiers of `{prefix}`: {cause}; set \
                  `UREPO_STATE` to a directory for it"
             ),
             Notice::FutureName { prefix, date } => write!(
                 f,
-                "a name of `{prefix}` is dated in the future, {}; new names do not go on above it",
+                "an identifier of `{prefix}` is dated in the future, {}; new identifiers do not go on above it",
                 date.suffix()
             ),
         }
@@ -172,7 +174,7 @@ fn doubt(verdict: &Verdict) -> String {
         }
         Verdict::PastYear9999 { now } => format!("the clock says {now}, past the year 9999"),
         Verdict::TooFarAhead { last, ahead, .. } => format!(
-            "the clock is {} ahead of the last name, {}; a name of a wrong future would block all \
+            "the clock is {} ahead of the last identifier, {}; one from a wrong future would block all \
              others until then",
             Span(*ahead),
             last.suffix()

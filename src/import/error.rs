@@ -44,7 +44,7 @@ pub enum ImportError {
         name: RepositoryName,
     },
     /// The name that a row gives lies in the future of a subsystem of this collection.
-    #[error("`{name}` has not been given yet: its date lies ahead")]
+    #[error("`{name}` has not been issued yet: its date lies ahead")]
     NameAhead {
         /// The name.
         name: RepositoryName,

@@ -16,7 +16,7 @@ pub enum State {
 
 /// A text that names no state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no state; expected `Original`, `Copy` or `Deleted`")]
+#[error("`{0}` is not a state; expected `Original`, `Copy` or `Deleted`")]
 pub struct UnknownState(pub String);
 
 impl fmt::Display for State {

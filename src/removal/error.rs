@@ -20,7 +20,7 @@ pub enum RemovalError {
         name: RepositoryName,
     },
     /// No other collection is known to hold the same bytes.
-    #[error("`{name}` is the last one that is known to be whole")]
+    #[error("no other collection is known to hold all files of `{name}`")]
     LastHolding {
         /// The item.
         name: RepositoryName,

@@ -187,7 +187,7 @@ pub enum Refusal {
     #[error("the Copy at the destination is older, but a Copy is refreshed from its Original only")]
     OnlyFromOriginal,
     /// The same name stands for other files, or is described otherwise, and neither side is known to be the older one.
-    #[error("the destination has other content, or another description, under this name")]
+    #[error("the destination has other content, or another description, under this identifier")]
     OtherContent,
     /// The Copy was made of an Original that another collection holds, or nothing says of which.
     #[error("the Copy at the destination is not known to be made of this Original")]

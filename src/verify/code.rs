@@ -63,14 +63,14 @@ macro_rules! codes {
 
 codes! {
     SidecarMissing = 101, Damage, "the sidecar is missing";
-    SidecarUnreadable = 102, Damage, "the sidecar is no sidecar that this urepo can read";
+    SidecarUnreadable = 102, Damage, "this urepo cannot read the sidecar";
     SealBroken = 103, Damage, "the sidecar was changed after it was sealed, by hand or by rot";
     // One flipped bit in the line of the seal must not pass for a mere warning.
     SealMissing = 104, Damage, "the sidecar has no seal";
     OtherItem = 105, Damage, "the sidecar names another item than the path";
-    ItemMissing = 106, Damage, "an item asked for by name is not there";
+    ItemMissing = 106, Damage, "an item that was asked for is not there";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
-    ItemVanished = 108, Damage, "an item that should be here is gone, and urepo did not remove it";
+    ItemVanished = 108, Damage, "an item that should be here is gone";
     // Once: then it is recorded.
     Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
@@ -94,16 +94,16 @@ codes! {
     PayloadLeft = 212, Warning, "a deleted item still has a payload directory";
 
     Stray = 301, Warning, "something lies where only items, or parts of items, belong";
-    TwoSpellings = 302, Damage, "a name is in the collection twice, in two spellings";
-    OddName = 303, Notice, "names of a prefix depart from the grammar";
+    TwoSpellings = 302, Damage, "an identifier is in the collection twice, in two spellings";
+    OddName = 303, Notice, "identifiers of a prefix depart from the grammar";
     Twins = 304, Notice, "two names in the payload are one on some file systems";
     // Fixity promises bytes; times and modes get lost by copying by hand, which keeps items valid.
     AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
     LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
     DoubleIbip = 307, Damage, "two items have one IBIp";
-    FutureName = 308, Warning, "a name is dated in the future";
+    FutureName = 308, Warning, "an identifier is dated in the future";
     InventoryRotten = 309, Warning, "a part of the inventory is not as it was written";
-    InventoryMissing = 310, Warning, "there is no inventory: nothing tells whether items vanished";
+    InventoryMissing = 310, Warning, "there is no inventory, so that vanished items go unnoticed";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";
@@ -115,7 +115,7 @@ codes! {
 
     RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
     RelationNowhere = 502, Warning, "a relation leads to an identifier that was never given to an item";
-    OneSidedRelation = 503, Warning, "an item that another one leads to does not lead back, as it should";
+    OneSidedRelation = 503, Warning, "the item that a relation leads to does not lead back";
     EditionCircle = 504, Warning, "the next editions of an item lead back to it";
     RelationContested = 505, Warning, "two items claim the same place, such as the next edition of a third";
 }

@@ -82,7 +82,7 @@ fn missing(name: RepositoryName, state: Option<State>, certainty: Certainty) -> 
     };
     let (code, detail) = match certainty {
         Certainty::Certain => {
-            (Code::ItemVanished, format!("{what} was here and was not removed by urepo"))
+            (Code::ItemVanished, format!("{what} was here, and urepo did not remove it"))
         }
         Certainty::Doubtful => {
             (Code::PerhapsVanished, format!("{what} was here; why it is gone cannot be read"))

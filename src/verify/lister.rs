@@ -117,7 +117,8 @@ impl Lister<'_, '_, '_> {
             Err(error) => vec![Finding::of_error(Place::Item, &error)],
         };
         if self.work.context.latest.is_some_and(|latest| name.instant() > latest) {
-            let detail = "the clock has not reached its date, and new names do not go on above it";
+            let detail =
+                "the clock has not reached its date, and new identifiers do not go on above it";
             findings.push(Finding::new(Code::FutureName, Place::Item, detail));
         }
         let item = NamedDate { name, date };

@@ -14,7 +14,7 @@ pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
     match kind {
         Kind::Link => Finding::of_kind(Place::Tree(path), "a directory", kind),
         kind => {
-            let detail = format!("{} that is no part of a name", describe(kind));
+            let detail = format!("{} that is not part of an identifier", describe(kind));
             Finding::new(Code::Stray, Place::Tree(path), detail)
         }
     }

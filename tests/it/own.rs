@@ -221,7 +221,7 @@ fn a_copy_gives_no_names_while_its_model_does() {
     assert!(copied.unwrap().success());
     let ran = world.run("-c twin new letter.txt");
     assert_eq!(ran.code, 23, "{}", ran.stderr);
-    assert!(ran.stderr.contains("another collection gives the names"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("another collection issues the identifiers"), "{}", ran.stderr);
     world.run("-c archive new letter.txt").succeeded();
     std::fs::rename(world.path("archive"), world.path("aside")).unwrap();
     world.run("-c twin new letter.txt").succeeded();

@@ -157,7 +157,7 @@ fn hostile_sidecars_are_refused() {
         (changed("path = \"a\"", "path = \"\\\\x2e\\\\x2e\""), "`path`: `..` is not a path below"),
         (changed("target = \"a\"", "target = \"../b\""), "`target`: `../b` is not"),
         (changed("mode = \"0640\"", "mode = \"4755\""), "`mode`: `4755` is not like `0644`"),
-        (changed("state = \"Original\"", "state = \"Lost\""), "`state`: `Lost` is no state"),
+        (changed("state = \"Original\"", "state = \"Lost\""), "`state`: `Lost` is not a state"),
         (changed("format = 1", "format = 2"), "it has format 2; this urepo reads up to format 1"),
         (changed("bytes = 3", "bytes = -3"), "line "),
         (

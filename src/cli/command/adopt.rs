@@ -20,17 +20,17 @@ mod tell;
 
 /// Take an existing tree of items in, in place
 ///
-/// The tree has the four levels of names, subdomain/word/year/date, and the files of each item in its
+/// The tree has the four levels of identifiers, subdomain/word/year/date, and the files of each item in its
 /// `doc`: the `col` of a URLib archive, or one made by hand. Nothing in it is moved, renamed or
 /// changed. Each item gets its sidecar, `item.toml`, with the digests of its files, and the tree the
 /// settings of a collection, unless they are there. Everything else is reported and left alone. A tree that
 /// was taken in before gets what is new since; nothing is ever overwritten.
 ///
 /// Title, authors and other terms are read from BibTeX, `doc/@reference.bib`, `@reference.bib` and
-/// `.reserved/@`; the opaque twin of the name (IBIp) as well, as it stands. `version = {copy}` in any of them
+/// `.reserved/@`; the opaque twin of the identifier (IBIp) as well, as it stands. `version = {copy}` in any of them
 /// makes the item a Copy; a warning names items whose references contradict each other, and they become
-/// Copies. Without --host the collection keeps names and
-/// gives none. Look first with --dry-run: it tells the same lines and writes nothing.
+/// Copies. Without --host the collection keeps identifiers and issues none. Look first with --dry-run: it
+/// prints the same lines and writes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -141,7 +141,7 @@ impl Adopt {
             }
         };
         let path = collection.path().display();
-        let lack = if gives_names { "" } else { ", which gives no names" };
+        let lack = if gives_names { "" } else { ", which issues no identifiers" };
         context.printer.note(&format!("made the collection `{path}`{lack}"));
         Ok(collection)
     }

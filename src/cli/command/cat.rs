@@ -7,6 +7,7 @@ use urepo::disk::copy::BUFFER_BYTES;
 use urepo::item::{Content, PayloadPath, State};
 use urepo::sidecar::Sidecar;
 
+use super::open::{file_after, item_and_file};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -21,10 +22,11 @@ use crate::cli::failure::Failure;
 #[command(after_long_help = "\
 Examples:
   urepo cat 11.21.02.13 > report.pdf
-  urepo cat 11.21.02.13 data/table.csv | head")]
+  urepo cat 11.21.02.13 data/table.csv | head
+  urepo cat 11.21.02.13/data/table.csv | head")]
 pub(crate) struct Cat {
-    /// The item
-    #[arg(value_name = "ITEM")]
+    /// The item, or the path of one of its files after a slash
+    #[arg(value_name = "ITEM[/FILE]")]
     item: String,
     /// The file, below `doc/`; the item's target unless given
     #[arg(value_name = "FILE")]
@@ -34,12 +36,18 @@ pub(crate) struct Cat {
 impl Cat {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let item = context.item(&collection, &self.item)?;
+        let (item, file) = match self.file {
+            Some(_) => (context.item(&collection, &self.item)?, None),
+            None => item_and_file(context, &collection, &self.item)?,
+        };
         let (sidecar, _) = item.sidecar()?;
         if sidecar.state == State::Deleted {
             return Err(super::show::deleted(&item));
         }
-        let path = super::show::file_of(&item, &sidecar, self.file.as_deref())?;
+        let path = match &self.file {
+            Some(file) => super::show::file_of(&item, &sidecar, Some(file))?,
+            None => file_after(&item, &sidecar, file)?,
+        };
         print(context, &item, &sidecar, &path)
     }
 }

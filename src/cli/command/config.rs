@@ -94,7 +94,11 @@ fn of_collection(collection: &urepo::collection::Collection) -> Result<Vec<Row>,
     let mut rows = vec![
         ("id".to_owned(), settings.id.clone(), origin.clone()),
         ("name".to_owned(), settings.name.clone(), origin.clone()),
-        ("copies".to_owned(), settings.copies.to_string(), origin.clone()),
+        (
+            "copies".to_owned(),
+            settings.copies.to_string(),
+            if settings.copies == 0 { Origin::Default.to_string() } else { origin.clone() },
+        ),
     ];
     for subsystem in &settings.subsystems {
         let prefix = subsystem.prefix()?;

@@ -13,6 +13,7 @@ use super::transfer::{ON_ERROR, TransferRun, other};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
+use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::select::{Failures, Selection, note};
 
@@ -29,7 +30,7 @@ use crate::cli::select::{Failures, Selection, note};
 /// may hold the Original by now was looked at: those that the inventories name, and those of the settings.
 ///
 /// A Copy that is older than its Original is reported and left alone, unless --refresh is given; what was
-/// deleted there stays so, unless --revive is. Two Originals of one name, or other content under it,
+/// deleted there stays so, unless --revive is. Two Originals of one identifier, or other content under it,
 /// are reported and neither is touched.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -53,9 +54,9 @@ pub(crate) struct Copy {
     /// Copy what was deleted there, too
     #[arg(long)]
     revive: bool,
-    /// With --revive, another collection, by path or name, that may hold the Original by now; may be
-    /// repeated
-    #[arg(long = "with", value_name = "COLLECTION", requires = "revive")]
+    /// With --revive, --refresh or --under-replicated, another collection, by path or name, that may
+    /// hold Originals or Copies; may be repeated
+    #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// With --revive, override a rule: `missing` restores an Original though a collection that may hold
     /// it cannot be looked at
@@ -87,9 +88,16 @@ impl Copy {
         if self.selection.is_empty() && !self.under_replicated {
             return Err(context.nothing_selected("copy ITEM… --to COLLECTION"));
         }
+        let asks_others = self.revive || self.refresh || self.under_replicated;
+        if !self.others.is_empty() && !asks_others {
+            return Err(Failure::usage(
+                "`--with` needs one of the options that ask other collections",
+            )
+            .hint("add `--revive`, `--refresh` or `--under-replicated`"));
+        }
         let from = context.collection()?;
         let to = other(context, &self.to)?;
-        let known = if self.revive || self.refresh || self.under_replicated {
+        let known = if asks_others {
             let extra: Vec<_> = std::iter::once(&self.to).chain(&self.others).cloned().collect();
             Some(context.known(&extra)?)
         } else {

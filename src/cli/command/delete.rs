@@ -51,7 +51,7 @@ pub(crate) struct Delete {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// Delete the last one that is known to be whole
+    /// Delete what no other collection is known to hold
     Last,
     /// Delete what is damaged
     Damaged,

@@ -80,7 +80,7 @@ impl Demote {
         if !context.global.dry_run && !chosen.names.is_empty() {
             let items = human::count(chosen.names.len() as u64, "Original");
             let path = original.path().display();
-            let question = format!("make {items} Copies of those in `{path}`?");
+            let question = format!("turn {items} into Copies of those in `{path}`?");
             confirm(context, self.yes, &question)?;
         }
         let rule = self.force.first().copied().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! `urepo doctor`: look at what names depend on.
+//! `urepo doctor`: look at what identifiers depend on.
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
 use urepo::distributor::{ClockTrust, FutureDate};
+use urepo::identity::SECOND;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -10,13 +11,13 @@ use crate::cli::records::{self, Distributor};
 
 /// Show the identifier distributors, the clock and temporary files
 ///
-/// A memory that is a copy (a copied collection, a restored backup, a cloned disk) gives no names
-/// until a person has decided that this one counts: --take-over. Make sure first that the other one
-/// gives no more. The next name is then later than now, so that none is given twice.
+/// A memory that is a copy (a copied collection, a restored backup, a cloned disk) issues no identifiers
+/// until a person decides that this one counts: --take-over. Make sure first that the other one issues
+/// no more. The next identifier is then later than now, so that none is issued twice.
 ///
-/// A memory that ends in the future, because the clock was wrong once, gives no names before its date
-/// has come: --take-over --forget-future takes it back to now. Names that were minted with such dates,
-/// and stand on no item, could be given again when their date comes.
+/// A memory that ends in the future, because the clock was wrong once, issues no identifiers before that
+/// date: --take-over --forget-future takes it back to now. Identifiers that were minted with such dates
+/// and belong to no item could be issued again when their date comes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -24,13 +25,13 @@ Examples:
   urepo doctor --take-over
   urepo doctor --take-over --forget-future")]
 pub(crate) struct Doctor {
-    /// From now on names come from here
+    /// From now on this collection issues the identifiers
     #[arg(long)]
     take_over: bool,
     /// Dates that the clock has not reached do not count
     #[arg(long, requires = "take_over")]
     forget_future: bool,
-    /// The clock is right, though it is far ahead of the last name
+    /// The clock is right, though it is far ahead of the last identifier
     #[arg(long, requires = "take_over")]
     accept_clock: bool,
 }
@@ -61,7 +62,8 @@ impl Doctor {
                 distributors: memories.iter().map(distributor).collect(),
             })
         } else {
-            let mut text = format!("clock        {}\n", context.clock.now());
+            let now = context.clock.now().floor(SECOND / 1000);
+            let mut text = format!("clock        {now}\n");
             text += &format!("machine      {}\n", context.agent.machine_id);
             for memory in &memories {
                 text += &memory_text(memory);

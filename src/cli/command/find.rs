@@ -29,7 +29,7 @@ use crate::cli::when::When;
 /// All words of TEXT have to be in the description, in any order, whatever their case and accents.
 /// "two words" in quotation marks are looked for as they stand, word* is the beginning of a word,
 /// -word must not be there (put -- before TEXT if it begins so), title:word is looked for in the title,
-/// and so with creator, subject and every other term. Prints the names and titles of the items for
+/// and so with creator, subject and every other term. Prints identifiers and titles of the items for
 /// which all of it holds, by date; the exit code is 21 if there are none.
 ///
 /// It answers from the index (`urepo index`), which is made the first time, and is never wrong about
@@ -172,8 +172,8 @@ impl Find {
             query = query.related(*key, &identifiers(context, collection, item)?);
         }
         if query.is_empty() {
-            return Err(Failure::usage("nothing was given to look for")
-                .hint("`urepo find WORD…` looks for descriptions; `urepo list` tells every item"));
+            return Err(Failure::usage("no search terms were given")
+                .hint("`urepo find WORD…` searches descriptions; `urepo list` lists all items"));
         }
         Ok(query)
     }
@@ -183,7 +183,9 @@ impl Find {
         let partial = match (found, unlisted.is_empty()) {
             (0, true) => Some(
                 Failure::new(Exit::NoItem, "no matching items")
-                    .hint("use fewer words; `urepo help find` lists what can be searched"),
+                    .hint(
+                    "words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere",
+                ),
             ),
             _ => super::index::judge(catalog.report()).err(),
         };

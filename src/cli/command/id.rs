@@ -65,9 +65,7 @@ impl Id {
                 return context.printer.record(&Spelled { text: text.to_owned(), fields });
             }
             let mut lines = std::mem::replace(&mut gap, "\n").to_owned();
-            for (key, value) in fields {
-                lines += &format!("{key:<12} {value}\n");
-            }
+            lines += &human::fields(&fields);
             context.printer.lines(&lines)
         })
     }
@@ -98,7 +96,8 @@ fn check(context: &Context, texts: &[String]) -> Done {
     report.summary.counts.items = read.len() as u64;
     let partial = (report.errors() > 0).then(|| {
         let texts = human::count(texts.len() as u64, "text");
-        let message = format!("{} of {texts} are not identifiers", report.errors());
+        let (wrong, are) = (report.errors(), human::is_or_are(report.errors()));
+        let message = format!("{wrong} of {texts} {are} not an identifier");
         Failure::new(Exit::Failure, message)
     });
     report.finish(End { partial, ..End::default() })

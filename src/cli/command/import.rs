@@ -23,6 +23,7 @@ use crate::cli::failure::Failure;
 use crate::cli::leave_out::ExcludeArgs;
 use crate::cli::{Done, human};
 
+mod ending;
 mod sources;
 mod tell;
 
@@ -30,7 +31,7 @@ mod tell;
 ///
 /// A SOURCE is a directory: what is in it becomes items, one of each entry; or with --each-file one of
 /// each file below it, or with --depth N one of each entry N levels below it. A file, or a BagIt bag,
-/// becomes one item. --manifest reads a table of paths with metadata instead. Prints the name of each
+/// becomes one item. --manifest reads a table of paths with metadata instead. Prints the identifier of each
 /// new item, a tab and its source.
 ///
 /// What systems and programs put beside files, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and `*.part`, is left
@@ -46,13 +47,13 @@ mod tell;
 ///
 /// A source whose item has migrated away, or was removed, counts as imported. One whose item should be
 /// here and is missing is not imported and not removed: `urepo repair` brings the item back under its
-/// name; `--dedupe none` makes another item of the source.
+/// identifier; `--dedupe none` makes another item of the source.
 ///
 /// A source that cannot be imported does not stop the others: it is reported with its reason, the exit code
 /// is 3, and --rejects writes it into a file that can be imported once it is repaired.
 ///
-/// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has a
-/// name already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,
+/// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
+/// identifier already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,
 /// dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, with an
 /// identifier or row:PATH, another row, as value. A KIND is `next_edition`, `previous_edition`,
 /// `translation.TAG`, `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`.
@@ -333,7 +334,7 @@ impl Import {
     fn tell_waiting(&self, context: &Context, collection: &Collection, names: u64) -> Done {
         let wait = self.waiting(collection, names)?;
         if !wait.is_zero() {
-            let (names, wait) = (human::count(names, "name"), human::duration(wait));
+            let (names, wait) = (human::count(names, "identifier"), human::duration(wait));
             context.printer.note(&format!("{names} at this granularity take {wait}"));
         }
         Ok(())
@@ -382,9 +383,4 @@ impl Import {
             outcome => Ok(Some(outcome?)),
         }
     }
-}
-
-/// Whether anything was imported, or was to be.
-fn is_idle(summary: &Summary) -> bool {
-    summary.imported == 0
 }

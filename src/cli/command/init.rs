@@ -17,14 +17,14 @@ use crate::cli::{Done, shell};
 
 /// Create a collection
 ///
-/// A collection is a directory that holds items. It is made with one identification subsystem: the
-/// host name and port that its names are built from. More can be added in `urepo.toml`. Choose a
-/// host name that is yours and will not be given to somebody else: it stays in every name, though
-/// it need not exist for ever, nor be this machine's.
+/// A collection is a directory that holds items. It has one identification subsystem at first: the
+/// host name and port that its identifiers are built from. `urepo.toml` takes more. Choose a host name
+/// that you control: it becomes part of every identifier, but it need not stay online or belong to this
+/// machine.
 ///
-/// One collection gives the names of a host. A second one for the same host and port is refused on this
-/// machine, for the two would give the same names, unless both keep one memory: --distributor. If the
-/// other one is lost, --names-from goes on above the names that its mirrors hold, or held by their
+/// One collection issues the identifiers of a host. A second one for the same host and port on this
+/// machine could issue them again, so it is refused, unless both share one memory: --distributor. If the
+/// other one is lost, --names-from goes on above the identifiers that its mirrors hold, or held by their
 /// inventories.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -54,10 +54,10 @@ pub(crate) struct Init {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "New collection")]
 pub(crate) struct PastArgs {
-    /// Keep the memory of the last name here, where collections of one host share it
+    /// The directory of the memory, where collections of one host share it
     #[arg(long, value_name = "DIR", requires = "host")]
     distributor: Option<PathBuf>,
-    /// Go on above the names that a mirror of a lost collection holds; repeatable
+    /// Go on above the identifiers that a mirror of a lost collection holds; may be repeated
     #[arg(long, value_name = "COLLECTION", requires = "host")]
     names_from: Vec<String>,
     /// Override a safety rule
@@ -68,7 +68,7 @@ pub(crate) struct PastArgs {
 /// A rule that can be overridden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum NameRule {
-    /// Another collection of this machine gives, or has given, names of this host; from now on only
+    /// Another collection of this machine issues identifiers of this host, or did; from now on only
     /// this one does
     Prefix,
 }
@@ -189,7 +189,10 @@ pub(super) fn check_host(collection: &Collection, wanted: &Subsystem, flag: &str
     }
     let path = collection.path().display();
     let settings = shell::word(collection.settings_path());
-    Err(Failure::new(Exit::Conflict, format!("`{path}` is a collection already, of other names"))
-        .caused_by(format!("it has no subsystem `{wanted}`"))
-        .hint(format!("leave `{flag}` away, or add the subsystem to `{settings}`")))
+    Err(Failure::new(
+        Exit::Conflict,
+        format!("`{path}` is a collection already, with other identifiers"),
+    )
+    .caused_by(format!("it has no subsystem `{wanted}`"))
+    .hint(format!("leave `{flag}` away, or add the subsystem to `{settings}`")))
 }

@@ -70,8 +70,11 @@ impl Links {
         report.count("broken", broken);
         let partial = (broken > 0).then(|| {
             let links = human::count(found, "link");
-            Failure::new(Exit::Partial, format!("{broken} of {links} are broken"))
-                .hint("`urepo link ITEM ITEM` prints a link that works")
+            Failure::new(
+                Exit::Partial,
+                format!("{broken} of {links} {} broken", human::is_or_are(broken)),
+            )
+            .hint("`urepo link ITEM ITEM` prints a link that works")
         });
         report.finish(End { partial, ..End::default() })
     }

@@ -20,7 +20,7 @@ use crate::cli::{Done, human};
 /// The log is a convenience: what an item is stands in its sidecar alone, and a command warns of an event
 /// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
 /// of the events are those of PREMIS, and `purge` and `correction`. Of every change both collections keep a line.
-/// A terminal of fewer than 120 columns shows identifiers from the year on.
+/// A terminal of fewer than 100 columns shows no names of events: the details begin with the command.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
@@ -49,17 +49,19 @@ pub(crate) struct Log {
     table: TableArgs,
 }
 
-/// Columns of a terminal that has room for whole identifiers and details.
-const WIDE: usize = 120;
+/// Columns of a terminal that has room for the name of the event, which the details nearly repeat.
+const WIDE: usize = 100;
 
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let mut report = Report::reading(context, "found in the log", self.items.len() == 1);
         let mut meant = report.resolve(&self.items, |text| Meant::find(&collection, text));
-        let mut table =
-            Table::new(context, &self.table, &EVENTS, &["date", "event", "id", "detail"])?;
-        let is_narrow = table.usual_width().is_some_and(|width| width < WIDE);
+        let columns: &[&str] = match context.printer.stdout_width() {
+            Some(..WIDE) => &["date", "id", "detail"],
+            _ => &["date", "event", "id", "detail"],
+        };
+        let mut table = Table::new(context, &self.table, &EVENTS, columns)?;
         let now = context.clock.now();
         let until = self.until.map(|it| it.end(now));
         let mut is_enough = false;
@@ -76,11 +78,7 @@ impl Log {
                 return Ok(());
             }
             let record = LogEvent { event: &event, detail: detail(&event) };
-            let mut record = records::to_json(&record);
-            if is_narrow {
-                record["id"] = ending(&event.id).into();
-            }
-            let flow = table.row(&record)?;
+            let flow = table.row(&records::to_json(&record))?;
             // Items that were named may still be found to be in the log.
             is_enough = self.items.is_empty() && flow == ControlFlow::Break(());
             if is_enough { Err(Failure::told(Exit::Success)) } else { Ok(()) }
@@ -138,23 +136,23 @@ impl Meant {
     }
 }
 
-/// The identifier from the year on: a name that all commands understand where it is unambiguous.
-fn ending(name: &RepositoryName) -> String {
-    let [.., year, leaf] = name.components();
-    format!("{year}/{leaf}")
-}
+/// The keys in them are known without them.
+const TABLES: [&str; 2] = ["metadata.", "relations."];
 
 /// What is known of an event besides date, kind and item, in one line.
 fn detail(event: &Event) -> String {
     let Event { command, machine, .. } = event;
     let by = event.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
     let mut line = command.strip_prefix("urepo ").unwrap_or(command).to_owned();
+    // Two collections may have one name.
+    let is_clear = event.from_name != event.to_name;
     for (what, id, name) in
         [("from", &event.from, &event.from_name), ("to", &event.to, &event.to_name)]
     {
         let Some(id) = id else { continue };
         let id = id.get(..8).unwrap_or(id);
         line += &match name {
+            Some(name) if is_clear => format!(" {what} {name}"),
             Some(name) => format!(" {what} {name} ({id})"),
             None => format!(" {what} {id}"),
         };
@@ -163,10 +161,16 @@ fn detail(event: &Event) -> String {
         line += &format!(", {} freed", human::bytes(freed));
     }
     if !event.changes.is_empty() {
-        let keys: Vec<_> = event.changes.iter().map(|change| change.key.as_str()).collect();
+        let keys = event.changes.iter().map(|change| change.key.as_str());
+        let keys: Vec<_> = keys
+            .map(|key| TABLES.iter().find_map(|it| key.strip_prefix(it)).unwrap_or(key))
+            .collect();
         line += &format!(": {}", keys.join(", "));
     }
-    if let Some(note) = &event.note {
+    // `repair (repaired)` says nothing.
+    if let Some(note) =
+        event.note.as_ref().filter(|note| !["repaired", "restored"].contains(&note.as_str()))
+    {
         line += &format!(" ({note})");
     }
     // The end is what a narrow terminal cuts.

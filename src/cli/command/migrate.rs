@@ -19,7 +19,7 @@ use crate::cli::select::{Failures, Selection};
 /// recover`. Where the destination has a Copy already, that is checked, brought up to date, and
 /// becomes the Original.
 ///
-/// The names stay as they are. An item marked `transferable = false` does not migrate.
+/// The identifiers stay as they are. An item marked `transferable = false` does not migrate.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

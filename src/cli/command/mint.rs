@@ -31,7 +31,7 @@ pub(crate) struct Mint {
 /// How identifiers are issued.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
-#[command(next_help_heading = "Names")]
+#[command(next_help_heading = "Identifiers")]
 pub(crate) struct IssueArgs {
     /// The subsystem that issues the identifiers, by name or prefix
     #[arg(long, value_name = "NAME")]

@@ -30,10 +30,10 @@ mod tell;
 
 /// Deposit files and directories as items
 ///
-/// Makes one item of all paths, or one item of each with --each, and prints its permanent name:
+/// Makes one item of all paths, or one item of each with --each, and prints its identifier:
 /// nothing else is on stdout, so a script can take it. A directory that is the only path becomes the
 /// item: its content is kept, not its name. Several paths are kept side by side under their own
-/// names. `-` is standard input. When a name is printed, the item is on the disk, whole and synced.
+/// names. `-` is standard input. When it is printed, the item is on the disk, whole and synced.
 ///
 /// The title is the name of the file or directory, unless there is another one or --no-title. Several paths
 /// that become one item have no such name, and standard input has that of --stdin-filename.
@@ -69,7 +69,7 @@ pub(crate) struct New {
     /// What the file is called that standard input becomes [default: data]
     #[arg(long = "stdin-filename", value_name = "NAME")]
     stream_name: Option<String>,
-    /// The file that the bare name opens, below `doc/`; the only file unless given
+    /// The file that the bare identifier opens, below `doc/`; the only file unless given
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
     /// Remove the source after the item was read back from the disk and found whole

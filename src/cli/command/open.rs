@@ -1,7 +1,10 @@
 //! `urepo open`: items in the programs of the desktop.
 
+use std::ffi::OsStr;
+
 use urepo::collection::{Collection, StoredItem};
-use urepo::item::State;
+use urepo::item::{PayloadPath, State};
+use urepo::sidecar::Sidecar;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -38,25 +41,30 @@ impl Open {
             }
             let mut path = item.payload_path();
             if file.is_some() || sidecar.target.is_some() {
-                let find = |file: Option<&str>| {
-                    super::show::file_of(&item, &sidecar, file.map(std::ffi::OsStr::new))
-                };
-                // A path in the collection has `doc/` before the file.
-                let below = file.and_then(|file| file.strip_prefix("doc/"));
-                let found = find(file).or_else(|failure| match below {
-                    Some(below) => find(Some(below)),
-                    None => Err(failure),
-                });
-                path.push(found?.as_path());
+                path.push(file_after(&item, &sidecar, file)?.as_path());
             }
             open(context, &path, item.dir().path(), "`urepo path` prints the path")
         })
     }
 }
 
+/// The `file` that was typed after an item, or the target. A path in the collection has `doc/` before the file.
+pub(super) fn file_after(
+    item: &StoredItem,
+    sidecar: &Sidecar,
+    file: Option<&str>,
+) -> Result<PayloadPath, Failure> {
+    let find = |file: Option<&str>| super::show::file_of(item, sidecar, file.map(OsStr::new));
+    let below = file.and_then(|file| file.strip_prefix("doc/"));
+    find(file).or_else(|failure| match below {
+        Some(below) => find(Some(below)),
+        None => Err(failure),
+    })
+}
+
 /// The item that `text` names, and the file after it: the shortest beginning that is an item counts. Longer ones
 /// are that item as well, as every path in it is.
-fn item_and_file<'t>(
+pub(super) fn item_and_file<'t>(
     context: &Context,
     collection: &Collection,
     text: &'t str,

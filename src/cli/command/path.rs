@@ -20,7 +20,7 @@ pub(crate) struct Path {
     /// The payload, `doc/`, instead of the item's directory
     #[arg(long, conflicts_with = "target")]
     doc: bool,
-    /// The file that the bare name opens
+    /// The file that the bare identifier opens
     #[arg(long)]
     target: bool,
     /// End each path with a NUL byte

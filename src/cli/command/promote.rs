@@ -19,7 +19,6 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::human;
 use crate::cli::select::Selection;
 
 /// Make Copies the Originals, because the collection that held these is lost
@@ -102,7 +101,7 @@ impl Promote {
         // An unreadable item is reported, not skipped.
         let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
-        self.confirm(context, &chosen, &lost)?;
+        self.confirm(context, &chosen)?;
         let loss = Loss {
             collections: &lost,
             reason: &self.reason,
@@ -120,15 +119,19 @@ impl Promote {
         )
     }
 
-    fn confirm(&self, context: &Context, chosen: &Chosen, lost: &[String]) -> Done {
+    fn confirm(&self, context: &Context, chosen: &Chosen) -> Done {
         if context.global.dry_run || chosen.names.is_empty() {
             return Ok(());
         }
-        let items = human::count(chosen.names.len() as u64, "Copy");
-        let items = items.replace("Copys", "Copies");
-        let (collection, lost) =
-            (if lost.len() == 1 { "collection" } else { "collections" }, lost.join(", "));
-        let question = format!("make {items} from the lost {collection} {lost} the Original?");
+        let (copies, originals) = match chosen.names.len() {
+            1 => ("1 Copy".to_owned(), "the Original"),
+            count => (format!("{count} Copies"), "Originals"),
+        };
+        let lost: Vec<_> = self.lost.iter().map(|it| format!("`{}`", it.display())).collect();
+        let collections = if lost.len() == 1 { "collection" } else { "collections" };
+        let lost = lost.join(", ");
+        let question =
+            format!("turn {copies} from the lost {collections} {lost} into {originals}?");
         confirm(context, self.yes, &question)
     }
 }

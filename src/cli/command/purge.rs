@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
+use urepo::identity::SECOND;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
 use super::removal::{finish_removals, named};
@@ -165,6 +166,7 @@ fn line(entry: &Purgeable, verb: &str) -> String {
         | TrashContents::Remains => "deleted",
     };
     let files = human::count(*files, "file");
+    let since = since.floor(SECOND);
     format!("{verb} {name}{what}: {files}, {}, {went} {since}", human::bytes(*bytes))
 }
 

@@ -37,7 +37,7 @@ Examples:
   urepo recover --inventory --yes
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
-    /// Raise the memories above the names that a mirror holds, or held by its inventory; repeatable
+    /// Raise the memories above the identifiers that a mirror holds, or held by its inventory; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
     /// Make the inventory agree with the items that are here
@@ -74,7 +74,7 @@ impl Recover {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
         let notices = match raise_memories(context, &collection, &mirrors) {
-            // All else is done, and a memory that cannot be used gives no names either.
+            // All else is done, and a memory that cannot be used issues no identifiers either.
             Err(failure) if mirrors.is_empty() && failure.exit == Exit::Failure => {
                 context.printer.warning(&failure.in_one_line());
                 Vec::new()
@@ -92,7 +92,7 @@ impl Recover {
         }
         let mut closing = match removed.len() as u64 {
             0 if kept > 0 => "nothing was removed".to_owned(),
-            0 => "there is nothing to remove".to_owned(),
+            0 => NOTHING.to_owned(),
             count => format!("removed {}", human::count(count, "temporary file")),
         };
         let mut report = Report::new(context, "finished", false);
@@ -116,6 +116,9 @@ impl Recover {
         })
     }
 }
+
+/// What is said where no run was interrupted.
+const NOTHING: &str = "there is nothing to remove";
 
 /// Raises the memories to the newest names.
 fn raise_memories(
@@ -157,7 +160,11 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
             Life::Unknown => format!("would remove {path}{holder}, unless that run is at work"),
         }
     });
-    hand_overs.chain(removals).try_for_each(|line| printer.line(&line))
+    let lines: Vec<_> = hand_overs.chain(removals).collect();
+    if lines.is_empty() {
+        printer.note(NOTHING);
+    }
+    lines.iter().try_for_each(|line| printer.line(line))
 }
 
 /// Finishes hand-overs from `giver` and tells of each: how many there were, and how many still are.

@@ -122,7 +122,7 @@ fn obstacle(name: &RepositoryName, to: &Collection, known: &Known) -> Option<Fai
         Concern::Left { copy, deleted } if is_to(copy) => {
             let root = shell::word(known.collections[deleted].path());
             let message = format!("the Original of `{name}` was deleted");
-            let hint = format!("`urepo -c {root} show {name}` tells when and why");
+            let hint = format!("`urepo -c {root} show {name}` says when and why");
             Some(Failure::new(Exit::Deleted, message).hint(hint))
         }
         _ => None,

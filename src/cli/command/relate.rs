@@ -16,7 +16,7 @@ use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
 use crate::cli::select::Failures;
-use crate::cli::{Done, shell};
+use crate::cli::{Done, human, shell};
 
 /// Link editions, translations, metadata and parts
 ///
@@ -255,7 +255,7 @@ pub(super) fn tell_left(context: &Context, name: &RepositoryName, left: &LeftEnd
         }
         LeftReason::Deleted => format!("`{item}` is deleted and stays as it is"),
         LeftReason::NoLanguage => format!(
-            "`{item}` does not lead to `{name}`, whose language is not known: `urepo relate {name} --translation-of \
+            "`{item}` gets no relation to `{name}`, whose language is not known: `urepo relate {name} --translation-of \
              {item} --language TAG` completes it"
         ),
     };
@@ -288,7 +288,7 @@ fn list(context: &Context, collection: &Collection, item: &StoredItem) -> Done {
             ..Item::described(item, &sidecar)
         });
     }
-    let mut text = String::new();
+    let mut text = Vec::new();
     for Relation { kind, to } in sidecar.relations.iter() {
         show::line(&mut text, &kind.to_string(), to.as_str());
     }
@@ -297,5 +297,5 @@ fn list(context: &Context, collection: &Collection, item: &StoredItem) -> Done {
         context.printer.note(&format!("`{}` has no relations", item.name()));
         return Ok(());
     }
-    context.printer.lines(&text)
+    context.printer.lines(&human::fields(&text))
 }

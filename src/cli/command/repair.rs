@@ -34,7 +34,7 @@ use tell::RepairRun;
 /// copy. If a copy describes the item otherwise and nothing proves which is right, nothing is changed.
 ///
 /// An item that should be here by the inventory of the collection, and is missing, is brought back under its
-/// name, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
+/// identifier, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
 /// back from one. An Original is not made of a Copy that names another collection as that of its
 /// Original: say what it was with --state.
 ///

@@ -87,7 +87,7 @@ impl Show {
         sidecar: &Sidecar,
         related: &[(&'static str, Hit)],
     ) -> String {
-        let mut text = String::new();
+        let mut text = Vec::new();
         line(&mut text, "identifier", item.name().as_str());
         if let Some(ibip) = &sidecar.ibip {
             line(&mut text, "ibip", ibip.as_str());
@@ -128,14 +128,13 @@ impl Show {
             line(&mut text, "was", &removal.was.to_string());
         }
         let payload = &sidecar.payload;
-        let totals = format!(
-            "{}, {} ({} bytes)",
-            human::count(payload.files, "file"),
-            human::bytes(payload.bytes),
-            payload.bytes
-        );
+        let mut totals = human::size(payload.files, payload.bytes);
+        if payload.bytes >= 1024 {
+            totals += &format!(" ({} bytes)", payload.bytes);
+        }
         line(&mut text, "payload", &totals);
         line(&mut text, "sha256", &payload.digest.to_string());
+        let mut text = human::fields(&text);
         self.list_files(&mut text, &sidecar.files);
         text
     }
@@ -164,7 +163,7 @@ impl Show {
 
 /// At most `most` lines, one for each relation that leads here and is not the other end of one of its own.
 pub(super) fn list_referrers(
-    text: &mut String,
+    text: &mut Vec<(String, String)>,
     sidecar: &Sidecar,
     related: &[(&'static str, Hit)],
     most: usize,
@@ -217,12 +216,12 @@ pub(super) fn referrers(
 }
 
 /// One line of a key and its value.
-pub(super) fn line(text: &mut String, key: &str, value: &str) {
-    let _ = writeln!(text, "{key:<12} {}", escape::one_line(value));
+pub(super) fn line(text: &mut Vec<(String, String)>, key: &str, value: &str) {
+    text.push((key.to_owned(), value.to_owned()));
 }
 
 /// One line a value; lists become several.
-fn describe(text: &mut String, prefix: &str, table: &toml::Table) {
+fn describe(text: &mut Vec<(String, String)>, prefix: &str, table: &toml::Table) {
     for (key, value) in table {
         let key = format!("{prefix}{key}");
         match value {

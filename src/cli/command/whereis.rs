@@ -148,7 +148,10 @@ impl Search<'_> {
         let partial = (failed > 0).then(|| {
             let exit = if has_conflict { Exit::Conflict } else { Exit::Partial };
             let of = human::count(failed + report.summary.counts.items, "item");
-            Failure::new(exit, format!("{failed} of {of} are not as they should be"))
+            Failure::new(
+                exit,
+                format!("{failed} of {of} {} problems", if failed == 1 { "has" } else { "have" }),
+            )
         });
         report.count("holdings", holdings);
         report.summary.complete = Some(known.missing.is_empty());

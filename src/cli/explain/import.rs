@@ -30,7 +30,7 @@ impl Explain for ImportError {
                 shell::word(path)
             )),
             Self::NameAhead { .. } => Failure::of(Exit::Failure, self)
-                .hint("leave `identifier` empty, and it gets a name of its own"),
+                .hint("leave `identifier` empty, and it gets an identifier of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
                 .hint("mend that row and repeat: what is there stays, and is related"),
             Self::Correction(error) => error.explain(),

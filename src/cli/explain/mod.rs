@@ -56,7 +56,7 @@ impl Explain for ParseError {
             }
             "URL key" => "a URL key is such as `1426203276-5985125171467764`",
             "IBIp" => "an IBIp is two words of 2-9 and A-U, W and X, such as 8JMKD3MGP8W/34PGRBS",
-            _ => "a name is subdomain/word/year/month.day.hour.minute[.second], in UTC",
+            _ => "an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC",
         };
         let mut failure = Failure::of(Exit::Failure, self).hint(hint);
         failure.excerpt = Some(self.excerpt());
@@ -138,6 +138,7 @@ impl Explain for MetadataError {
                 meant => format!("write `{}`", meant.join("` or `")),
             }),
             Self::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
+            Self::Empty(_) => failure.hint("leave it out, or remove it with `urepo meta unset`"),
             Self::GivenTwice(_) | Self::Language(_) | Self::Text(_) | Self::Kind(_) => failure,
         }
     }
@@ -169,13 +170,13 @@ impl Explain for CollectionError {
                  give each machine a subsystem of its own",
             ),
             Self::PrefixInUse { .. } => Failure::of(Exit::Conflict, self).hint(
-                "take another `--host`; share one memory with `--distributor DIR` in both; or give names \
-                 only from here from now on: `--force prefix` with `init`, later `urepo doctor \
+                "take another `--host`; share one memory with `--distributor DIR` in both; or let only this \
+                 collection issue them from now on: `--force prefix` with `init`, later `urepo doctor \
                  --take-over`",
             ),
             Self::PrefixLost { .. } => Failure::of(Exit::Conflict, self).hint(
-                "if it was moved, use it at its new place; if it is lost, `--names-from` a mirror of \
-                 it, or `--force prefix`",
+                "if it was moved, use it at its new place; if it is lost, add `--names-from MIRROR`, or without a \
+                 mirror `--force prefix`",
             ),
             Self::MemoryOutside { dir, .. } => Failure::of(Exit::Failure, self).hint(format!(
                 "if you trust this collection, add `distributors = [{}]` to the settings that \
@@ -189,12 +190,12 @@ impl Explain for CollectionError {
             Self::NoSuchItem { name, .. } if is_label(name) => Failure::of(Exit::NoItem, self)
                 .hint(format!("`urepo find --identifier {name}` asks the index, which knows all stored labels")),
             Self::NoSuchItem { .. } => {
-                Failure::of(Exit::NoItem, self).hint("`urepo list` shows the names there are")
+                Failure::of(Exit::NoItem, self).hint("`urepo list` lists the identifiers")
             }
             Self::Ambiguous { names, .. } => {
                 let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
                 let mut failure =
-                    Failure::of(Exit::NoItem, self).hint("give more of the name you mean");
+                    Failure::of(Exit::NoItem, self).hint("type more of the identifier");
                 failure.excerpt = Some(names.join("\n"));
                 failure
             }
@@ -253,7 +254,7 @@ impl Explain for DistributorError {
             Self::OtherMachine { recorded, this, .. } => Failure::of(Exit::Failure, self)
                 .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
                 .hint(
-                    "if names of this prefix come from here only from now on, say so with \
+                    "if only this collection issues identifiers of this prefix from now on, say so with \
                      `urepo doctor --take-over`; a machine without a lasting \
                      `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`",
                 ),
@@ -274,7 +275,7 @@ impl Explain for DistributorError {
 }
 
 fn dates(last: urepo::identity::Instant, now: urepo::identity::Instant) -> String {
-    format!("last name {}, clock {} (UTC)", last.suffix(), now.suffix())
+    format!("last identifier {}, clock {} (UTC)", last.suffix(), now.suffix())
 }
 
 /// Names the links that a rule does not take, and the rules that take them.
@@ -321,7 +322,7 @@ impl Explain for DepositError {
                 Failure::of(Exit::Failure, self).hint("`touch` gives it another time")
             }
             Self::InCollection { .. } => {
-                Failure::of(Exit::Failure, self).hint("what is in a collection has a name already")
+                Failure::of(Exit::Failure, self).hint("what is in a collection has an identifier already")
             }
             Self::HoldsCollection { .. } => {
                 Failure::of(Exit::Failure, self).hint("deposit what lies beside the collection")
@@ -346,7 +347,7 @@ impl Explain for DepositError {
             }
             Self::Held(_) => Failure::of(Exit::Conflict, self).hint("nothing is to be done"),
             Self::NameTaken { .. } => Failure::of(Exit::Conflict, self)
-                .hint("repeat the command: the next name is another one"),
+                .hint("repeat the command: the next identifier is another one"),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(WITH_THE_GROUP),
             Self::Stream { .. } => Failure::of(Exit::Failure, self),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),

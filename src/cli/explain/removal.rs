@@ -22,12 +22,12 @@ impl Explain for RemovalError {
             )),
             Self::LastHolding { looked_at, .. } => {
                 let which = if looked_at.is_empty() {
-                    "name a collection that holds it"
+                    "name one that does"
                 } else {
                     "name another collection"
                 };
                 let failure = Failure::of(Exit::Conflict, self).hint(format!(
-                    "{which} with `--with COLLECTION`, or delete the last one with `--force last`"
+                    "{which} with `--with COLLECTION`, or delete it all the same with `--force last`"
                 ));
                 looked_at.iter().fold(failure, |failure, place| {
                     failure.caused_by(format!("`{}`: {}", place.path.display(), place.lack))

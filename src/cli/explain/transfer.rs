@@ -40,7 +40,7 @@ impl Explain for TransferError {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
             }
             Self::NotProven { collection, .. } => Failure::of(Exit::Damage, self).hint(format!(
-                "`urepo -c {} verify` tells what else is damaged there",
+                "`urepo -c {} verify` says what else is damaged there",
                 shell::word(collection)
             )),
             Self::Returned { name, path } => Failure::of(Exit::Conflict, self).hint(format!(
@@ -92,9 +92,9 @@ fn hint_for_refusal(
     giver: Option<&Giver>,
 ) -> String {
     match refusal {
-        Refusal::SourceDeleted => format!("`urepo -c {from} show {name}` tells when and why"),
+        Refusal::SourceDeleted => format!("`urepo -c {from} show {name}` says when and why"),
         Refusal::TwoOriginals => {
-            format!("`urepo verify {from} {to}` tells whether they are the same")
+            format!("`urepo verify {from} {to}` says whether they are the same")
         }
         Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
         Refusal::DeletedElsewhere => {
@@ -107,7 +107,7 @@ fn hint_for_refusal(
             format!("`urepo -c {to} refresh {name} --from PATH`, where its Original is")
         }
         Refusal::OtherContent => {
-            format!("`urepo verify {from} {to}` tells which of them is not as it was")
+            format!("`urepo verify {from} {to}` says which of them is not as it was")
         }
         Refusal::OtherOriginal => {
             format!(

@@ -18,6 +18,8 @@ enum CellKind {
     Text,
     /// Never cut: it is to be copied.
     Whole,
+    /// Never cut, and from the year on where the others would have too little room.
+    Identifier,
     /// At the right, and never cut.
     Number,
 }
@@ -31,13 +33,29 @@ impl Cell {
         Cell { text: escape::one_line(text), kind: CellKind::Whole }
     }
 
+    pub(crate) fn identifier(text: &str) -> Cell {
+        Cell { text: escape::one_line(text), kind: CellKind::Identifier }
+    }
+
     pub(crate) fn number(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), kind: CellKind::Number }
     }
+
+    /// Leaves of an identifier what all commands understand where it is unambiguous.
+    fn shorten(&mut self) {
+        if self.kind == CellKind::Identifier
+            && let Some((slash, _)) = self.text.match_indices('/').nth(1)
+        {
+            self.text.drain(..=slash);
+        }
+    }
 }
 
-/// No column of text is cut to less.
+/// No column of text is cut to less, nor to less than its heading.
 const NARROWEST: usize = 6;
+
+/// A column of text that is cut to less than this takes room from the identifiers.
+const READABLE: usize = 40;
 
 /// Columns for rows that come a page at a time.
 #[derive(Debug)]
@@ -47,11 +65,21 @@ pub(crate) struct Grid {
     /// The width of the terminal; without one, values are whole and separated by tabs.
     terminal: Option<usize>,
     widths: Vec<usize>,
+    /// The least width of each column of text.
+    least: Vec<usize>,
+    /// Whether identifiers are written from the year on; decided with the first rows.
+    is_short: Option<bool>,
 }
 
 impl Grid {
     pub(crate) fn new(headings: Vec<String>, terminal: Option<usize>) -> Grid {
-        Grid { widths: vec![0; headings.len()], headings, terminal }
+        let least = headings.iter().map(|it| it.width().max(NARROWEST)).collect();
+        Grid { widths: vec![0; headings.len()], headings, terminal, least, is_short: None }
+    }
+
+    /// The same, and identifiers are always whole.
+    pub(crate) fn with_whole_identifiers(self) -> Grid {
+        Grid { is_short: Some(false), ..self }
     }
 
     /// Whether a person sees the columns.
@@ -60,7 +88,7 @@ impl Grid {
     }
 
     /// The lines of some rows, after the headings if they are the first ones. One column needs none.
-    pub(crate) fn lines(&mut self, rows: Vec<Vec<Cell>>) -> Vec<String> {
+    pub(crate) fn lines(&mut self, mut rows: Vec<Vec<Cell>>) -> Vec<String> {
         let Some(terminal) = self.terminal else {
             let texts = |row: &Vec<Cell>| {
                 row.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join("\t")
@@ -78,12 +106,19 @@ impl Grid {
             kinds.reduce(|a, b| if a == b { a } else { CellKind::Whole }).unwrap_or(CellKind::Text)
         };
         let kinds: Vec<_> = (0..self.widths.len()).map(kind_of).collect();
-        for (at, width) in self.widths.iter_mut().enumerate() {
-            let widest = rows.iter().map(|row| row[at].text.width()).max().unwrap_or(0);
-            *width = widest.max(*width).max(self.headings.get(at).map_or(0, |it| it.width()));
+        let mut full = self.full_widths(&rows);
+        let mut widths = self.fit(&full, &kinds, terminal);
+        let is_cramped = || {
+            let columns = widths.iter().zip(&full).zip(&kinds);
+            let mut texts = columns.filter(|(_, kind)| **kind == CellKind::Text);
+            texts.any(|((width, full), _)| width < full.min(&READABLE))
+        };
+        if *self.is_short.get_or_insert_with(is_cramped) {
+            rows.iter_mut().flatten().for_each(Cell::shorten);
+            full = self.full_widths(&rows);
+            widths = self.fit(&full, &kinds, terminal);
         }
-        let mut widths = self.widths.clone();
-        fit(&mut widths, &kinds, terminal);
+        self.widths = full;
         let headings = std::mem::take(&mut self.headings);
         let headings = (!headings.is_empty()).then(|| {
             let cells = headings.iter().zip(&kinds);
@@ -91,20 +126,29 @@ impl Grid {
         });
         headings.iter().chain(&rows).map(|row| line(row, &widths, &kinds)).collect()
     }
-}
 
-/// Takes from the widest columns of text until all of them fit.
-fn fit(widths: &mut [usize], kinds: &[CellKind], terminal: usize) {
-    let between = 2 * widths.len().saturating_sub(1);
-    let mut excess = (widths.iter().sum::<usize>() + between).saturating_sub(terminal);
-    while excess > 0 {
-        let texts = widths.iter_mut().zip(kinds).filter(|(_, kind)| **kind == CellKind::Text);
-        let Some((widest, _)) = texts.max_by_key(|(width, _)| **width) else { return };
-        if *widest <= NARROWEST {
-            return;
+    /// The widths that show all of `rows`, and are not less than before.
+    fn full_widths(&self, rows: &[Vec<Cell>]) -> Vec<usize> {
+        let widest = |at: usize| rows.iter().map(|row| row[at].text.width()).max().unwrap_or(0);
+        let heading = |at: usize| self.headings.get(at).map_or(0, |it| it.width());
+        let before = self.widths.iter().enumerate();
+        before.map(|(at, width)| widest(at).max(*width).max(heading(at))).collect()
+    }
+
+    /// Takes from the widest columns of text until all of them fit.
+    fn fit(&self, full: &[usize], kinds: &[CellKind], terminal: usize) -> Vec<usize> {
+        let mut widths = full.to_vec();
+        let between = 2 * widths.len().saturating_sub(1);
+        let mut excess = (widths.iter().sum::<usize>() + between).saturating_sub(terminal);
+        while excess > 0 {
+            let columns = widths.iter_mut().zip(kinds).zip(&self.least);
+            let wide = columns
+                .filter(|((width, kind), least)| **kind == CellKind::Text && **width > **least);
+            let Some(((widest, _), _)) = wide.max_by_key(|((width, _), _)| **width) else { break };
+            *widest -= 1;
+            excess -= 1;
         }
-        *widest -= 1;
-        excess -= 1;
+        widths
     }
 }
 
@@ -116,7 +160,7 @@ fn line(row: &[Cell], widths: &[usize], kinds: &[CellKind]) -> String {
         let pad = " ".repeat(width.saturating_sub(text.width()));
         line += &match kind {
             CellKind::Number => pad + &text,
-            CellKind::Text | CellKind::Whole => text + &pad,
+            CellKind::Text | CellKind::Whole | CellKind::Identifier => text + &pad,
         };
         line += "  ";
     }
@@ -167,6 +211,34 @@ mod tests {
             row("example.org/a/2026/11.21.02.14", "1.4 MiB", "年次報告書\tde atividades\u{1b}[2J"),
             row("example.org/a/2026/11.21.02.15", "", ""),
         ]
+    }
+
+    #[test]
+    fn identifiers_make_room_for_text_and_headings_stay_whole() {
+        let headings: Vec<_> = ["IDENTIFIER", "COLLECTION", "TITLE"].map(str::to_owned).into();
+        let rows = |title: &str| {
+            let row = [
+                Cell::identifier("example.org/a/2026/11.21.02.13"),
+                Cell::text("m"),
+                Cell::text(title),
+            ];
+            vec![row.into()]
+        };
+        let title = "Photographs of the expedition to the upper Xingu";
+        let mut grid = Grid::new(headings.clone(), Some(80));
+        let lines = grid.lines(rows(title));
+        assert_eq!(lines[1], format!("2026/11.21.02.13  m           {title}"));
+        // All pages are alike.
+        assert!(grid.lines(rows("short"))[0].starts_with("2026/"));
+        // Where the text has room, or a person has chosen the columns, identifiers stay whole.
+        let whole = "example.org/a/2026/11.21.02.13";
+        let mut grid = Grid::new(headings.clone(), Some(80));
+        assert!(grid.lines(rows("short"))[1].starts_with(whole));
+        assert!(grid.lines(rows(title))[0].starts_with(whole));
+        let mut grid = Grid::new(headings.clone(), Some(80)).with_whole_identifiers();
+        assert!(grid.lines(rows(title))[1].starts_with(whole));
+        let mut narrow = Grid::new(headings, Some(20));
+        assert!(narrow.lines(rows(title))[0].contains("  COLLECTION  TITLE"));
     }
 
     #[test]

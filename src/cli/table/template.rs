@@ -94,8 +94,10 @@ impl Field {
         let text = formed(value, form);
         match self.key.as_str() {
             _ if is_number => Cell::number(text),
-            "id" | "ibip" | "path" | "date" | "event" | "created" | "timestamp" | "state"
-            | "standing" => Cell::whole(&text),
+            "id" => Cell::identifier(&text),
+            "ibip" | "path" | "date" | "event" | "created" | "timestamp" | "state" | "standing" => {
+                Cell::whole(&text)
+            }
             _ => Cell::text(&text),
         }
     }

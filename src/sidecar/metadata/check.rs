@@ -11,7 +11,7 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
     /// No such term.
-    #[error("`{0}` is no term of Dublin Core")]
+    #[error("`{0}` is not a term of Dublin Core")]
     UnknownTerm(String),
     /// A key of one's own that cannot stand as a label everywhere.
     #[error("`{0}` has characters other than letters, digits, `-` and `_`")]
@@ -25,8 +25,11 @@ pub enum MetadataError {
     /// The value is not a date.
     #[error("`{0}`: {1}")]
     Date(String, Box<DateError>),
-    /// The text is empty, too long, or has control characters.
-    #[error("the text of `{0}` is empty, longer than 64 KiB, or has control characters")]
+    /// There is no text.
+    #[error("the text of `{0}` is empty")]
+    Empty(String),
+    /// The text is too long, or has control characters.
+    #[error("the text of `{0}` is longer than 64 KiB, or has control characters")]
     Text(String),
     /// The value is neither a text nor a list of texts.
     #[error("`{0}` has a value that is neither a text nor a list of texts")]
@@ -62,7 +65,10 @@ pub(super) fn check_key(above: &str, key: &str) -> Result<(), MetadataError> {
 
 pub(super) fn check_text(key: &str, text: &str) -> Result<(), MetadataError> {
     let control = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES || text.contains(control) {
+    if text.trim().is_empty() {
+        return Err(MetadataError::Empty(key.to_owned()));
+    }
+    if text.len() > MAX_TEXT_BYTES || text.contains(control) {
         return Err(MetadataError::Text(key.to_owned()));
     }
     Ok(())

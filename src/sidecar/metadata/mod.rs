@@ -364,7 +364,7 @@ mod tests {
             ("[x]\n'a b' = 1", MetadataError::Key("x.a b".into())),
             ("[x.shelf]\n'a:b' = 1", MetadataError::Key("x.shelf.a:b".into())),
             ("[x]\nbox = [\"\\u0007\"]", MetadataError::Text("x.box".into())),
-            ("[x.shelf]\nrow = ''", MetadataError::Text("x.shelf.row".into())),
+            ("[x.shelf]\nrow = ''", MetadataError::Empty("x.shelf.row".into())),
         ] {
             assert_eq!(read(text), Err(error), "{text}");
         }

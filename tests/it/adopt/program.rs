@@ -36,7 +36,8 @@ fn a_dry_run_tells_the_lines_of_the_run_and_writes_nothing() {
         planned.stderr.ends_with("would take in 5 items, 7 files, 293 KiB; 1 stray left alone\n")
     );
     assert!(done.stderr.ends_with("took in 5 items, 7 files, 293 KiB; 1 stray left alone\n"));
-    let underscore = format!("warning: `{UNDERSCORE}`: its name is odd, and is kept: underscore");
+    let underscore =
+        format!("warning: `{UNDERSCORE}`: its identifier is odd, and is kept: underscore");
     assert!(done.stderr.contains(&underscore), "{}", done.stderr);
 }
 
@@ -62,7 +63,7 @@ fn what_was_taken_in_verifies_and_is_found() {
     for name in [REPORT, UPPER, UNDERSCORE, PAPER, PAPER_METADATA] {
         assert!(listed.succeeded().lines().any(|line| line == name), "{}", listed.stdout);
         let shown = world.run(&format!("-c col show {name}"));
-        assert!(shown.succeeded().contains("state        Original"), "{}", shown.stdout);
+        assert!(shown.succeeded().contains(" Original\n"), "{}", shown.stdout);
         world.run(&format!("-c col whereis {name}")).succeeded();
         assert_eq!(world.run(&format!("-c col verify {name}")).code, 0, "{name}");
         let id = world.run(&format!("id {name}"));

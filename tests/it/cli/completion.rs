@@ -91,6 +91,9 @@ fn in_bash_zsh_and_fish() {
         assert!(ask("urepo -c main copy --all --to ma").contains(&"main".to_owned()), "{shell}");
         assert_eq!(ask("urepo list --state De"), ["Deleted"], "{shell}");
         assert_eq!(ask("urepo find --term titl"), ["title="], "{shell}");
+        assert_eq!(ask("urepo new --meta titl"), ["title="], "{shell}");
+        assert_eq!(ask("urepo -c main meta set titl"), ["title="], "{shell}");
+        assert_eq!(ask("urepo -c main meta get titl"), ["title"], "{shell}");
         assert_eq!(ask("urepo man meta-s"), ["meta-set"], "{shell}");
         // Nothing is there, and nobody hears of it.
         assert_eq!(ask("urepo -c nowhere show 11").len(), 0, "{shell}");

@@ -72,7 +72,7 @@ fn plans_without_a_trace() {
     let plan = "would import [WORLD]/in/a.txt: 1 file, 5 B\n\
                 would import [WORLD]/in/dir: 1 file, 4 B\n";
     assert_eq!(ran.succeeded(), plan);
-    assert_eq!(ran.stderr, "would import 2 items, 2 files, 9 B; the names take 1 min\n");
+    assert_eq!(ran.stderr, "would import 2 items, 2 files, 9 B; the identifiers take 1 min\n");
     assert_eq!(bytes_below(&world.path("archive")), before);
 }
 
@@ -270,7 +270,7 @@ fn says_what_is_still_there_even_if_it_is_to_be_quiet() {
     let lines: Vec<_> = ran.stderr.lines().collect();
     let reason = "a bag is more than its payload; it can be moved, and not removed";
     assert!(lines[0].ends_with(&format!("was imported and is still there: {reason}")), "{lines:?}");
-    assert_eq!(lines[1], "error: 1 of 2 sources are still where they were");
+    assert_eq!(lines[1], "error: 1 of 2 sources is still in place");
     assert!(!world.path("in/a.txt").exists());
 }
 

@@ -50,6 +50,16 @@ fn opens_the_target_a_file_or_the_payload() {
         assert_eq!(ran.code, code, "{item}: {}", ran.stderr);
         assert!(!world.path("opened").exists());
     }
+    // `cat` prints the file that was asked for, not the target.
+    for (item, text) in [
+        (file.clone(), "alpha"),
+        (format!("{dir}/sub/b.txt"), "beta"),
+        (format!("archive/{dir}/doc/c.txt"), "gamma"),
+    ] {
+        let ran = world.finish(world.command(["-c", "archive", "cat", &item]));
+        assert_eq!(ran.succeeded(), text, "{item}");
+    }
+    assert_eq!(world.run(&format!("-c archive cat {file}/no.txt")).code, 21);
     world.run(&format!("-c archive delete -y --force last {dir}")).succeeded();
     assert_eq!(open(&world, &dir).code, 22);
 }

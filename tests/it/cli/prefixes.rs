@@ -40,7 +40,8 @@ fn date_of(name: &str) -> Instant {
 #[test]
 fn a_second_collection_of_one_host_is_refused() {
     let world = world();
-    let why = "another collection gives the names of `example.org/archive`: `[WORLD]/archive`";
+    let why =
+        "another collection issues the identifiers of `example.org/archive`: `[WORLD]/archive`";
     for line in [
         "init again --host archive.example.org",
         "init again --host ARCHIVE.example.org --port 80",
@@ -80,10 +81,10 @@ fn a_person_decides_which_of_two_collections_gives_names() {
     let first = world.run("-c archive mint").line();
     world.run("init again --host archive.example.org --force prefix").succeeded();
     let second = world.run("-c again mint").line();
-    is_refused(&world.run("-c archive mint"), 23, "another collection gives the names");
+    is_refused(&world.run("-c archive mint"), 23, "another collection issues the identifiers");
     world.run("-c archive doctor --take-over").succeeded();
     let third = world.run("-c archive mint").line();
-    is_refused(&world.run("-c again mint"), 23, "another collection gives the names");
+    is_refused(&world.run("-c again mint"), 23, "another collection issues the identifiers");
     assert!(date_of(&first) < date_of(&second) && date_of(&second) < date_of(&third));
 }
 
@@ -118,7 +119,7 @@ fn two_collections_without_entries_do_not_both_give_names() {
     world.run("init again --host archive.example.org --force prefix").succeeded();
     std::fs::remove_dir_all(world.path(".state")).unwrap();
     world.run("-c again mint").line();
-    is_refused(&world.run("-c archive mint"), 23, "another collection gives the names");
+    is_refused(&world.run("-c archive mint"), 23, "another collection issues the identifiers");
     assert_eq!(world.run("-c archive recover").code, 0, "only giving names is refused");
 }
 
@@ -129,7 +130,7 @@ fn a_collection_that_was_moved_goes_on() {
     is_refused(
         &world.run("init again --host archive.example.org"),
         23,
-        "given by a collection that is not there any more: `[WORLD]/archive`",
+        "issued by a collection that is gone: `[WORLD]/archive`",
     );
     world.run("-c moved mint").line();
     is_refused(&world.run("init again --host archive.example.org"), 23, "`[WORLD]/moved`");
@@ -143,7 +144,7 @@ fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
     let newer = item_of(&world, "mirror", "example.org/archive@80", 4);
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let line = "init archive --host archive.example.org";
-    is_refused(&world.run(line), 23, "is not there any more");
+    is_refused(&world.run(line), 23, "a collection that is gone");
     world.run(&format!("{line} --names-from mirror")).succeeded();
     let name = world.run("-c archive mint").line();
     assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
@@ -212,7 +213,7 @@ fn recovery_of_a_copied_collection_does_the_rest() {
     let world = world();
     let ran = run_with(&world, ("UREPO_MACHINE_ID", "clone"), "-c archive recover");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("warning: no name was given"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: no identifier was issued"), "{}", ran.stderr);
     assert!(ran.stderr.contains("is a copy"), "{}", ran.stderr);
 }
 

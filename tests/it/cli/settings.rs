@@ -71,7 +71,7 @@ fn config_says_where_each_value_comes_from() {
         &["max-wait", "9s", "#", file],
         &["collections.ours", "/srv/ours", "#", file],
         &["name", "archive", "#", "[WORLD]/archive/urepo.toml"],
-        &["copies", "0", "#", "[WORLD]/archive/urepo.toml"],
+        &["copies", "0", "#", "default"],
     ] {
         assert!(rows.iter().any(|found| found == row), "{row:?}: {}", ran.stdout);
     }

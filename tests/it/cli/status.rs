@@ -116,15 +116,15 @@ fn copies_are_lacking() {
         &world.run("status"),
         3,
         str![[r#"
-0 of 2 copies: example.org/archive/2026/11.21.02.13
-stale copy in `backup`: example.org/archive/2026/11.21.02.13
-0 of 2 copies: example.org/archive/2026/11.21.02.14
+0 of 2 Copies: example.org/archive/2026/11.21.02.13
+stale Copy in `backup`: example.org/archive/2026/11.21.02.13
+0 of 2 Copies: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-error: not all is as it should be: 2 items with too few Copies, 1 stale Copy
+error: 2 items with too few Copies, 1 stale Copy
 hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missing
 
 "#]],
@@ -133,13 +133,13 @@ hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missi
         &world.run("-q status"),
         3,
         str![[r#"
-0 of 2 copies: example.org/archive/2026/11.21.02.13
-stale copy in `backup`: example.org/archive/2026/11.21.02.13
-0 of 2 copies: example.org/archive/2026/11.21.02.14
+0 of 2 Copies: example.org/archive/2026/11.21.02.13
+stale Copy in `backup`: example.org/archive/2026/11.21.02.13
+0 of 2 Copies: example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[r#"
-error: not all is as it should be: 2 items with too few Copies, 1 stale Copy
+error: 2 items with too few Copies, 1 stale Copy
 hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missing
 
 "#]],
@@ -150,13 +150,13 @@ hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missi
         &world.run("status"),
         3,
         str![[r#"
-stale copy in `backup`: example.org/archive/2026/11.21.02.13
+stale Copy in `backup`: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-error: not all is as it should be: 1 stale Copy
+error: 1 stale Copy
 hint: `urepo refresh` brings them up to their Originals
 
 "#]],
@@ -182,14 +182,14 @@ fn two_originals_are_a_conflict() {
         &world.run("status"),
         23,
         str![[r#"
-two originals, in `archive` and `backup`: example.org/archive/2026/11.21.02.13
-0 of 1 copy: example.org/archive/2026/11.21.02.14
+two Originals, in `archive` and `backup`: example.org/archive/2026/11.21.02.13
+0 of 1 Copy: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   1 Original  0 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-error: not all is as it should be: 1 item with two Originals, 1 item with too few Copies
+error: 1 item with two Originals, 1 item with too few Copies
 hint: `urepo whereis example.org/archive/2026/11.21.02.13` shows where they are
 
 "#]],
@@ -226,7 +226,7 @@ caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
 hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13`, `urepo -c [WORLD]/backup show example.org/archive/2026/11.21.02.13`
 error: no item `01.01.00.00` in 2 known collections
 hint: `urepo config` shows which are known; `--with COLLECTION` adds one
-error: 2 of 3 items are not as they should be
+error: 2 of 3 items have problems
 
 "#]],
     );
@@ -243,15 +243,15 @@ fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
         &world.run("status"),
         3,
         str![[r#"
-copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
-copy in `backup`, no original anywhere: example.org/archive/2026/11.21.02.13
+Copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
+Copy in `backup`, no Original anywhere: example.org/archive/2026/11.21.02.13
 vanished from `archive`: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive  0 Original  0 Copy  1 Deleted        0 B
 backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
-error: not all is as it should be: 1 Copy without an Original, 1 item that vanished
+error: 1 Copy without an Original, 1 item vanished
 hint: `--with COLLECTION` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost
 
 "#]],
@@ -300,13 +300,13 @@ fn a_hand_over_under_way_and_damaged_sidecars_are_told() {
         str![[r#"
 hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
 broken seal in `backup`: example.org/archive/2026/11.21.02.14
-0 of 1 copy: example.org/archive/2026/11.21.02.14
+0 of 1 Copy: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
-error: not all is as it should be: 1 hand-over under way, 1 broken seal, 1 item with too few Copies
+error: 1 hand-over under way, 1 broken seal, 1 item with too few Copies
 hint: `urepo recover`, in the collection that gives, finishes what was begun
 
 "#]],
@@ -318,13 +318,13 @@ hint: `urepo recover`, in the collection that gives, finishes what was begun
         str![[r#"
 hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
 unreadable in `backup`: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string: example.org/archive/2026/11.21.02.14
-0 of 1 copy: example.org/archive/2026/11.21.02.14
+0 of 1 Copy: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B  1 unreadable
 
 "#]],
         str![[r#"
-error: not all is as it should be: 1 hand-over under way, 1 unreadable sidecar, 1 item with too few Copies
+error: 1 hand-over under way, 1 unreadable sidecar, 1 item with too few Copies
 hint: `urepo recover`, in the collection that gives, finishes what was begun
 
 "#]],
@@ -356,7 +356,7 @@ fn a_notice_is_not_all_as_it_should_be() {
         &world.run("status"),
         0,
         str![[r#"
-copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.13
+Copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive  1 Original  0 Copy  1 Deleted        5 B
 backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 

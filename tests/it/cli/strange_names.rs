@@ -50,6 +50,17 @@ fn names_of_files_do_nothing_to_a_terminal() {
     assert_eq!(record["target"], EVIL);
 }
 
+/// The line that says what is left out stays one line.
+#[test]
+fn names_of_what_is_left_out_have_no_line_ends() {
+    let world = World::with_collection();
+    world.write("in/a\nb.bak", "x");
+    world.write("in/c", "x");
+    let ran = world.run("-c archive new -n in --exclude *.bak");
+    ran.succeeded();
+    assert!(ran.stderr.starts_with("would leave out `a\\nb.bak` of `in`"), "{}", ran.stderr);
+}
+
 #[test]
 fn names_in_errors_do_nothing_to_a_terminal() {
     let world = World::with_collection();

@@ -81,7 +81,10 @@ fn rules_that_leave_items_without_a_name_are_refused() {
             "[[subsystem]]\nhost = 'a.example.org'\ntakes = { type = 'Map' }\n",
             "one without it names all",
         ),
-        ("[[subsystem]]\nhost = 'a.example.org'\ntakes = { tipe = 'Map' }\n", "`tipe` is no term"),
+        (
+            "[[subsystem]]\nhost = 'a.example.org'\ntakes = { tipe = 'Map' }\n",
+            "`tipe` is not a term",
+        ),
         ("spread = 'all'\n", "expected `first` or `turn`"),
     ] {
         let world = world(settings);

@@ -49,7 +49,8 @@ fn collections_that_agree() {
     mirror(&world, &name, "Copy");
     let ran = world.run("verify archive mirror");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    let told = "verified 2 items, 2 files, 10 B, and compared 1 name in 2 collections: no damage\n";
+    let told =
+        "verified 2 items, 2 files, 10 B, and compared 1 identifier in 2 collections: no damage\n";
     assert_eq!(ran.stderr, told);
     // A root that is named twice is one.
     let ran = world.run("verify archive ./archive archive/");
@@ -64,7 +65,7 @@ fn collections_are_named_as_in_the_settings() {
     let ran = world.run("verify ours");
     assert_eq!(ran.stderr, "verified 1 item, 1 file, 5 B: no damage\n");
     let ran = world.run("verify ours mirror");
-    assert!(ran.stderr.contains("compared 1 name in 2 collections"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("compared 1 identifier in 2 collections"), "{}", ran.stderr);
 }
 
 #[test]
@@ -314,7 +315,7 @@ fn items_that_vanished_are_counted() {
     }
     let ran = world.run("-q -c archive status");
     assert_eq!((ran.code, ran.stdout), (3, format!("vanished from `archive`: {name}\n")));
-    assert!(ran.stderr.contains("1 item that vanished"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 item vanished"), "{}", ran.stderr);
 }
 
 /// A world with the directory of an item from before it was changed, which comes back.

@@ -88,15 +88,15 @@ fn an_item_is_verified_at_two_sites_and_compared() {
     world.write("b.txt", "beta");
     let other = world.run("-c archive new b.txt").line();
     let ran = world.run(&format!("verify {name} archive mirror"));
-    let told = "verified 2 items, 2 files, 10 B, and compared 1 name in 2 collections: no damage\n";
+    let told =
+        "verified 2 items, 2 files, 10 B, and compared 1 identifier in 2 collections: no damage\n";
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", told));
     // Before, after or between the collections; an item that one of them does not have.
     for line in [
         format!("verify archive {} mirror {other}", leaf(&name)),
         format!("verify archive mirror {name} {other}"),
     ] {
-        let told =
-            "verified 3 items, 3 files, 14 B, and compared 2 names in 2 collections: no damage\n";
+        let told = "verified 3 items, 3 files, 14 B, and compared 2 identifiers in 2 collections: no damage\n";
         let ran = world.run(&line);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, told), "{line}");
     }

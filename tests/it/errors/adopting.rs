@@ -32,7 +32,7 @@ hint: name the directory that holds the subdomains: items lie four levels below 
 
 "#]]);
     refuses(&world, "adopt archive --host maps.example.org", 23).tells(str![[r#"
-error: `[WORLD]/archive` is a collection already, of other names
+error: `[WORLD]/archive` is a collection already, with other identifiers
 caused by: it has no subsystem `example.org/maps`
 hint: leave `--host` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
 

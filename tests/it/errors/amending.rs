@@ -14,7 +14,7 @@ fn keys_and_values() {
         refused
     };
     refuses("-c archive meta set NAME titel=Beta", 1).tells(str![[r#"
-error: `titel` is no term of Dublin Core
+error: `titel` is not a term of Dublin Core
 hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
@@ -25,7 +25,8 @@ hint: it has one value, which `urepo meta set` replaces
 
 "#]]);
     refuses("-c archive meta set NAME title=", 1).tells(str![[r#"
-error: the text of `title` is empty, longer than 64 KiB, or has control characters
+error: the text of `title` is empty
+hint: leave it out, or remove it with `urepo meta unset`
 
 "#]]);
     refuses("-c archive meta set NAME language=Portuguese", 1).tells(str![[r#"
@@ -144,7 +145,7 @@ hint: correct what is named above, or `--on-error continue` carries out the othe
     refuses("t.csv", "identifier,title\nexample.org/archive/2009/02.16.17.46,Beta\n").tells(str![
         [r#"
 error: `t.csv`, line 2: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct what is named above, or `--on-error continue` carries out the other rows
 

@@ -69,7 +69,7 @@ hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 error: invalid identifier `no such thing`
   no such thing
   ^^^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     world.write(".config/urepo/config.toml", "[collections]\nsafe = \"/no/disk\"\n");
@@ -193,7 +193,7 @@ fn asked_to_be_made_with_other_names() {
     let world = world_with_file();
     let line = "-c archive new a.txt --init --host other.example.org";
     refuses(&world, line, 23).tells(str![[r#"
-error: `[WORLD]/archive` is a collection already, of other names
+error: `[WORLD]/archive` is a collection already, with other identifiers
 caused by: it has no subsystem `example.org/other`
 hint: leave `--init` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
 
@@ -226,10 +226,17 @@ caused by: line 1: invalid value: integer `-1`, expected u32
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);
+    settings(&format!("{whole}copies = 2\n"));
+    refuses(&world, "-c archive list", 1).tells(str![[r#"
+error: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: line 11: `copies` belongs above the first `[[subsystem]]`, as all below that is the subsystem's
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+
+"#]]);
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 7: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`, `takes`
+caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`, `takes`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);
@@ -243,7 +250,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
     settings(&whole.replace("archive.example.org", "archive"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 7: invalid host name `archive`: a host of one word has no subdomain; expected one such as `mtc.sid.inpe.br`
+caused by: line 8: invalid host name `archive`: a host of one word has no subdomain; expected one such as `mtc.sid.inpe.br`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
 
 "#]]);

@@ -96,7 +96,7 @@ hint: `urepo config` shows which are known; `--with COLLECTION` adds one
     same(
         &ran.stdout,
         str![[r#"
-U108  damage   example.org/archive/2026/11.21.02.13  an item that should be here is gone, and urepo did not remove it: the Original was here and was not removed by urepo
+U108  damage   example.org/archive/2026/11.21.02.13  an item that should be here is gone: the Original was here, and urepo did not remove it
 
 "#]],
     );

@@ -11,7 +11,7 @@ hint: write `--meta key=value`
 
 "#]]);
     refuses(&world, "-c archive new a.txt --meta box=17", 1).tells(str![[r#"
-error: `box` is no term of Dublin Core
+error: `box` is not a term of Dublin Core
 hint: `x.box` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
@@ -24,11 +24,12 @@ hint: name it in such letters, as in `x.shelf-mark`
     ]]);
     let title = |text| ["-c", "archive", "new", "a.txt", "--title", text];
     refuses_args(&world, title(""), 1).tells(str![[r#"
-error: the text of `title` is empty, longer than 64 KiB, or has control characters
+error: the text of `title` is empty
+hint: leave it out, or remove it with `urepo meta unset`
 
 "#]]);
     refuses_args(&world, title("a\u{7}"), 1).tells(str![[r#"
-error: the text of `title` is empty, longer than 64 KiB, or has control characters
+error: the text of `title` is longer than 64 KiB, or has control characters
 
 "#]]);
     refuses(&world, "-c archive new a.txt --title a --meta title=b", 1).tells(str![[r#"
@@ -84,7 +85,7 @@ hint: it is a TOML table of terms, such as `title = "…"`
 "#]]);
     world.write("about.toml", "titel = \"a\"\n");
     refuses(&world, line, 1).tells(str![[r#"
-error: `titel` is no term of Dublin Core
+error: `titel` is not a term of Dublin Core
 hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);

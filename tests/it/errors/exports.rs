@@ -118,12 +118,12 @@ fn of_what_is_not_there() {
     let (world, _) = world_with_item();
     refuses(&world, "-c archive export 11.21.02.14 --to out", 21).tells(str![[r#"
 error: no item `11.21.02.14` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive export 11.21.02.14 --format tar --to -", 21).tells(str![[r#"
 error: no item `11.21.02.14` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     world.run("-c archive delete --force last 11.21.02.13").succeeded();

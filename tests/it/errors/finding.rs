@@ -16,13 +16,13 @@ fn with_index() -> World {
 fn questions_that_mean_nothing() {
     let world = with_index();
     refuses(&world, "-c archive find", 2).tells(str![[r#"
-error: nothing was given to look for
-hint: `urepo find WORD…` looks for descriptions; `urepo list` tells every item
+error: no search terms were given
+hint: `urepo find WORD…` searches descriptions; `urepo list` lists all items
 
 "#]]);
     refuses(&world, "-c archive find !!!", 2).tells(str![[r#"
-error: nothing was given to look for
-hint: `urepo find WORD…` looks for descriptions; `urepo list` tells every item
+error: no search terms were given
+hint: `urepo find WORD…` searches descriptions; `urepo list` lists all items
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "find", "\"deep sea"], 2).tells(str![[r#"
@@ -69,12 +69,12 @@ fn nothing_like_that() {
     let world = with_index();
     refuses(&world, "-c archive find rain", 21).tells(str![[r#"
 error: no matching items
-hint: use fewer words; `urepo help find` lists what can be searched
+hint: words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere
 
 "#]]);
     refuses(&world, "-c archive find --prefix example.org/other", 21).tells(str![[r#"
 error: no matching items
-hint: use fewer words; `urepo help find` lists what can be searched
+hint: words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere
 
 "#]]);
 }

@@ -58,7 +58,7 @@ hint: repair what is named above and repeat: nothing is imported twice
 "#]]);
     import("path,identifier\na.txt,example.org/archive/9999/01.01.00.00\n", "", 3)
         .tells(str![[r#"
-error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` has not been given yet: its date lies ahead
+error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` has not been issued yet: its date lies ahead
 would import nothing
 error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
@@ -123,7 +123,7 @@ fn of_bags() {
     let world = world_with_file();
     world.write("bag/bagit.txt", "BagIt-Version: 7.0\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
-error: `[WORLD]/bag` was not imported: `[WORLD]/bag` is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
+error: `[WORLD]/bag` was not imported: it is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
 error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
@@ -131,14 +131,14 @@ hint: repair what is named above and repeat: nothing is imported twice
 "#]]);
     world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
-error: `[WORLD]/bag` was not imported: `[WORLD]/bag` is no valid bag: it has no directory `data`
+error: `[WORLD]/bag` was not imported: it is no valid bag: it has no directory `data`
 would import nothing
 error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![[r#"
-error: `[WORLD]/a.txt` was not imported: `[WORLD]/a.txt` is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
+error: `[WORLD]/a.txt` was not imported: it is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
 error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice

@@ -42,7 +42,7 @@ hint: `urepo verify --quick` lists what is wrong with them
     world.write(&path, whole.replace("Original", "Lost"));
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
-caused by: `state`: `Lost` is no state; expected `Original`, `Copy` or `Deleted`
+caused by: `state`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
 hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
@@ -128,7 +128,7 @@ error: `../item.toml` is not a path below the payload
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.14", 21).tells(str![[r#"
 error: no item `11.21.02.14` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     std::fs::remove_file(world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
@@ -158,14 +158,14 @@ fn that_are_several() {
   example.org/archive/2026/11.21.02.13
   example.org/maps/2026/11.21.02.13
   other.org/archive/2026/11.21.02.13
-error: `11.21.02.13` is the end of 3 names
-hint: give more of the name you mean
+error: `11.21.02.13` is the end of 3 identifiers
+hint: type more of the identifier
 "#]]);
     refuses(&world, "-c archive show archive/2026/11.21.02.13", 21).sorted().tells(str![[r#"
   example.org/archive/2026/11.21.02.13
   other.org/archive/2026/11.21.02.13
-error: `archive/2026/11.21.02.13` is the end of 2 names
-hint: give more of the name you mean
+error: `archive/2026/11.21.02.13` is the end of 2 identifiers
+hint: type more of the identifier
 "#]]);
     refuses(&world, "-c archive manifest a b", 2).tells(str![[r#"
 error: several items have no payload in common

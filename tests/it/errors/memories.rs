@@ -43,8 +43,8 @@ fn from_the_future() {
     same(
         &lines.join("\n"),
         str![[r#"
-error: no name was given: the clock is # d # h behind the last name of `example.org/archive`
-caused by: last name 9998/01.01.00.#, clock #/# (UTC)
+error: no identifier was issued: the clock is # d # h behind the last identifier of `example.org/archive`
+caused by: last identifier 9998/01.01.00.#, clock #/# (UTC)
 hint: correct the clock; if it is right, `urepo doctor --take-over --forget-future` takes the memory back to now
 "#]],
     );
@@ -86,7 +86,7 @@ fn long_before_the_clock() {
     same(
         &stderr,
         str![[r#"
-error: no name was given: the clock is # d # h ahead of the last name, 1996/05.01.12.#; a name of a wrong future would block all others until then
+error: no identifier was issued: the clock is # d # h ahead of the last identifier, 1996/05.01.12.#; one from a wrong future would block all others until then
 hint: correct the clock; if it is right, repeat with `--accept-clock`
 
 "#]],
@@ -102,14 +102,14 @@ fn with_a_long_granularity() {
     let line = "-c archive mint --granularity 60 --max-wait 0";
     // The second name of a minute has to wait; a minute may end between two runs, not always.
     let ran = (0..5).map(|_| world.run(line)).find(|ran| ran.code == 24).unwrap();
-    let newest = ran.stderr.split("last name ").nth(1).unwrap();
+    let newest = ran.stderr.split("last identifier ").nth(1).unwrap();
     let newest = &newest[..newest.find(',').unwrap()];
     let stderr = without_digits_but(&ran.stderr.replace(newest, "[LAST]"), "");
     same(
         &stderr,
         str![[r#"
-error: no name was given: the next one of `example.org/archive` is # s away
-caused by: last name [LAST], clock [LAST].# (UTC)
+error: no identifier was issued: the next one of `example.org/archive` is # s away
+caused by: last identifier [LAST], clock [LAST].# (UTC)
 hint: wait with `--max-wait #s`, or take `--granularity auto`
 
 "#]],
@@ -124,15 +124,15 @@ fn from_another_machine() {
     let other = Agent { machine_id: "other-id".into(), ..agent() };
     mint(&world, &other, "2026-01-01T00:00:00Z");
     keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` is a copy
+error: no identifier was issued: the memory of `example.org/archive` is a copy
 caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if names of this prefix come from here only from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
     keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` is a copy
+error: no identifier was issued: the memory of `example.org/archive` is a copy
 caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if names of this prefix come from here only from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
     assert_eq!(world.run("-c archive doctor --take-over --accept-clock").code, 0);
@@ -147,7 +147,7 @@ fn of_another_prefix() {
     let other = world.path("maps/.urepo/distributor/example.org+maps.lock");
     std::fs::copy(other, world.path(MEMORY)).unwrap();
     keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` is that of `example.org/maps`
+error: no identifier was issued: the memory of `example.org/archive` is that of `example.org/maps`
 hint: give each prefix a memory of its own; see `distributor` in `urepo.toml`
 
 "#]]);
@@ -167,12 +167,12 @@ fn of_a_newer_format() {
     bytes[..slot::SLOT].copy_from_slice(&later);
     std::fs::write(world.path(MEMORY), bytes).unwrap();
     refuses(&world, "-c archive doctor", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` was written by a newer urepo
+error: no identifier was issued: the memory of `example.org/archive` was written by a newer urepo
 hint: use that version, or a later one
 
 "#]]);
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: no name was given: the memory of `example.org/archive` was written by a newer urepo
+error: no identifier was issued: the memory of `example.org/archive` was written by a newer urepo
 hint: use that version, or a later one
 
 "#]]);
@@ -197,12 +197,12 @@ fn damaged_or_missing() {
     };
     world.write(MEMORY, "\x01garbage\n".repeat(1000));
     goes_on(str![[r#"
-warning: the memory of `example.org/archive` is damaged; going on above its newest name, [NEWEST]
+warning: the memory of `example.org/archive` is damaged; going on above its newest identifier, [NEWEST]
 
 "#]]);
     std::fs::remove_file(world.path(MEMORY)).unwrap();
     goes_on(str![[r#"
-warning: the memory of `example.org/archive` is missing; going on above its newest name, [NEWEST]
+warning: the memory of `example.org/archive` is missing; going on above its newest identifier, [NEWEST]
 
 "#]]);
     // The write of the last record was cut short: the one before is still good.
@@ -213,7 +213,7 @@ warning: the memory of `example.org/archive` is missing; going on above its newe
     goes_on(str![]);
     std::fs::write(world.path(MEMORY), "").unwrap();
     goes_on(str![[r#"
-warning: the memory of `example.org/archive` is missing; going on above its newest name, [NEWEST]
+warning: the memory of `example.org/archive` is missing; going on above its newest identifier, [NEWEST]
 
 "#]]);
 }

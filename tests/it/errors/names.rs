@@ -101,22 +101,22 @@ fn of_dates_that_are_not_in_the_calendar() {
 error: invalid repository name `sid.inpe.br/mtc-m18@80/2009/02.30.17.46`
   sid.inpe.br/mtc-m18@80/2009/02.30.17.46
                                  ^^ February 2009 has no day 30
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses(&world, "id --check example.org/archive/2026/11.21.24.00", 1).tells(str![[r#"
 error: invalid repository name `example.org/archive/2026/11.21.24.00`
   example.org/archive/2026/11.21.24.00
                                  ^^ hour 24 is over 23
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses(&world, "-c archive list --since 2026-02-30", 2).tells(str![[r#"
-error: `2026-02-30` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
+error: `2026-02-30` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
 
 "#]]);
     refuses(&world, "-c archive list --since 22/11/2026", 2).tells(str![[r#"
-error: `22/11/2026` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or so long ago, such as 7d or 2w
+error: `22/11/2026` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
 
 "#]]);
 }
@@ -128,14 +128,14 @@ fn that_are_none() {
 error: invalid identifier `nonsense`
   nonsense
   ^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses_args(&world, ["id", ""], 1).tells(str![[r#"
 error: invalid identifier ``
   
   ^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
-hint: a name is subdomain/word/year/month.day.hour.minute[.second], in UTC
+hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
     refuses(&world, "-c archive list --prefix archive", 2).tells(str![[r#"
@@ -144,18 +144,18 @@ error: `archive` is not a value of `--prefix <PREFIX>`: invalid prefix `archive`
 "#]]);
     refuses(&world, "-c archive show nonsense", 21).tells(str![[r#"
 error: no item `nonsense` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive show 11.21.02.13", 21).tells(str![[r#"
 error: no item `11.21.02.13` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     let line = "-c archive show example.org/archive/2026/11.21.02.13";
     refuses(&world, line, 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive path 8JMKD3MGP8W/34PGRBS", 21).tells(str![[r#"

@@ -24,17 +24,17 @@ fn rewrite(from: &Path, to: &Path, change: impl FnOnce(&mut urepo::sidecar::Side
 fn of_the_last_one() {
     let (world, name) = world_with_item();
     refuses(&world, "-c archive delete 11.21.02.13", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
-hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
+error: no other collection is known to hold all files of `example.org/archive/2026/11.21.02.13`
+hint: name one that does with `--with COLLECTION`, or delete it all the same with `--force last`
 
 "#]]);
     let copy = with_copy(&world, name);
     std::fs::write(copy.join("doc/a.txt"), "b").unwrap();
     let line = "-c archive rm 11.21.02.13 --with other --with archive";
     refuses(&world, line, 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
+error: no other collection is known to hold all files of `example.org/archive/2026/11.21.02.13`
 caused by: `[WORLD]/other`: it is damaged there: a file has other bytes, `doc/a.txt`
-hint: name another collection with `--with COLLECTION`, or delete the last one with `--force last`
+hint: name another collection with `--with COLLECTION`, or delete it all the same with `--force last`
 
 "#]]);
     refuses(&world, "-c archive delete 11.21.02.13 --with nowhere", 10).tells(str![[r#"
@@ -134,10 +134,9 @@ hint: `-y` answers yes beforehand
 
 "#]]);
     refuses(&world, "-c archive delete -y 11.21.02.13 11.21.02.14", 3).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13` is the last one that is known to be whole
-hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
-error: `example.org/archive/2026/11.21.02.14` is the last one that is known to be whole
-hint: name a collection that holds it with `--with COLLECTION`, or delete the last one with `--force last`
+error: no other collection is known to hold all files of `example.org/archive/2026/11.21.02.13`
+hint: name one that does with `--with COLLECTION`, or delete it all the same with `--force last`
+error: no other collection is known to hold all files of `example.org/archive/2026/11.21.02.14`
 error: 2 of 2 items could not be deleted
 hint: each is named above, with its reason
 

@@ -9,12 +9,12 @@ fn in_and_around_the_collection() {
     let world = world_with_file();
     refuses(&world, "-c archive new archive/urepo.toml", 1).tells(str![[r#"
 error: `archive/urepo.toml` is in the collection `[WORLD]/archive` already
-hint: what is in a collection has a name already
+hint: what is in a collection has an identifier already
 
 "#]]);
     refuses(&world, "-c archive new archive", 1).tells(str![[r#"
 error: `archive` is in the collection `[WORLD]/archive` already
-hint: what is in a collection has a name already
+hint: what is in a collection has an identifier already
 
 "#]]);
     refuses(&world, "-c archive new .", 1).tells(str![[r#"
@@ -25,7 +25,7 @@ hint: deposit what lies beside the collection
     symlink("archive/.urepo", world.path("link")).unwrap();
     refuses(&world, "-c archive new link/lock", 1).tells(str![[r#"
 error: `link/lock` is in the collection `[WORLD]/archive` already
-hint: what is in a collection has a name already
+hint: what is in a collection has an identifier already
 
 "#]]);
 }
@@ -38,12 +38,12 @@ fn behind_a_link_that_is_followed() {
     symlink("archive/example.org", world.path("link")).unwrap();
     refuses(&world, "-c archive new --links follow link", 1).tells(str![[r#"
 error: `link` is in the collection `[WORLD]/archive` already
-hint: what is in a collection has a name already
+hint: what is in a collection has an identifier already
 
 "#]]);
     refuses(&world, "-c archive new --remove-source --links follow link", 1).tells(str![[r#"
 error: `link` is in the collection `[WORLD]/archive` already
-hint: what is in a collection has a name already
+hint: what is in a collection has an identifier already
 
 "#]]);
     symlink(".", world.path("around")).unwrap();
@@ -79,7 +79,7 @@ caused by: Not a directory (os error 20)
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "new", ""], 2).tells(str![[r#"
-error: `[PATH]...` needs a value
+error: `[PATH]` needs a value
 hint: `urepo --help` lists the commands and options
 
 "#]]);

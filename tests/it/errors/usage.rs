@@ -6,8 +6,8 @@ use super::*;
 fn that_is_empty() {
     let world = world_with_file();
     refuses(&world, "", 2).tells(str![[r#"
-Keeps files in uniform repositories: every item gets a permanent name (IBI) that is also its path,
-needs no registry and no server, and is never given twice
+Keeps files in uniform repositories: every item gets a permanent identifier (IBI), which is also its
+path, needs no registry and no server, and is never issued twice
 
 Usage: urepo [OPTIONS] <COMMAND>
 
@@ -96,8 +96,13 @@ error: `--host <FQDN>` is missing
 hint: `urepo help init` says how it is used
 
 "#]]);
+    refuses(&world, "init", 2).tells(str![[r#"
+error: `--host <FQDN>`, `<ROOT>` are missing
+hint: `urepo help init` says how it is used
+
+"#]]);
     refuses(&world, "-q -v list", 2).tells(str![[r#"
-error: `--quiet` cannot be used with `--verbose...`
+error: `--quiet` cannot be used with `--verbose`
 hint: `urepo --help` lists the commands and options
 
 "#]]);
@@ -115,7 +120,7 @@ hint: `urepo help list` says how it is used
 
 "#]]);
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
-error: `Lost` is not a value of `--state <STATE>`: `Lost` is no state; expected `Original`, `Copy` or `Deleted`
+error: `Lost` is not a value of `--state <STATE>`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
 
 "#]]);
 }
@@ -202,7 +207,7 @@ hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, dis
 fn with_json() {
     let world = world_with_file();
     refuses(&world, "--json -c archive show 11.21.02.13", 21).tells(str![[r#"
-{"error":{"causes":[],"code":21,"hint":"`urepo list` shows the names there are","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"type":"error","version":1}
+{"error":{"causes":[],"code":21,"hint":"`urepo list` lists the identifiers","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"type":"error","version":1}
 
 "#]]);
     refuses(&world, "--json -c nowhere list", 10).tells(str![[r#"

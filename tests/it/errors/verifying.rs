@@ -9,13 +9,13 @@ fn items_and_collections_together() {
     refuses(&world, "verify archive maps nowhere", 21).tells(str![[r#"
 error: no item `nowhere` in `[WORLD]/archive`
 caused by: `nowhere` is not a collection either
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     refuses(&world, "verify archive nowhere", 21).tells(str![[r#"
 error: no item `nowhere` in `[WORLD]/archive`
 caused by: `nowhere` is not a collection either
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     for line in ["verify --quick archive ./gone", "verify ITEM archive ./gone", "verify ./gone"] {

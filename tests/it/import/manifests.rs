@@ -99,7 +99,7 @@ fn keep_names_that_items_have() {
     assert_eq!(words[0], "a imported");
     assert_eq!(words[1], "line 3: `sid.inpe.br/mtc-m18/2009/02.16.17.46` is on line 2 already");
     let ahead =
-        "`example.org/archive/9999/01.01.00.00` has not been given yet: its date lies ahead";
+        "`example.org/archive/9999/01.01.00.00` has not been issued yet: its date lies ahead";
     assert_eq!(words[2], format!("line 4: {ahead}"));
     assert!(
         words[3].starts_with("line 5, column `identifier` (B5): invalid repository name"),
@@ -167,7 +167,7 @@ fn are_refused_row_by_row() {
         "line 4, column `path` (A4): the path `/etc/hostname` leads out of the directory of the manifest",
         "line 6: it has 4 values, and there are 3 columns",
         "line 7, column `title` (B7): the value of `title` is a formula",
-        "line 8, column `title` (B8): the text of `title` is empty, longer than 64 KiB, or has control characters",
+        "line 8, column `title` (B8): the text of `title` is longer than 64 KiB, or has control characters",
         "line 9, column `sha256` (C9): expected a SHA-256 digest of 64 hexadecimal digits",
     ];
     let (missing, words): (Vec<_>, Vec<_>) =

@@ -71,11 +71,7 @@ fn corrected_rows_are_counted_and_on_request_carried_out() {
     assert_eq!(imported.texts(), before);
     let ran = imported.import("--update");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-    assert!(
-        ran.stderr.ends_with("imported nothing; 3 there already; updated 1\n"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.ends_with("updated 1 of 3 items\n"), "{}", ran.stderr);
     assert_eq!(imported.sidecar(1).metadata.title(), Some("New"));
     assert_eq!(imported.sidecar(2).metadata.title(), Some("C"), "an empty cell leaves it");
     assert_eq!(imported.text(0), before[0]);

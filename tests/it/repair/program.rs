@@ -262,7 +262,7 @@ fn a_bad_item_does_not_stop_the_others() {
         str![[r#"
 nothing to repair in [NAME]
 error: no item `2009/02.16.17.46` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 error: 1 of 2 items could not be repaired
 hint: each is named above, with its reason
 

@@ -107,12 +107,13 @@ impl<'a> Reporter<'a> {
         let items = human::count(exported, "item");
         let size = human::size(files, bytes);
         let closing = match exported {
+            0 if is_dry => "would export nothing".to_owned(),
             0 => "exported nothing".to_owned(),
+            _ if is_dry => format!("would export {items}, {size}"),
             _ => format!("exported {items}, {size}"),
         };
         let counts = &mut self.report.summary.counts;
         (counts.items, counts.files, counts.bytes) = (exported, Some(files), Some(bytes));
-        let closing = (!is_dry).then_some(closing);
-        self.report.finish(End { partial, closing, ..End::default() })
+        self.report.finish(End { partial, closing: Some(closing), ..End::default() })
     }
 }

@@ -9,7 +9,7 @@ use urepo::identity::RepositoryName;
 use urepo::import::{Became, Event, FailedFile, ImportError, NotUpdated, Summary, Tell, Updated};
 use urepo::item::State;
 
-use super::is_idle;
+use super::ending::{closing, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -169,6 +169,10 @@ impl<'a> Reporter<'a> {
                             Some(Err(error)) => format!(", nor moved ({error})"),
                             None => String::new(),
                         };
+                        let reason = match reason.strip_prefix(&format!("`{source}` ")) {
+                            Some(rest) => format!("it {rest}"),
+                            None => reason,
+                        };
                         format!("{line}`{source}` was not imported{moved}: {reason}")
                     };
                     printer.error(&text);
@@ -320,66 +324,6 @@ impl<'a> Reporter<'a> {
             ..End::default()
         })
     }
-}
-
-/// Why it is no success, though it came to its end.
-fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failure> {
-    let wrong = summary.failed + summary.left;
-    if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
-        return Some(Failure::told(Exit::Partial));
-    }
-    let Updated { failed: rows, .. } = summary.rows;
-    let all = summary.imported + summary.there + summary.unsettled + summary.failed - rows;
-    match (summary.failed, summary.left) {
-        (0, 0) => None,
-        (0, left) => {
-            let message = format!("{left} of {all} sources are still where they were");
-            Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
-        }
-        (failed, _) => {
-            let not = if is_planned { "would not be" } else { "were not" };
-            let done = if rows > 0 { "imported or updated" } else { "imported" };
-            let mut message = format!("{failed} of {all} sources {not} {done}");
-            if is_quiet && summary.known_failed > 0 {
-                message += &format!("; {} as reported before", summary.known_failed);
-            }
-            let hint = "repair what is named above and repeat: nothing is imported twice";
-            Some(Failure::new(Exit::Partial, message).hint(hint))
-        }
-    }
-}
-
-fn closing(summary: &Summary, wait: Option<Duration>) -> String {
-    let done = match (wait, is_idle(summary)) {
-        (Some(_), true) => "would import nothing".to_owned(),
-        (None, true) => "imported nothing".to_owned(),
-        (wait, false) => {
-            let verb = if wait.is_some() { "would import" } else { "imported" };
-            let items = human::count(summary.imported, "item");
-            format!("{verb} {items}, {}", human::size(summary.files, summary.bytes))
-        }
-    };
-    let mut text = done;
-    if summary.there > 0 {
-        text += &format!("; {} there already", summary.there);
-    }
-    if summary.rows.updated > 0 {
-        let verb = if wait.is_some() { "would update" } else { "updated" };
-        text += &format!("; {verb} {}", summary.rows.updated);
-    }
-    if summary.rows.not_updated > 0 {
-        text += &format!("; {} not updated", summary.rows.not_updated);
-    }
-    if summary.unsettled > 0 {
-        text += &format!("; {} changed a moment ago", summary.unsettled);
-    }
-    if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
-        text += &format!("; the names take {}", human::duration(wait));
-    }
-    if summary.out_of_time {
-        text += "; the time is up, and the next import goes on";
-    }
-    text
 }
 
 /// Why an item was not corrected by its row: a reason that is no failure, or a failure.

@@ -13,7 +13,7 @@ use crate::cli::exit::{Exit, TABLE};
 const RELEASED: &str = "2026-11-21";
 
 /// What `whatis` prints: the help says it at greater length.
-const ABOUT: &str = "keep files in uniform repositories, under permanent names";
+const ABOUT: &str = "keep files in uniform repositories, under permanent identifiers";
 
 /// The examples of the page of urepo itself; each command has its own.
 const FIRST_DAY: [&str; 6] = [
@@ -28,11 +28,11 @@ const FIRST_DAY: [&str; 6] = [
 const FILES: [(&str, &str); 4] = [
     (
         "urepo.toml",
-        "Makes its directory a collection; says who hands out names. For people to edit.",
+        "Makes its directory a collection; says what issues identifiers. For people to edit.",
     ),
     (
         ".urepo/",
-        "Beside it: locks, the memory of the last name, items in the making, the log, and the index, which \
+        "Beside it: locks, the memory of the last identifier, items in the making, the log, and the index, which \
          may be removed. Not to be edited.",
     ),
     ("$XDG_CONFIG_HOME/urepo/config.toml", "Settings of the user, and names of collections."),
@@ -41,9 +41,9 @@ const FILES: [(&str, &str); 4] = [
 
 /// What urepo promises; the manual is where people look for it.
 const PROMISES: [&str; 8] = [
-    "A name is never given twice: not by a kill, a power cut, a clock that steps, parallel processes, \
-     a restored backup or a cloned machine that is noticed. Names may be skipped.",
-    "A name is printed only after memory and item are durable.",
+    "An identifier is never issued twice: not by a kill, a power cut, a clock that steps, parallel processes, \
+     a restored backup or a cloned machine that is noticed. Identifiers may be skipped.",
+    "An identifier is printed only after memory and item are durable.",
     "A reader never sees a part of an item.",
     "A source is not removed before the item was read back and matches.",
     "Success means durable. A failure says what was done and what was not.",
@@ -127,7 +127,8 @@ const TEMPLATES: &[&str] = &[
     "A column is a key of the records of --json: `id`, `state`, `bytes`, `created`, `metadata.title`, `origin.source`. \
      A term of Dublin Core and a key of your own may be named without `metadata.`: `title`, `x.shelf`. `identifier` is \
      `id`. Several values are separated by `; `.",
-    "On a terminal the columns have headings and fit its width; a text that does not is cut and ends in `…`. In a pipe \
+    "On a terminal the columns have headings and fit its width; a text that does not is cut and ends in `…`. Where \
+     texts would have fewer than 40 columns, and --columns is not given, identifiers begin with the year. In a pipe \
      there are no headings, columns are separated by tabs, values are whole, and sizes are bytes.",
     "A template is text in which `{KEY}` stands for a value. `{KEY:size}` writes bytes in units, `{KEY:date}` the day of \
      a time, and `{KEY:json}` the value in JSON; the same forms may follow a column. `\\t`, `\\n`, `\\0` and `\\\\` stand for \
@@ -139,7 +140,7 @@ const TEMPLATES: &[&str] = &[
 /// Times on the command line.
 const TIMES: &[&str] = &[
     "A TIME is a year, month, day, hour, minute or second: `2026`, `2026-11`, `2026-11-22`, `2026-11-22T12:00`. It may be \
-     `today` or `yesterday` (`hoje`, `ontem`), or so long ago: `90min`, `12h`, `7d`, `2w`.",
+     `today` or `yesterday` (`hoje`, `ontem`), or an age: `90min`, `12h`, `7d`, `2w`.",
     "--since begins with the first instant of it, and --until ends with the last one: `--since 2026-11 --until 2026-11` \
      is all of November.",
     "Times are in UTC, as in identifiers, also `today`. A time of day may have an offset: `2026-11-22T12:00-03:00`.",
@@ -227,11 +228,14 @@ fn synopsis(usage: &str) -> String {
     let word = |word: &str| match word {
         "[OPTIONS]" => format!("[{}]...", italic("OPTION")),
         _ if word.contains(['<', '[']) => {
-            let is_name = |it: &char| it.is_alphanumeric() || *it == '|';
-            let name: String = word.chars().filter(is_name).collect();
-            let (before, after) = word.split_once(&name).unwrap_or_default();
-            let plain = |text: &str| text.replace(['<', '>'], "");
-            format!("{}{}{}", plain(before), italic(&name), plain(after))
+            let is_name = |it: char| it.is_alphanumeric() || it == '|';
+            let characters: Vec<_> = word.chars().filter(|it| !['<', '>'].contains(it)).collect();
+            let parts = characters.chunk_by(|a, b| is_name(*a) == is_name(*b));
+            let part = |part: &[char]| match part.iter().collect::<String>() {
+                text if is_name(part[0]) => italic(&text),
+                text => text,
+            };
+            parts.map(part).collect()
         }
         _ => bold(word),
     };

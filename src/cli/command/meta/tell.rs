@@ -263,7 +263,16 @@ impl<'a> AmendReporter<'a> {
 /// `title: "Anual" -> "Annual"`.
 pub(in crate::cli::command) fn line(change: &KeyChange) -> String {
     let value = |value: &Option<toml::Value>| {
-        value.as_ref().map_or_else(|| "nothing".to_owned(), |it| escape::one_line(&it.to_string()))
+        value.as_ref().map_or_else(
+            || "nothing".to_owned(),
+            |it| match it {
+                // TOML would spread a text of several lines.
+                toml::Value::String(text) => {
+                    escape::one_line(&serde_json::Value::from(text.as_str()).to_string())
+                }
+                other => escape::one_line(&other.to_string()),
+            },
+        )
     };
     let key = escape::one_line(short(&change.key));
     format!("{key}: {} -> {}", value(&change.before), value(&change.after))

@@ -10,7 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::leave_out::LeftOutTally;
 use crate::cli::records::{Item, LeftOutPath};
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, human};
+use crate::cli::{Done, escape, human};
 
 pub(super) fn run(
     context: &Context,
@@ -44,6 +44,7 @@ pub(super) fn run(
                     ..Item::default()
                 };
                 let line = format!("would deposit {words}: {}", size(&request, &plan));
+                let line = escape::one_line(&line);
                 report.outcome(&item, &line, "")
             }
             Err(error) => report.failed_with(Item { source, ..Item::default() }, error.into()),

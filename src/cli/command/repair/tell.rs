@@ -189,7 +189,12 @@ impl<'a> RepairRun<'a> {
         report.count("damaged", left);
         report.count("damaged_places", places);
         let items = human::count(items, "item");
-        let closing = is_idle.then(|| format!("nothing to repair in {items}"));
+        let closing = match repaired {
+            _ if is_idle => Some(format!("nothing to repair in {items}")),
+            2.. if report.is_dry() => Some(format!("would repair {repaired} of {items}")),
+            2.. => Some(format!("repaired {repaired} of {items}")),
+            _ => None,
+        };
         report.finish(End { partial, closing, ..End::default() })
     }
 }
@@ -240,7 +245,9 @@ fn summary(plan: &Plan) -> String {
             parts.push(format!("{before}{}{after}", counted(count, noun)));
         }
     };
-    tell(plan.count(EntrySource::Sidecar), "", "link or empty directory", " made");
+    let made = plan.count(EntrySource::Sidecar);
+    let noun = if made == 1 { "link or empty directory" } else { "links and empty directory" };
+    tell(made, "", noun, " made");
     tell(plan.count(EntrySource::OwnAttributes), "mode and time of ", "file", " set");
     tell(plan.dropped.len() as u64, "", "stray", " taken out, kept in the trash");
     tell(plan.count(EntrySource::Lost), "no good copy of ", "file", "");

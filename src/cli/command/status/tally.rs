@@ -57,15 +57,15 @@ const KINDS: [ConcernKind; 11] = [
     },
     ConcernKind {
         name: "returned",
-        one: "item that left and is back",
-        many: "items that left and are back",
-        hint: "`urepo -c PATH verify NAME` tells where it went, and what to do",
+        one: "item left and is back",
+        many: "items left and are back",
+        hint: "`urepo -c PATH verify NAME` says where it went, and what to do",
     },
     ConcernKind {
         name: "contradicted",
         one: "item in another state than recorded",
         many: "items in another state than recorded",
-        hint: "`urepo -c PATH verify NAME` tells what is recorded, and what to do",
+        hint: "`urepo -c PATH verify NAME` says what is recorded, and what to do",
     },
     ConcernKind {
         name: "handover",
@@ -101,7 +101,7 @@ const KINDS: [ConcernKind; 11] = [
         name: "different",
         one: "different Copy",
         many: "different Copies",
-        hint: "`urepo whereis NAME` shows both; `urepo verify` tells whether one is damaged",
+        hint: "`urepo whereis NAME` shows both; `urepo verify` says whether one is damaged",
     },
     ConcernKind {
         name: "orphan",
@@ -111,8 +111,8 @@ const KINDS: [ConcernKind; 11] = [
     },
     ConcernKind {
         name: "vanished",
-        one: "item that vanished",
-        many: "items that vanished",
+        one: "item vanished",
+        many: "items vanished",
         hint: "`urepo -c PATH repair --quick --from COLLECTION` brings back what that collection holds",
     },
 ];
@@ -244,8 +244,7 @@ impl Tally {
             Some((_, hint)) => hint,
             None => "`urepo config` shows where the collections should be",
         };
-        let message = format!("not all is as it should be: {}", parts.join(", "));
-        Err(Failure::new(exit, message).hint(hint))
+        Err(Failure::new(exit, parts.join(", ")).hint(hint))
     }
 }
 

@@ -21,7 +21,7 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
         |at: usize| format!("`{}`", escape::one_line(&known.collections[at].settings().name));
     let places = |all: &[usize]| all.iter().map(|at| place(*at)).collect::<Vec<_>>().join(" and ");
     match concern {
-        Concern::TwoOriginals(all) => format!("two originals, in {}", places(all)),
+        Concern::TwoOriginals(all) => format!("two Originals, in {}", places(all)),
         Concern::Handover(all) => format!("hand-over under way, in {}", places(all)),
         Concern::Unreadable(at) => {
             let reason = reason(holdings, *at);
@@ -29,14 +29,14 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
         }
         Concern::Unsealed(at) => format!("broken seal in {}", place(*at)),
         Concern::FewCopies { current, wanted, .. } => match wanted {
-            1 => format!("{current} of 1 copy"),
-            _ => format!("{current} of {wanted} copies"),
+            1 => format!("{current} of 1 Copy"),
+            _ => format!("{current} of {wanted} Copies"),
         },
-        Concern::Stale(at) => format!("stale copy in {}", place(*at)),
-        Concern::Different(at) => format!("different copy in {}", place(*at)),
-        Concern::Orphan(at) => format!("copy in {}, no original anywhere", place(*at)),
+        Concern::Stale(at) => format!("stale Copy in {}", place(*at)),
+        Concern::Different(at) => format!("different Copy in {}", place(*at)),
+        Concern::Orphan(at) => format!("Copy in {}, no Original anywhere", place(*at)),
         Concern::Left { copy, deleted } => {
-            format!("copy in {}, deleted in {}", place(*copy), place(*deleted))
+            format!("Copy in {}, deleted in {}", place(*copy), place(*deleted))
         }
     }
 }

@@ -83,9 +83,7 @@ impl<'a> Ending<'a> {
                 printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
             }
             if self.seen.contains(&Code::OneSidedRelation) {
-                printer.note(
-                    "`urepo relate` completes a relation that one item has, if it is repeated",
-                );
+                printer.note("repeat `urepo relate` to complete the relation");
             }
             if matches!(self.compared, Some(Compared::NoTime)) {
                 printer.note("there was no time left to compare the collections");
@@ -176,7 +174,7 @@ impl<'a> Ending<'a> {
             human::bytes(bytes)
         );
         if let Some(Compared::Yes(comparison)) = self.compared {
-            let names = human::count(comparison.names, "name");
+            let names = human::count(comparison.names, "identifier");
             text += &format!(", and compared {names} in {} collections", self.roots.len());
         }
         text += ": no damage";

@@ -18,7 +18,7 @@ safe     [WORLD]/backup   not opened
 "#]],
         str![[r#"
 warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a collection
-error: not all is as it should be: `safe` not opened
+error: `safe` not opened
 hint: `urepo config` shows where the collections should be
 
 "#]],
@@ -28,7 +28,7 @@ hint: `urepo config` shows where the collections should be
         3,
         str![[""]],
         str![[r#"
-error: not all is as it should be: `safe` not opened
+error: `safe` not opened
 hint: `urepo config` shows where the collections should be
 
 "#]],
@@ -117,10 +117,10 @@ fn items_are_found_by_any_spelling_in_any_collection() {
         21,
         str![[""]],
         str![[r#"
-error: `11.21.02.13` is the end of 2 names
+error: `11.21.02.13` is the end of 2 identifiers
   example.org/archive/2026/11.21.02.13
   example.org/maps/2026/11.21.02.13
-hint: give more of the name you mean
+hint: type more of the identifier
 
 "#]],
     );

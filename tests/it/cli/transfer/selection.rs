@@ -106,7 +106,7 @@ fn past_bad_lines() {
     assert_eq!(
         told,
         "error: no item `nonsense` in `[WORLD]/archive`\n\
-         hint: `urepo list` shows the names there are\n\
+         hint: `urepo list` lists the identifiers\n\
          error: cannot read a line of the list of items\n\
          caused by: `\\xff\\xfe` is not UTF-8\n\
          error: cannot read a line of the list of items\n\
@@ -151,6 +151,7 @@ fn of_nothing_is_refused() {
         "copy --items-from list --items-from0 list --to mirror".to_owned(),
         "copy --state Lost --to mirror".to_owned(),
         format!("copy --under-replicated {} --to mirror", names[0]),
+        format!("copy {} --with archive --to mirror", names[0]),
     ] {
         let ran = world.run(&format!("-c archive {line}"));
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{line}: {}", ran.stderr);
@@ -172,4 +173,12 @@ fn by_policy() {
     tells(&world.run(line), 0, "", "copied 1 item, 1 file, 6 B\n");
     assert_eq!(listed(&world, "mirror"), names[1..]);
     tells(&world.run(line), 0, "", "nothing to copy\n");
+    // One that the settings do not name counts if it is named.
+    world.write("archive/urepo.toml", format!("copies = 2\n{settings}"));
+    world.run("init unknown --host unknown.example.org").succeeded();
+    world.run("-c archive copy --all --to unknown").succeeded();
+    let dry = format!("{line} --dry-run");
+    let planned = format!("would copy {} (1 file, 6 B)\n", names[0]);
+    tells(&world.run(&dry), 0, &planned, "would copy 1 item, 1 file, 6 B; 1 there already\n");
+    tells(&world.run(&format!("{dry} --with unknown")), 0, "", "nothing to copy\n");
 }

@@ -79,7 +79,7 @@ fn whose_copies_are_damaged() {
     std::fs::write(world.path("mirror").join(NAME).join("doc/a.txt"), "b").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --checksum --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/mirror/example.org/archive/2026/11.21.02.13/doc/a.txt` does not read back as it was written
-hint: `urepo -c [WORLD]/mirror verify` tells what else is damaged there
+hint: `urepo -c [WORLD]/mirror verify` says what else is damaged there
 
 "#]]);
     std::fs::write(world.path("mirror").join(NAME).join("item.toml"), "format = 1").unwrap();
@@ -96,14 +96,13 @@ fn that_are_not_there() {
     let line = "-c archive copy example.org/archive/2009/02.16.17.46 --to mirror";
     refuses(&world, line, 21).tells(str![[r#"
 error: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive migrate nonsense 02.16 --to mirror", 3).tells(str![[r#"
 error: no item `nonsense` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
+hint: `urepo list` lists the identifiers
 error: no item `02.16` in `[WORLD]/archive`
-hint: `urepo list` shows the names there are
 error: 2 of 2 items could not be migrated
 hint: each is named above, with its reason
 

@@ -9,12 +9,12 @@ fn of_two_originals() {
 error: `example.org/archive/2026/11.21.02.13`: both collections say that they hold the Original
   source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
   destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: `urepo verify [WORLD]/archive [WORLD]/mirror` tells whether they are the same
+hint: `urepo verify [WORLD]/archive [WORLD]/mirror` says whether they are the same
 
 "#]]);
     refuses(&world, "-c archive migrate --all --to mirror", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: both collections say that they hold the Original
-hint: `urepo verify [WORLD]/archive [WORLD]/mirror` tells whether they are the same
+hint: `urepo verify [WORLD]/archive [WORLD]/mirror` says whether they are the same
 error: 1 of 1 item could not be migrated
 hint: each is named above, with its reason
 
@@ -46,10 +46,10 @@ hint: `urepo -c [WORLD]/mirror refresh example.org/archive/2026/11.21.02.13 --fr
 fn of_other_content() {
     let world = with_copy(|sidecar| sidecar.files.clear());
     refuses(&world, "-c archive copy 11.21.02.13 --refresh --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the destination has other content, or another description, under this name
+error: `example.org/archive/2026/11.21.02.13`: the destination has other content, or another description, under this identifier
   source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
   destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: `urepo verify [WORLD]/archive [WORLD]/mirror` tells which of them is not as it was
+hint: `urepo verify [WORLD]/archive [WORLD]/mirror` says which of them is not as it was
 
 "#]]);
 }
@@ -92,13 +92,13 @@ hint: repeat with `--revive` to bring it back there
 error: `example.org/archive/2026/11.21.02.13`: it is deleted
   source:      [WORLD]/mirror/example.org/archive/2026/11.21.02.13
   destination: [WORLD]/archive/example.org/archive/2026/11.21.02.13
-hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` tells when and why
+hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` says when and why
 
 "#]]);
     change(&world, "archive", |sidecar| sidecar.state = State::Copy);
     refuses(&world, "-c archive refresh 11.21.02.13 --from mirror", 22).tells(str![[r#"
 error: the Original of `example.org/archive/2026/11.21.02.13` was deleted
-hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` tells when and why
+hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` says when and why
 
 "#]]);
 }

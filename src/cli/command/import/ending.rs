@@ -1,0 +1,76 @@
+//! How an import ended, in words.
+
+use std::time::Duration;
+
+use urepo::import::{Summary, Updated};
+
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::human;
+
+/// Why it is no success, though it came to its end.
+pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failure> {
+    let wrong = summary.failed + summary.left;
+    if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
+        return Some(Failure::told(Exit::Partial));
+    }
+    let Updated { failed: rows, .. } = summary.rows;
+    let all = summary.imported + summary.there + summary.unsettled + summary.failed - rows;
+    match (summary.failed, summary.left) {
+        (0, 0) => None,
+        (0, left) => {
+            let are = human::is_or_are(left);
+            let message = format!("{left} of {all} sources {are} still in place");
+            Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
+        }
+        (failed, _) => {
+            let be = if is_planned { "would not be" } else { human::was_or_were(failed) };
+            let not = if is_planned { "" } else { " not" };
+            let done = if rows > 0 { "imported or updated" } else { "imported" };
+            let mut message = format!("{failed} of {all} sources {be}{not} {done}");
+            if is_quiet && summary.known_failed > 0 {
+                message += &format!("; {} as reported before", summary.known_failed);
+            }
+            let hint = "repair what is named above and repeat: nothing is imported twice";
+            Some(Failure::new(Exit::Partial, message).hint(hint))
+        }
+    }
+}
+
+/// The last line.
+pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
+    let (updated, there) = (summary.rows.updated, summary.there);
+    let update = if wait.is_some() { "would update" } else { "updated" };
+    let is_idle = summary.imported == 0;
+    let mut text = match (wait, is_idle) {
+        (_, true) if updated > 0 => {
+            format!("{update} {updated} of {}", human::count(there, "item"))
+        }
+        (Some(_), true) => "would import nothing".to_owned(),
+        (None, true) => "imported nothing".to_owned(),
+        (wait, false) => {
+            let verb = if wait.is_some() { "would import" } else { "imported" };
+            let items = human::count(summary.imported, "item");
+            format!("{verb} {items}, {}", human::size(summary.files, summary.bytes))
+        }
+    };
+    if there > 0 && !(is_idle && updated > 0) {
+        text += &format!("; {there} there already");
+        if updated > 0 {
+            text += &format!("; {update} {updated}");
+        }
+    }
+    if summary.rows.not_updated > 0 {
+        text += &format!("; {} not updated", summary.rows.not_updated);
+    }
+    if summary.unsettled > 0 {
+        text += &format!("; {} changed a moment ago", summary.unsettled);
+    }
+    if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+        text += &format!("; the identifiers take {}", human::duration(wait));
+    }
+    if summary.out_of_time {
+        text += "; the time is up, and the next import goes on";
+    }
+    text
+}
