@@ -82,6 +82,12 @@ impl Prepared {
         command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
     }
 
+    /// What there is, but for urepo's own files.
+    fn files(&self) -> Vec<String> {
+        let lines = tree(&self.world.path("")).into_iter();
+        lines.filter(|line| !line.contains("/.urepo/")).collect()
+    }
+
     fn rename(&self, from: &str, to: &str) {
         std::fs::rename(self.world.path(from), self.world.path(to)).unwrap();
     }
@@ -263,6 +269,7 @@ fn without_a_reader() {
 fn without_a_reader_dry_or_failing() {
     for row in rows() {
         let unchanged = row.prepared();
+        let before = unchanged.files();
         for suffix in ["", " --json"] {
             for (line, _) in row.bad {
                 unread(row, &unchanged, &format!("{line}{suffix}"), false, false);
@@ -270,6 +277,7 @@ fn without_a_reader_dry_or_failing() {
             }
             unread(row, &unchanged, &format!("{}{suffix} -n", row.well), true, false);
         }
+        assert_eq!(unchanged.files(), before, "{}", row.well);
     }
 }
 
@@ -282,7 +290,8 @@ fn unread(row: &Row, unchanged: &Prepared, line: &str, is_dry: bool, is_full: bo
         drop(reader);
         Stdio::from(OwnedFd::from(writer))
     };
-    let changes = !is_dry && !matches!(row.purpose, Purpose::Answer);
+    let is_asking = matches!(row.purpose, Purpose::Answer) && !line.contains(" --output ");
+    let changes = !is_dry && !is_asking;
     let worlds = changes.then(|| [row.prepared(), row.prepared()]);
     let [other, prepared] = worlds.as_ref().map_or([unchanged; 2], |worlds| worlds.each_ref());
     let read = other.run(line, Stdio::piped());

@@ -96,6 +96,8 @@ impl DocumentFormatName {
 enum Sink<'a> {
     Stdout(&'a Context),
     File(NewFile),
+    /// A file that is not written.
+    Planned,
 }
 
 impl Sink<'_> {
@@ -103,6 +105,7 @@ impl Sink<'_> {
         match self {
             Sink::Stdout(context) => context.printer.exact(bytes),
             Sink::File(file) => Ok(file.write_all(bytes)?),
+            Sink::Planned => Ok(()),
         }
     }
 }
@@ -126,7 +129,10 @@ impl Export {
         let collection = context.collection()?;
         let mut sink = match output {
             None => Sink::Stdout(context),
-            Some(path) => Sink::File(NewFile::new(&context.absolute(path), &context.watcher())?),
+            Some(path) => {
+                let file = NewFile::new(&context.absolute(path), &context.watcher())?;
+                if context.global.dry_run { Sink::Planned } else { Sink::File(file) }
+            }
         };
         let failures = Failures::default();
         let names = if format.is_table() {
@@ -152,7 +158,11 @@ impl Export {
                 stop_if(context.interrupt.requested())
             })?;
         }
-        let mut report = Report::reading(context, "written", !is_list);
+        let mut report = match sink {
+            Sink::Planned => Report::new(context, "written", !is_list),
+            Sink::Stdout(_) | Sink::File(_) => Report::reading(context, "written", !is_list),
+        };
+        let is_dry = report.is_dry();
         let mut document = Document::new(format, columns, is_list);
         sink.write(&document.head())?;
         let fed = feed(&mut |name| {
@@ -171,7 +181,7 @@ impl Export {
             match described {
                 Ok(None) => ControlFlow::Continue(()),
                 Ok(Some(bytes)) => {
-                    let told = sink.write(&bytes).and_then(|()| told(context, &name));
+                    let told = sink.write(&bytes).and_then(|()| told(context, &name, is_dry));
                     report.succeeded(told)
                 }
                 Err(failure) => report.failed(name.as_str(), failure),
@@ -191,7 +201,8 @@ impl Export {
         }
         let to_file = output.filter(|_| is_list);
         let closing = to_file.map(|path| {
-            format!("wrote {} into `{}`", human::count(written, "description"), path.display())
+            let wrote = if is_dry { "would write" } else { "wrote" };
+            format!("{wrote} {} into `{}`", human::count(written, "description"), path.display())
         });
         report.finish(End { closing, ..End::default() })
     }
@@ -213,12 +224,12 @@ impl Export {
     }
 }
 
-fn told(context: &Context, name: &RepositoryName) -> Done {
+fn told(context: &Context, name: &RepositoryName, dry_run: bool) -> Done {
     if !context.printer.json {
         return Ok(());
     }
     let (id, outcome) = (Some(name.to_string()), Some("exported"));
-    context.printer.record(&Item { id, outcome, ..Item::default() })
+    context.printer.record(&Item { id, outcome, dry_run, ..Item::default() })
 }
 
 fn stop_if(is_wanted: bool) -> ControlFlow<()> {
