@@ -35,7 +35,7 @@ pub fn has_items(root: &Dir) -> Result<bool, PathError> {
             Ok(Look::NoItem(_)) => Ok(ControlFlow::Continue(())),
             _ => Ok(ControlFlow::Break(())),
         },
-        Listed::Stray(_) => Ok(ControlFlow::Continue(())),
+        Listed::Stray(_) | Listed::Link(..) => Ok(ControlFlow::Continue(())),
         Listed::Unreadable(error) => Err(error),
     })?;
     Ok(visited.is_break())
@@ -46,7 +46,7 @@ pub fn measure(root: &Dir, scan: &Scan<'_>) -> Option<()> {
     let visited = visit_tree(root, &Names::default(), |listed| {
         let bytes = match listed {
             Listed::Item(name) => bytes_of(root, &name, scan),
-            Listed::Stray(_) | Listed::Unreadable(_) => Some(0),
+            Listed::Stray(_) | Listed::Link(..) | Listed::Unreadable(_) => Some(0),
         };
         let flow = match bytes.and_then(|bytes| scan.found(bytes)) {
             Some(()) => ControlFlow::Continue(()),
@@ -182,7 +182,7 @@ impl Side<'_> {
                         None => ControlFlow::Continue(()),
                     });
                 }
-                Listed::Stray(path) => {
+                Listed::Stray(path) | Listed::Link(path, _) => {
                     Outcome::Stray { path, why: "it is not called like an item" }
                 }
                 Listed::Unreadable(error) => {

@@ -64,6 +64,9 @@ pub enum Listed {
     Item(RepositoryName),
     /// Something else, by its path in the collection.
     Stray(PathBuf),
+    /// A link where a directory above items belongs, by its path in the collection, with the error of listing
+    /// it: links are not followed.
+    Link(PathBuf, PathError),
     /// A directory above items that cannot be listed: nothing is known of what is in it.
     Unreadable(PathError),
 }
@@ -90,7 +93,7 @@ impl Collection {
         self.visit_all(wanted, |listed| match listed {
             Listed::Item(name) => visit(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
-            Listed::Unreadable(error) => Err(error.into()),
+            Listed::Link(_, error) | Listed::Unreadable(error) => Err(error.into()),
         })
         .map(|_| ())
     }
@@ -101,7 +104,7 @@ impl Collection {
         wanted: &Names,
         visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
     ) -> Result<ControlFlow<()>, E> {
-        visit_tree(self.root(), wanted, visit)
+        Walk { root: self.root(), collection: Some(self), visit }.dated(wanted)
     }
 }
 
@@ -109,17 +112,9 @@ impl Collection {
 pub(crate) fn visit_tree<E>(
     root: &Dir,
     wanted: &Names,
-    mut visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
+    visit: impl FnMut(Listed) -> Result<ControlFlow<()>, E>,
 ) -> Result<ControlFlow<()>, E> {
-    let visit = |listed| match listed {
-        Listed::Item(name) if !wanted.contains_date(&name) => Ok(ControlFlow::Continue(())),
-        listed => visit(listed),
-    };
-    match (Walk { root, visit }).all(wanted) {
-        Ok(()) => Ok(ControlFlow::Continue(())),
-        Err(Stop::Enough) => Ok(ControlFlow::Break(())),
-        Err(Stop::Failed(error)) => Err(error),
-    }
+    Walk { root, collection: None, visit }.dated(wanted)
 }
 
 /// The directories of all years, with the spellings of one together, and whether a directory above them
@@ -132,7 +127,7 @@ pub(super) fn years(root: &Dir, wanted: &Names) -> (Vec<Vec<PathBuf>>, Listing) 
         }
         Ok::<_, Infallible>(ControlFlow::Continue(()))
     };
-    let visited = (Walk { root, visit }).each_year(wanted, |_, year| {
+    let visited = (Walk { root, collection: None, visit }).each_year(wanted, |_, year| {
         years.push(year.to_vec());
         Ok(())
     });
@@ -156,6 +151,8 @@ enum Stop<E> {
 
 struct Walk<'a, V> {
     root: &'a Dir,
+    /// What `root` is the root of, if not of a tree that is no collection.
+    collection: Option<&'a Collection>,
     visit: V,
 }
 
@@ -180,6 +177,25 @@ const YEAR: Level = Level {
 };
 
 impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
+    /// Visits what is wanted; the visit breaks when `visit` does.
+    fn dated(self, wanted: &Names) -> Result<ControlFlow<()>, E> {
+        let Walk { root, collection, mut visit } = self;
+        let visit = |listed| match listed {
+            Listed::Item(name) if !wanted.contains_date(&name) => Ok(ControlFlow::Continue(())),
+            listed => visit(listed),
+        };
+        match (Walk { root, collection, visit }).all(wanted) {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(Stop::Enough) => Ok(ControlFlow::Break(())),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
+    fn has_level(&self, path: &Path, name: &str) -> bool {
+        let in_root = path.as_os_str().is_empty();
+        self.collection.map_or(!in_root, |collection| collection.has_level(path, name))
+    }
+
     fn all(&mut self, wanted: &Names) -> Result<(), Stop<E>> {
         self.each_year(wanted, Walk::year)
     }
@@ -248,6 +264,9 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
             Ok(entries) => entries,
             Err(error) => return Ok(Err(error)),
         };
+        let is_wanted = |name: &str| {
+            only.is_none_or(|only| only.eq_ignore_ascii_case(name.trim_end_matches('.')))
+        };
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -255,10 +274,19 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
             };
             match entry.name.to_str() {
                 Some(name) if entry.kind == Kind::Directory && (level.belongs)(name) => {
-                    let bare = name.trim_end_matches('.');
-                    if only.is_none_or(|only| only.eq_ignore_ascii_case(bare)) {
+                    if is_wanted(name) {
                         found.push(((level.key)(name), path.join(name)));
                     }
+                }
+                Some(name)
+                    if entry.kind == Kind::Link
+                        && (level.belongs)(name)
+                        && is_wanted(name)
+                        && self.has_level(path, name) =>
+                {
+                    let path = path.join(name);
+                    let error = PathError::link("list", self.root.path_of(&path));
+                    self.tell(Listed::Link(path, error))?;
                 }
                 // The root also holds the settings, urepo's own directory and people's files.
                 _ if path.as_os_str().is_empty() => {}

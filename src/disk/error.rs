@@ -18,6 +18,11 @@ impl PathError {
         PathError { action, path: path.into(), source }
     }
 
+    /// A link that is not followed.
+    pub(crate) fn link(action: &'static str, path: impl Into<PathBuf>) -> PathError {
+        PathError::new(action, path, rustix::io::Errno::LOOP.into())
+    }
+
     /// The same error of `action` on the same path: one failure of a sync is reported for many items.
     pub(crate) fn repeated(&self, action: &'static str) -> PathError {
         let source = io::Error::new(self.kind(), self.to_string());

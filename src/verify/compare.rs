@@ -196,7 +196,7 @@ impl Roots<'_> {
                 Listed::Item(name) => read(&name, root, self.collections[root])
                     .is_none_or(|holding| queue.send(holding).is_ok()),
                 Listed::Stray(_) => true,
-                Listed::Unreadable(error) => {
+                Listed::Link(_, error) | Listed::Unreadable(error) => {
                     self.unlisted[root].store(true, Ordering::Release);
                     !self.runs_short(Some(&error))
                 }

@@ -16,7 +16,7 @@ use super::work::{Batch, NameOrigin, VerifyJob, Work};
 use super::{Code, Scope};
 use crate::clock::Clock;
 use crate::collection::{Listed, Names};
-use crate::disk::{Kind, PathError};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -79,12 +79,11 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
     }
 
     fn feed_all(&mut self, names: &Names) -> ControlFlow<()> {
-        self.links_in_root()?;
         self.displaced(names)?;
         let Ok(fed) = self.work.collection.visit_all(names, |listed| {
             Ok::<_, Infallible>(match listed {
                 Listed::Item(name) => self.item(name, NameOrigin::Listed),
-                Listed::Stray(path) => self.stray(path),
+                Listed::Stray(path) | Listed::Link(path, _) => self.stray(path),
                 Listed::Unreadable(error) => self.unlisted(&error),
             })
         });
@@ -197,29 +196,6 @@ impl Lister<'_, '_, '_> {
                 self.send(FeedEvent::Found(Finding::of_error(place, &error)))
             }
         }
-    }
-
-    /// Tells of links in the root where a subsystem of this collection has its items.
-    ///
-    /// Other links there are people's own, as files there are.
-    fn links_in_root(&mut self) -> ControlFlow<()> {
-        let subsystems = &self.work.collection.settings().subsystems;
-        let mut subdomains: Vec<String> = subsystems
-            .iter()
-            .filter_map(|subsystem| Some(subsystem.prefix().ok()?.path_components().0))
-            .collect();
-        subdomains.sort();
-        subdomains.dedup();
-        for subdomain in subdomains {
-            match self.work.collection.root().stat(&subdomain) {
-                Ok(Some(stamp)) if stamp.kind == Kind::Link => {
-                    self.send(FeedEvent::Found(stray(PathBuf::from(subdomain), stamp.kind)))?;
-                }
-                // What cannot be inspected cannot be listed either, which is reported then.
-                Ok(_) | Err(_) => {}
-            }
-        }
-        ControlFlow::Continue(())
     }
 
     /// Flushes the batch, then sends `answer`, to keep the order.

@@ -5,11 +5,12 @@ mod group;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::ops::Bound;
+use std::path::Path;
 
 use super::pool::Pool;
 use super::{CatalogError, RefreshContext, RefreshDepth, RefreshReport};
 use crate::collection::{Collection, Lookup, Window, YearDirCache, belongs};
-use crate::disk::{Dir, Kind};
+use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::index::{
     DirectoryId, DirectoryState, Index, IndexError, RecordedVersion, is_sidecar_current,
@@ -168,10 +169,17 @@ impl<'a> Refresh<'a> {
         let mut found = BTreeSet::new();
         for entry in dir.entries()? {
             let entry = entry?;
-            if let (Kind::Directory, Some(name)) = (entry.kind, entry.name.to_str())
-                && belongs(name, level)
-            {
-                found.insert(below(path, name));
+            let Some(name) = entry.name.to_str().filter(|name| belongs(name, level)) else {
+                continue;
+            };
+            match entry.kind {
+                Kind::Directory => {
+                    found.insert(below(path, name));
+                }
+                Kind::Link if self.collection.has_level(Path::new(path), name) => {
+                    return Err(PathError::link("list", dir.path_of(Path::new(name))).into());
+                }
+                _ => {}
             }
         }
         // Items are in years only; other rows are not of urepo's making.

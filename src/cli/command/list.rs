@@ -137,7 +137,7 @@ impl Listing<'_> {
         let visited = self.collection.visit_all(&names, |listed| match listed {
             Listed::Item(name) => self.next(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
-            Listed::Unreadable(error) => {
+            Listed::Link(_, error) | Listed::Unreadable(error) => {
                 let flow = self.tell_rest()?;
                 self.tell_unlisted(error)?;
                 Ok(flow)

@@ -149,6 +149,26 @@ impl Collection {
     pub(crate) fn inventory(&self) -> Result<Option<Dir>, PathError> {
         self.own_dir(layout::INVENTORY)
     }
+
+    /// Whether items belong below the link `name` in `path`, a directory above items. In the root, where people
+    /// may have links of their own, those of a subsystem do, and those with recorded items.
+    pub(crate) fn has_level(&self, path: &Path, name: &str) -> bool {
+        if !path.as_os_str().is_empty() {
+            return true;
+        }
+        let is_same = |other: &str| other.eq_ignore_ascii_case(name.trim_end_matches('.'));
+        let mut prefixes = self.settings().subsystems.iter().filter_map(|it| it.prefix().ok());
+        // Names that are too long for names of files are missed.
+        let is_below = |file: &str| file.split_once('+').is_some_and(|(other, _)| is_same(other));
+        let is_recorded = || {
+            let Some(dir) = self.inventory()? else { return Ok(false) };
+            let mut files = dir.entries()?;
+            files.try_fold(false, |any, it| {
+                Ok::<_, PathError>(any || it?.name.to_str().is_some_and(is_below))
+            })
+        };
+        prefixes.any(|prefix| is_same(&prefix.path_components().0)) || is_recorded().unwrap_or(true)
+    }
 }
 
 fn append(dir: &Dir, name: &str, mut text: String, clock: &dyn Clock) -> Result<(), PathError> {

@@ -60,7 +60,7 @@ impl Collection {
                 Listed::Unreadable(error) if error.kind() == ErrorKind::PermissionDenied => {
                     built.closed.push(error.path().to_path_buf());
                 }
-                Listed::Unreadable(error) => return Err(error),
+                Listed::Link(_, error) | Listed::Unreadable(error) => return Err(error),
                 Listed::Stray(_) => {}
             }
             Ok::<_, PathError>(ControlFlow::Continue(()))

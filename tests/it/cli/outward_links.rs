@@ -213,3 +213,50 @@ fn texts_of_links_are_escaped() {
     let link = told.iter().find(|it| it["path"] == "control").unwrap();
     assert_eq!(link["target"], "\u{1b}[31mred\nline\u{7}");
 }
+
+/// A disk was full, and somebody moved a part of the tree to another one and left a link there: links are not
+/// followed, and no command takes what is behind it for nothing.
+#[test]
+fn in_place_of_a_level_of_the_tree_are_reported_by_every_command() {
+    for levels in 1..=3 {
+        let world = World::with_collection();
+        world.run("init mirror --host mirror.example.net").succeeded();
+        world.write("f", "f");
+        let name = world.run("-c archive new f").line();
+        let level = name.split('/').take(levels).collect::<Vec<_>>().join("/");
+        let (level, moved) = (world.path("archive").join(level), world.path("moved"));
+        std::fs::rename(&level, &moved).unwrap();
+        std::os::unix::fs::symlink(&moved, &level).unwrap();
+        // This one is somebody's own.
+        std::os::unix::fs::symlink("/", world.path("archive/other.example.net")).unwrap();
+        for line in [
+            "list",
+            "list --long",
+            "stats",
+            "index",
+            "index --rebuild",
+            "find -- f",
+            "copy --all --to mirror",
+            "migrate --all --to mirror",
+            "export --all --to out",
+            "delete --all --yes",
+            "status",
+            "verify",
+        ] {
+            let ran = world.run(&format!("-c archive {line}"));
+            assert!(
+                ![0, 2].contains(&ran.code),
+                "{line} at {levels}: {} {}",
+                ran.stdout,
+                ran.stderr
+            );
+            let told = ran.stdout + &ran.stderr;
+            assert!(told.contains("link"), "{line} at {levels}: {told}");
+            assert!(!told.contains("other.example.net"), "{line} at {levels}: {told}");
+        }
+        std::fs::remove_file(&level).unwrap();
+        std::fs::rename(&moved, &level).unwrap();
+        world.run("-c archive copy --all --to mirror").succeeded();
+        world.run("-c archive verify").succeeded();
+    }
+}

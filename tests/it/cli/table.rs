@@ -293,7 +293,7 @@ fn unread(row: &Row, unchanged: &Prepared, line: &str, is_dry: bool, is_full: bo
     let is_asking = matches!(row.purpose, Purpose::Answer) && !line.contains(" --output ");
     let changes = !is_dry && !is_asking;
     let worlds = changes.then(|| [row.prepared(), row.prepared()]);
-    let [other, prepared] = worlds.as_ref().map_or([unchanged; 2], |worlds| worlds.each_ref());
+    let [other, prepared] = worlds.as_ref().map_or([unchanged; 2], <[_; 2]>::each_ref);
     let read = other.run(line, Stdio::piped());
     let code_read = read.status.code().unwrap();
     let output = prepared.run(line, stdout);
