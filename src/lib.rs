@@ -94,6 +94,7 @@
 //! - An identifier is issued after its date is synced, and printed after its item is synced.
 //! - An item's directory appears whole and in one step. A new one replaces nothing; a replacement is
 //!   exchanged with the old one, under the lock of the item.
+//! - An item that exists is changed only through a `LockedItem`, which was opened after it was locked.
 //! - At every instant one collection holds the Original of an item, by the rule for readers.
 //! - No path passes a symbolic link: everything is opened beneath an open descriptor.
 //! - An I/O error never counts as absence. What a failed sync was to make durable is discarded.

@@ -58,7 +58,7 @@ pub(super) fn look(
         }
     }
     beside.sort();
-    let doc = match item.dir().stat(layout::PAYLOAD)?.map(|stamp| stamp.kind) {
+    let doc = match item.stat(layout::PAYLOAD)?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => item.dir().open_dir(layout::PAYLOAD)?,
         None if !has_files => return Ok(Look::NoItem("it has neither `doc` nor files")),
         None => return Err(AdoptError::NoPayload { name: name.to_string() }),

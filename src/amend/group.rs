@@ -111,7 +111,7 @@ impl Amender<'_> {
         if items.is_empty() {
             return;
         }
-        let synced = self.collection.root().sync_names(items.iter().map(|(_, name)| name.as_str()));
+        let synced = self.collection.confirm_names(items.iter().map(|(_, name)| name.as_str()));
         if let Err(error) = synced {
             fail(items.iter().map(|(at, _)| *at), error.into(), outcomes);
         }

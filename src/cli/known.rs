@@ -87,7 +87,7 @@ impl Known {
             self.collections.push(collection);
             return Ok(());
         };
-        if first.root().own_stat()?.identity != collection.root().own_stat()?.identity {
+        if !first.has_same_root(&collection)? {
             context.printer.warning(&format!(
                 "`{}` has the same id as `{}` and is left aside",
                 collection.path().display(),

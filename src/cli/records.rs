@@ -258,7 +258,7 @@ impl From<&sidecar::Handover> for Handover {
 impl<'a> Item<'a> {
     /// An item of `collection`, where only its identifier is known.
     pub(crate) fn named(collection: &Collection, name: &RepositoryName) -> Item<'a> {
-        let place = collection.root().path_of(urepo::layout::item_directory(name));
+        let place = collection.path().join(urepo::layout::item_directory(name));
         Item { id: Some(name.to_string()), path: Some(path(&place)), ..Item::default() }
     }
 
@@ -287,7 +287,7 @@ impl<'a> Item<'a> {
         Item {
             id: Some(item.name().to_string()),
             ibip: sidecar.ibip.as_ref().map(ToString::to_string),
-            path: Some(path(item.dir().path())),
+            path: Some(path(item.path())),
             state: Some(sidecar.state.to_string()),
             files: Some(sidecar.payload.files),
             bytes: Some(sidecar.payload.bytes),

@@ -1,14 +1,15 @@
 //! One item of a collection, and its sidecar.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use super::CollectionError;
-use crate::disk::{Dir, FileStat, PathError, StoredFile, Version};
+use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Version};
 use crate::identity::{Identifier, RepositoryName};
 use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
 use crate::layout;
-use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
+use crate::sidecar::{MAX_BYTES, Seal, Sidecar, SidecarError, SidecarText};
 
 /// An item on disk.
 #[derive(Debug)]
@@ -61,8 +62,18 @@ impl StoredItem {
         &self.name
     }
 
+    /// The path of the item's directory, for people.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The path of something in the item's directory, for people.
+    pub fn path_of(&self, below: impl AsRef<Path>) -> PathBuf {
+        self.dir.path_of(below)
+    }
+
     /// The item's directory.
-    pub fn dir(&self) -> &Dir {
+    pub(crate) fn dir(&self) -> &Dir {
         &self.dir
     }
 
@@ -129,6 +140,31 @@ impl StoredItem {
     /// Whether there is anything where the payload belongs.
     pub(crate) fn has_payload(&self) -> Result<bool, PathError> {
         Ok(self.dir.stat(layout::PAYLOAD)?.is_some())
+    }
+
+    /// Kind, size and times of what is at `below` in the item's directory, if there is anything.
+    pub(crate) fn stat(&self, below: impl AsRef<Path>) -> Result<Option<FileStat>, PathError> {
+        self.dir.stat(below)
+    }
+
+    /// Mode and times of the directory `below` in the item's.
+    pub(crate) fn directory(&self, below: &Path) -> Result<FileStat, PathError> {
+        self.dir.open_dir(below)?.own_stat()
+    }
+
+    /// Times and target of the link `below` in the item's directory; nothing if there is none.
+    pub(crate) fn link(&self, below: &Path) -> Result<Option<(FileStat, OsString)>, PathError> {
+        let name = Path::new(below.file_name().unwrap_or_default());
+        let above = self.dir.open_dir(below.parent().unwrap_or(below))?;
+        Ok(match above.stat(name)? {
+            Some(stat) if stat.kind == Kind::Link => Some((stat, above.read_link(name)?)),
+            _ => None,
+        })
+    }
+
+    /// The bytes of the sidecar.
+    pub(crate) fn sidecar_bytes(&self) -> Result<Vec<u8>, PathError> {
+        self.dir.open_file(layout::SIDECAR)?.read_all(MAX_BYTES)
     }
 
     /// Opens a file of the payload.

@@ -8,7 +8,7 @@ use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// An item that was opened after it was locked. It can be read like any other, and nothing else can be changed.
+/// An item that was opened after it was locked. Only such an item can be changed.
 #[derive(Debug)]
 pub(crate) struct LockedItem<'l> {
     collection: &'l Collection,

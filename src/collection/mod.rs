@@ -2,8 +2,8 @@
 //!
 //! [`init()`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
 //! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
-//! names on disk with memories, `writer` holds the lock under which anything is changed, `left_overs` has
-//! what killed writers leave.
+//! names on disk with memories, `writer` holds the lock under which anything is changed, `locked` has the items
+//! that are changed, `left_overs` has what killed writers leave.
 
 mod bucket;
 mod change;
@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::disk::{Dir, Watcher};
+use crate::disk::{Dir, PathError, Watcher};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -177,6 +177,30 @@ impl Collection {
     /// Where the root is.
     pub fn path(&self) -> &Path {
         self.root.path()
+    }
+
+    /// Whether both have the same root directory. A backup with the same id has another.
+    pub fn has_same_root(&self, other: &Collection) -> Result<bool, PathError> {
+        Ok(self.root.own_stat()?.identity == other.root.own_stat()?.identity)
+    }
+
+    /// Whether both are one collection: by id, since a directory mounted twice may have two device numbers, or
+    /// by place.
+    pub(crate) fn is_same(&self, other: &Collection) -> Result<bool, PathError> {
+        Ok(self.id() == other.id() || self.has_same_root(other)?)
+    }
+
+    /// The watcher of this collection's file operations.
+    pub(crate) fn watcher(&self) -> Watcher {
+        self.root.watcher()
+    }
+
+    /// Forces the names of items, each relative to the root, and those in their directories, to the disk.
+    pub(crate) fn confirm_names<P: AsRef<Path>>(
+        &self,
+        names: impl IntoIterator<Item = P>,
+    ) -> Result<(), PathError> {
+        self.root.sync_names(names)
     }
 
     /// What tells this collection from every other.

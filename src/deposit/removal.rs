@@ -128,7 +128,7 @@ impl<'a> SourceRemover<'a> {
         let Some(own) = root.path.file_name().map(Path::new) else {
             return Err(SourceKept::NoName(root.path.clone()));
         };
-        let parent = root.parent(&self.collection.root().watcher())?;
+        let parent = root.parent(&self.collection.watcher())?;
         let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
         let within = if lies_within { own } else { Path::new("") };
         self.remove((&parent, own), item, (entries, within))

@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
-use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar};
+use crate::sidecar::{NewText, Seal, Sidecar};
 
 /// A file to be written.
 pub(super) struct SourceFile<'a> {
@@ -64,28 +64,19 @@ impl<'a> Source<'a> {
             return Ok(text);
         }
         // Somebody has added to a long one: it is read once more.
-        Ok(NewText::Held(self.item.dir().open_file(layout::SIDECAR)?.read_all(MAX_BYTES)?))
+        Ok(NewText::Held(self.item.sidecar_bytes()?))
     }
 
     /// The metadata of a directory of the payload; of `doc/` itself if the path is empty.
     pub(super) fn directory(&self, path: &Path) -> Result<FileStat, ExportError> {
         let path = layout::in_payload(path);
-        match self.item.dir().open_dir(&path) {
-            Ok(dir) => Ok(dir.own_stat()?),
-            Err(error) => Err(self.absent(&path, "a directory", error)),
-        }
+        self.item.directory(&path).map_err(|error| self.absent(&path, "a directory", error))
     }
 
     /// The metadata of a link of the payload, whose target has to be `target`.
     pub(super) fn link(&self, link: &PayloadPath, target: &[u8]) -> Result<FileStat, ExportError> {
         let path = layout::in_payload(link.as_path());
-        let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
-        let name = Path::new(name);
-        let found = self.item.dir().open_dir(above).and_then(|dir| match dir.stat(name)? {
-            Some(stamp) if stamp.kind == Kind::Link => Ok(Some((stamp, dir.read_link(name)?))),
-            _ => Ok(None),
-        });
-        match found.map_err(|error| self.absent(&path, "a link", error))? {
+        match self.item.link(&path).map_err(|error| self.absent(&path, "a link", error))? {
             Some((stamp, said)) if said.as_bytes() == target => Ok(stamp),
             Some(_) => Err(self.damaged(&path, "the link says something else".to_owned())),
             None => Err(self.damaged(&path, "it is not there as a link".to_owned())),
@@ -166,7 +157,7 @@ impl<'a> Source<'a> {
 
     fn damaged(&self, path: &Path, detail: String) -> ExportError {
         ExportError::Damaged {
-            path: self.item.dir().path_of(path),
+            path: self.item.path_of(path),
             detail: detail.into(),
             name: self.name().clone(),
             collection: self.root.to_path_buf(),

@@ -125,7 +125,7 @@ fn read_with<T>(
     let mut kept = None;
     holding.record = match lookup.item(name) {
         Ok(Some(item)) => {
-            item.dir().path().clone_into(&mut holding.path);
+            item.path().clone_into(&mut holding.path);
             item.name().clone_into(&mut holding.name);
             item.read_sidecar().map(|read| {
                 let record = HoldingRecord::of(&read.sidecar, read.seal);

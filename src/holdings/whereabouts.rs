@@ -59,7 +59,7 @@ impl<'a> Claim<'a> {
         let mut others: Vec<&Collection> = Vec::new();
         for other in self.source.into_iter().chain(self.peers.collections) {
             let is_known = others.iter().any(|known| known.id() == other.id());
-            if !is_known && !is_same(self.own, other)? {
+            if !is_known && !self.own.is_same(other)? {
                 others.push(other);
             }
         }
@@ -130,13 +130,6 @@ impl<'a> Claim<'a> {
         }
         trail.ends.first().map_or(Ok(()), |end| untraced(others[*end]))
     }
-}
-
-/// Whether both are one collection: by id, since a directory mounted twice may have two device numbers, or
-/// by place.
-pub(crate) fn is_same(a: &Collection, b: &Collection) -> Result<bool, PathError> {
-    let place = |collection: &Collection| Ok(collection.root().own_stat()?.identity);
-    Ok(a.id() == b.id() || place(a)? == place(b)?)
 }
 
 /// Makes sure that the inventory of `collection`, whose sidecar says that it holds the Original of `name`,

@@ -215,7 +215,7 @@ pub fn measure(
     candidates: impl Iterator<Item = FoundCandidate>,
     scan: &Scan<'_>,
 ) -> Option<()> {
-    let scanner = Scanner { links: options.deposit.links, watcher: collection.root().watcher() };
+    let scanner = Scanner { links: options.deposit.links, watcher: collection.watcher() };
     let done = match &options.after {
         After::Move(done) => Some(done),
         After::Keep | After::Remove => None,
@@ -247,7 +247,7 @@ fn deadline(
 
 fn rules(collection: &Collection, options: Options) -> (Rules, After, Option<ArchiveDirectory>) {
     let Options { deposit, dedupe, bags, settle, after, rejected, metadata, title, .. } = options;
-    let looker = Scanner { links: deposit.links, watcher: collection.root().watcher() };
+    let looker = Scanner { links: deposit.links, watcher: collection.watcher() };
     let (mut done, takes_sources) = match &after {
         After::Move(done) => (vec![done.path().to_path_buf()], true),
         After::Remove => (Vec::new(), true),

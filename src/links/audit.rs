@@ -224,7 +224,7 @@ fn is_there(item: &StoredItem, path: &Path) -> Result<bool, PathError> {
     if path.as_os_str().is_empty() {
         return Ok(true);
     }
-    match item.dir().stat(path) {
+    match item.stat(path) {
         Ok(stat) => Ok(stat.is_some()),
         // Texts may say what no file can be called.
         Err(error)

@@ -10,7 +10,7 @@ use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
 };
-use crate::holdings::{Giver, OriginalError, is_same, refuse_departed};
+use crate::holdings::{Giver, OriginalError, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::Sidecar;
@@ -54,7 +54,7 @@ impl Registrar<'_> {
         original: &'c Collection,
         rule: DifferenceRule,
     ) -> Result<Option<Decision<'c>>, PromotionError> {
-        if is_same(self.collection, original)? {
+        if self.collection.is_same(original)? {
             return Err(PromotionError::SameCollection(original.path().to_path_buf()));
         }
         let (item, read) = match self.read(name) {

@@ -2,7 +2,6 @@
 
 use super::{Lack, LookedAt, RemovalError};
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem};
-use crate::holdings::is_same;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -38,7 +37,7 @@ pub(super) fn find<'a>(
     let name = &sidecar.repository;
     let mut looked_at = Vec::new();
     for other in others {
-        let lack = if is_same(collection, other)? {
+        let lack = if collection.is_same(other)? {
             Lack::SameCollection
         } else {
             match look(other, sidecar, depth, progress, interrupt) {

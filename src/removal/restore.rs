@@ -84,7 +84,7 @@ impl Remover<'_> {
             let grave = search.find(name)?;
             if let Grave::Empty { item, .. } = &grave {
                 // A run that was killed may have put it there, and not have synced it.
-                collection.root().sync_names([item.name().as_str()])?;
+                collection.confirm_names([item.name().as_str()])?;
                 return Ok(Restored::of(&grave));
             }
             let locks = match Restored::of(&grave).state {

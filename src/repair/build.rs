@@ -126,7 +126,7 @@ impl Build<'_> {
         let Some(item) = self.item else { return Ok(()) };
         let below = layout::in_payload(path.as_path());
         // It need not be opened for a second name.
-        let is_file = match item.dir().stat(&below) {
+        let is_file = match item.stat(&below) {
             Err(error) if scan::is_no_directory(&error) => false,
             found => found?.is_some_and(|stamp| stamp.kind == Kind::File),
         };

@@ -229,7 +229,7 @@ impl Repairer<'_> {
             let records = donors.iter().filter_map(|donor| donor.record.as_ref());
             records.for_each(|record| known.add(&record.sidecar.files));
         }
-        let sidecar = item.dir().stat(layout::SIDECAR)?;
+        let sidecar = item.stat(layout::SIDECAR)?;
         let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
         Ok(PayloadScan::take(&doc, &known, sidecar, progress, interrupt)?)
     }

@@ -157,7 +157,7 @@ impl Shared<'_> {
             let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
             let made = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
             if made.files != giving.files || made.payload != giving.payload {
-                return Err(TransferError::Changed { name: staged.name.clone() });
+                return Err(staged.changed());
             }
         }
         self.prove(&item)

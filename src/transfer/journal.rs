@@ -75,7 +75,7 @@ impl JournalRecord {
         let lookup = Lookup::new(collection);
         let places = self.items.iter().map(|name| lookup.place_of(name));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        collection.root().sync_names(places.iter().map(|(year, leaf)| year.join(leaf)))
+        collection.confirm_names(places.iter().map(|(year, leaf)| year.join(leaf)))
     }
 
     fn to_text(&self) -> String {

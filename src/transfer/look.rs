@@ -111,8 +111,8 @@ impl Shared<'_> {
             step => step.map_err(|refusal| TransferError::Refused {
                 name: from.name().clone(),
                 refusal,
-                from: from.dir().path().to_path_buf(),
-                to: to.as_ref().map(|(item, _)| item.dir().path().to_path_buf()),
+                from: from.path().to_path_buf(),
+                to: to.as_ref().map(|(item, _)| item.path().to_path_buf()),
                 giver: self.giver(&source, to.as_ref().map(|(_, read)| read)),
             })?,
         };

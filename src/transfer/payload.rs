@@ -199,7 +199,7 @@ impl PayloadCopy<'_> {
         path: &Path,
         said: Option<(Instant, u32)>,
     ) -> Result<(), TransferError> {
-        let stamp = match self.from.dir().stat(path) {
+        let stamp = match self.from.stat(path) {
             Ok(Some(stamp)) => stamp,
             Ok(None) => return Ok(()),
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
@@ -221,7 +221,7 @@ impl PayloadCopy<'_> {
     /// The same of what is at `path` in the item's directory.
     fn damaged_at(&self, path: &Path, detail: impl Into<String>) -> TransferError {
         TransferError::Damaged {
-            path: self.from.dir().path().join(path),
+            path: self.from.path_of(path),
             detail: detail.into(),
             name: self.from.name().clone(),
             collection: self.root.to_path_buf(),

@@ -8,10 +8,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::unlisted::keep_unlisted;
 use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
-use crate::collection::{
-    Collection, CollectionError, Event, EventKind, IndexUpdate, InventoryChange, ItemLocks,
-    LockedItem, StoredItem, lock_items,
-};
+use crate::collection::{Event, EventKind, IndexUpdate, InventoryChange};
 use crate::disk::{Dir, PathError};
 use crate::holdings::Remains;
 use crate::identity::RepositoryName;
@@ -145,7 +142,7 @@ impl Shared<'_> {
             return;
         }
         // Its bytes were on the disk before it was put there.
-        if let Err(error) = self.to.root().sync_names(skipped.map(Staged::at)) {
+        if let Err(error) = self.to.confirm_names(skipped.map(Staged::at)) {
             for outcome in group.outcomes.values_mut() {
                 if matches!(&outcome.result, Ok(done) if done.step == Step::Skip) {
                     outcome.result = Err(TransferError::GroupFailed);
@@ -175,7 +172,7 @@ impl Shared<'_> {
         match self.done_by_others(&staged.name, error, locks) {
             Ok(Prepared::Drop(staged)) => group.late_drops.push((at, staged)),
             Ok(Prepared::Planned(there)) => group.done(at, there, self.to.path()),
-            Ok(_) => group.failed(at, staged, TransferError::Changed { name: staged.name.clone() }),
+            Ok(_) => group.failed(at, staged, staged.changed()),
             Err(error) => group.failed(at, staged, error),
         }
     }
@@ -271,7 +268,7 @@ impl Shared<'_> {
                 Ok(year) => placed.extend(self.place_in(&year, items, group, locks)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     for (at, staged) in items {
-                        let changed = TransferError::Changed { name: staged.name.clone() };
+                        let changed = staged.changed();
                         self.missed(at, &staged, changed, locks, group);
                     }
                 }
@@ -333,49 +330,10 @@ impl Shared<'_> {
     fn put_new(&self, stage: &Dir, year: &Dir, staged: &Staged) -> Result<(), TransferError> {
         match self.buckets.rename_new(stage, &staged.item, year, &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(TransferError::Changed { name: staged.name.clone() })
+                Err(staged.changed())
             }
             outcome => Ok(outcome?),
         }
-    }
-
-    /// The locked item that is to be replaced, if it is still the one it was decided by.
-    pub(super) fn at_destination<'l>(
-        &'l self,
-        locks: &'l ItemLocks,
-        staged: &Staged,
-    ) -> Result<LockedItem<'l>, TransferError> {
-        let changed = || TransferError::Changed { name: staged.name.clone() };
-        let item = locks.item(&self.destination_items, &staged.name)?.ok_or_else(changed)?;
-        match staged.replaced {
-            Some(version) if !item.has_version(version)? => Err(changed()),
-            _ => Ok(item),
-        }
-    }
-
-    /// The item at the source, if it is still the one it was decided by.
-    pub(super) fn at_source(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
-        let changed = || TransferError::Changed { name: staged.name.clone() };
-        let item = self.source_items.item(&staged.name)?.ok_or_else(changed)?;
-        if item.has_version(staged.source)? { Ok(item) } else { Err(changed()) }
-    }
-
-    /// The same, locked.
-    pub(super) fn locked_at_source<'l>(
-        &'l self,
-        locks: &'l ItemLocks,
-        staged: &Staged,
-    ) -> Result<LockedItem<'l>, TransferError> {
-        let changed = || TransferError::Changed { name: staged.name.clone() };
-        let item = locks.item(&self.source_items, &staged.name)?.ok_or_else(changed)?;
-        if item.has_version(staged.source)? { Ok(item) } else { Err(changed()) }
-    }
-
-    pub(super) fn lock<'a>(
-        &self,
-        items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
-    ) -> Result<ItemLocks, CollectionError> {
-        lock_items(items, self.caller.agent, &self.caller.waiter())
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn unusable(item: &StoredItem, error: CollectionError, root: &Path) -
 
 fn damaged(item: &StoredItem, detail: String, root: &Path) -> TransferError {
     TransferError::Damaged {
-        path: item.dir().path_of(layout::SIDECAR),
+        path: item.path_of(layout::SIDECAR),
         detail,
         name: item.name().clone(),
         collection: root.to_path_buf(),

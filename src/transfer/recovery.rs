@@ -157,7 +157,7 @@ fn note(
 }
 
 fn open_receiver(giver: &Collection, record: &JournalRecord) -> Result<Collection, TransferError> {
-    let receiver = Collection::open(&record.to_path, &giver.root().watcher())?;
+    let receiver = Collection::open(&record.to_path, &giver.watcher())?;
     if receiver.id() == record.to {
         return Ok(receiver.with_listener_of(giver));
     }

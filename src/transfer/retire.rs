@@ -101,19 +101,18 @@ impl Shared<'_> {
     ) -> Result<(), TransferError> {
         let item = self.locked_at_source(locks, staged)?;
         let (year, leaf) = layout::item_place(item.name());
-        let changed = || TransferError::Changed { name: staged.name.clone() };
         let to = years.of(self.to, &staged.place.0).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => changed(),
+            std::io::ErrorKind::AlreadyExists => staged.changed(),
             _ => error.into(),
         })?;
         if years.dirs[to].stat(&staged.place.1)?.is_some() {
-            return Err(TransferError::Changed { name: staged.name.clone() });
+            return Err(staged.changed());
         }
         item.throw_away_unlisted(&item.strays()?)?;
         let from = years.of(self.from, &year)?;
         match years.dirs[from].rename_new(&leaf, &years.dirs[to], &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(TransferError::Changed { name: staged.name.clone() })
+                Err(staged.changed())
             }
             outcome => Ok(outcome?),
         }
@@ -136,23 +135,22 @@ impl Shared<'_> {
     }
 
     fn drop_one(&self, writer: &Writer, staged: &Staged) -> Result<(), TransferError> {
-        let changed = || TransferError::Changed { name: staged.name.clone() };
         let leaving = self.at_source(staged)?;
         let files = sealed(&leaving, leaving.read_sidecar(), self.from.path())?.sidecar.files;
-        let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        let staying = self.destination_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
         let read = sealed(&staying, staying.read_sidecar(), self.to.path())?;
         if staged.replaced.is_some_and(|version| version != read.version)
             || read.sidecar.files != files
         {
-            return Err(changed());
+            return Err(staged.changed());
         }
         self.prove(&staying)?;
         // Reading takes long, and nobody has to wait for it; so both are looked at again.
         let locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
         let leaving = self.locked_at_source(&locks, staged)?;
-        let staying = self.destination_items.item(&staged.name)?.ok_or_else(changed)?;
+        let staying = self.destination_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
         if !staying.has_version(read.version)? {
-            return Err(changed());
+            return Err(staged.changed());
         }
         let to = self.to.as_destination();
         let departure = match staged.step {

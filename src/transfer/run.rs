@@ -229,7 +229,7 @@ fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
 
 /// Makes sure that the two are not one.
 fn check_apart(from: &Collection, to: &Collection) -> Result<(), TransferError> {
-    if from.root().own_stat()?.identity == to.root().own_stat()?.identity {
+    if from.has_same_root(to)? {
         return Err(TransferError::SameCollection(from.path().to_path_buf()));
     }
     if from.id() == to.id() {

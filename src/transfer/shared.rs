@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::staged::Staged;
 use super::{Options, TransferError};
 use crate::agent::Caller;
-use crate::collection::{Buckets, Collection, Lookup, StoredItem, Writer};
+use crate::collection::{
+    Buckets, Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer,
+    lock_items,
+};
 use crate::disk::Wake;
 use crate::flow::{Flow, Reservations, Size};
 use crate::holdings::{Claim, Peers};
@@ -86,6 +89,43 @@ impl Shared<'_> {
             ProofError::Disk(error) => error.into(),
             ProofError::Interrupted => TransferError::Interrupted,
         })
+    }
+
+    /// The locked item that is to be replaced, if it is still the one it was decided by.
+    pub(super) fn at_destination<'l>(
+        &'l self,
+        locks: &'l ItemLocks,
+        staged: &Staged,
+    ) -> Result<LockedItem<'l>, TransferError> {
+        let item =
+            locks.item(&self.destination_items, &staged.name)?.ok_or_else(|| staged.changed())?;
+        match staged.replaced {
+            Some(version) if !item.has_version(version)? => Err(staged.changed()),
+            _ => Ok(item),
+        }
+    }
+
+    /// The item at the source, if it is still the one it was decided by.
+    pub(super) fn at_source(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
+        let item = self.source_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
+        if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }
+    }
+
+    /// The same, locked.
+    pub(super) fn locked_at_source<'l>(
+        &'l self,
+        locks: &'l ItemLocks,
+        staged: &Staged,
+    ) -> Result<LockedItem<'l>, TransferError> {
+        let item = locks.item(&self.source_items, &staged.name)?.ok_or_else(|| staged.changed())?;
+        if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }
+    }
+
+    pub(super) fn lock<'a>(
+        &self,
+        items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
+    ) -> Result<ItemLocks, CollectionError> {
+        lock_items(items, self.caller.agent, &self.caller.waiter())
     }
 }
 

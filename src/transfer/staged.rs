@@ -75,6 +75,11 @@ impl Staged {
         self.partial.as_ref().map_or(Ok(()), |partial| partial.complete(stage, &self.item))
     }
 
+    /// That the item is not the one it was decided by.
+    pub(super) fn changed(&self) -> TransferError {
+        TransferError::Changed { name: self.name.clone() }
+    }
+
     /// Where it belongs, relative to the root of the destination.
     pub(super) fn at(&self) -> PathBuf {
         self.place.0.join(&self.place.1)

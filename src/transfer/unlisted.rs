@@ -24,14 +24,14 @@ impl Shared<'_> {
         let leaves = matches!(step, Step::HandOver(_) | Step::MoveCopy | Step::DropCopy);
         let mut paths = Vec::new();
         if leaves && self.renames(step) {
-            paths.extend(from.strays()?.iter().map(|path| from.dir().path_of(path)));
+            paths.extend(from.strays()?.iter().map(|path| from.path_of(path)));
         } else if leaves && !self.options.rules.leave_copy {
             let found = from.unlisted(&source.sidecar.files, self.caller.interrupt)?;
-            paths.extend(found.iter().map(|path| from.dir().path_of(path)));
+            paths.extend(found.iter().map(|path| from.path_of(path)));
         }
         if let (true, Some((item, read))) = (step.over() != Replaces::Nothing, to) {
             let found = item.unlisted(read.listed(), self.caller.interrupt)?;
-            paths.extend(found.iter().map(|path| item.dir().path_of(path)));
+            paths.extend(found.iter().map(|path| item.path_of(path)));
         }
         Ok(paths)
     }

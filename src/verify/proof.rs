@@ -39,7 +39,7 @@ pub fn prove(
     let report = verify_item(item, depth, progress, interrupt).ok_or(ProofError::Interrupted)?;
     report.findings.check_shortage()?;
     let Some(first) = first_damage(&report.findings) else { return Ok(()) };
-    let path = item.dir().path().join(first.place.to_path());
+    let path = item.path_of(first.place.to_path());
     let summary = summarize_damage(&report.findings).unwrap_or_default();
     Err(ProofError::Damaged { path, summary })
 }

@@ -119,7 +119,7 @@ fn fields(collection: Option<&Collection>, pasted: &Pasted<'_>) -> Vec<(&'static
             let aliases: Vec<_> = sidecar.aliases().collect();
             fields.extend((!aliases.is_empty()).then(|| ("aliases", aliases.join(" "))));
         }
-        fields.push(("path", item.dir().path().display().to_string()));
+        fields.push(("path", item.path().display().to_string()));
     }
     if !pasted.rest.is_empty() {
         fields.push(("rest", pasted.rest.to_owned()));

@@ -47,7 +47,7 @@ impl Path {
             } else if self.doc {
                 item.payload_path()
             } else {
-                item.dir().path().to_path_buf()
+                item.path().to_path_buf()
             };
 
             if context.printer.json {

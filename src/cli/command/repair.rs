@@ -151,11 +151,10 @@ impl Repair {
 
     /// The collections that good copies are taken from.
     fn donors(&self, context: &Context, own: &Collection) -> Result<Vec<Collection>, Failure> {
-        let identity = own.root().own_stat()?.identity;
         let mut donors = Vec::new();
         for named in &self.from {
             let donor = context.open_named(named)?;
-            if donor.root().own_stat()?.identity == identity {
+            if own.has_same_root(&donor)? {
                 let message =
                     format!("`{}` is the collection that is to be repaired", named.display());
                 return Err(Failure::new(Exit::Failure, message)
@@ -166,7 +165,7 @@ impl Repair {
         if self.from.is_empty() {
             for (name, path) in &context.config.collections {
                 match context.open(&path.value) {
-                    Ok(donor) if donor.root().own_stat()?.identity == identity => {}
+                    Ok(donor) if own.has_same_root(&donor)? => {}
                     Ok(donor) => donors.push(donor),
                     Err(error) => context.printer.detail(&format!("left out {name}: {error}")),
                 }

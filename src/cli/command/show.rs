@@ -98,7 +98,7 @@ impl Show {
         if let Some(described) = &sidecar.described {
             line(&mut text, "described", &described.to_string());
         }
-        line(&mut text, "path", &item.dir().path().display().to_string());
+        line(&mut text, "path", &item.path().display().to_string());
         if let Some(target) = &sidecar.target {
             line(&mut text, "target", &target.to_text());
         }

@@ -193,7 +193,7 @@ impl Plan {
                 if !exclusion.may_leave_out() {
                     place.check_room(path, Footprint::at_least(source.bytes()?))?;
                 }
-                let walk = source.walk(options.links, place.collection.root().watcher())?;
+                let walk = source.walk(options.links, place.collection.watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push_root(name, kind, root);

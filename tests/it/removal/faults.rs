@@ -29,7 +29,8 @@ fn bytes_of(root: &Path, name: &RepositoryName) -> Bytes {
         Ok(item) => {
             let (sidecar, seal) = item.sidecar().unwrap();
             assert_eq!(seal, Seal::Intact);
-            let doc = item.dir().open_dir_if_there("doc").unwrap();
+            let doc = Path::new(item.name().as_str()).join("doc");
+            let doc = collection.root().open_dir_if_there(doc).unwrap();
             collection
                 .visit_trash(|trashed| {
                     if let Some(doc) = collection.trashed_payload(&trashed?)? {

@@ -283,7 +283,7 @@ fn a_lost_original_is_not_replaced_by_a_copy() {
         if certainty == Doubtful {
             append(&inventory_file(to.path(), name.as_str()), "2026-11-23T10:00:00Z rot\n");
         }
-        std::fs::remove_dir_all(to.item(&name).unwrap().dir().path()).unwrap();
+        std::fs::remove_dir_all(to.item(&name).unwrap().path()).unwrap();
         for verb in [Verb::Copy, Verb::Migrate] {
             let outcome = pair.run_between(&pair.to(), &to, verb, Rules::default()).remove(0);
             match outcome.result {

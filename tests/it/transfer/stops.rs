@@ -14,7 +14,7 @@ use crate::support::{staged, whole_items};
 
 /// The sidecar of an item at the source.
 fn sidecar(pair: &Pair, name: &RepositoryName) -> PathBuf {
-    pair.from().item(name).unwrap().dir().path().join("item.toml")
+    pair.from().item(name).unwrap().path_of("item.toml")
 }
 
 /// Hands on the last item only when it has been told what became of the second, and says whether it

@@ -370,5 +370,5 @@ pub(super) fn rewrite(
     let item = collection.item(name).unwrap();
     let (mut sidecar, _) = item.sidecar().unwrap();
     change(&mut sidecar);
-    std::fs::write(item.dir().path().join("item.toml"), sidecar.to_text()).unwrap();
+    std::fs::write(item.path_of("item.toml"), sidecar.to_text()).unwrap();
 }

@@ -199,7 +199,7 @@ impl<'a> Ending<'a> {
             Round::Complete => "the round is complete; the next run begins another".to_owned(),
             Round::Open => "time is up; the next run goes on from here".to_owned(),
             Round::Lost => {
-                let dates = root.root().path_of(layout::OWN).join(layout::VERIFIED);
+                let dates = root.path().join(layout::OWN).join(layout::VERIFIED);
                 let dates = dates.display();
                 format!("time is up; no dates can be kept in `{dates}`: the next run starts again")
             }

@@ -37,15 +37,14 @@ fn is_root(context: &Context, text: &str) -> bool {
 }
 
 fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure> {
-    let (mut roots, mut seen) = (Vec::new(), Vec::new());
+    let mut roots: Vec<Collection> = Vec::new();
     for text in texts {
         // Without the `.` and the `/` at the end that would stand in every line.
         let path: PathBuf = context.collection_path(text).components().collect();
         let root = context.open(&path)?;
         // A root that is named twice, or by a link as well, is still one.
-        let identity = root.root().own_stat()?.identity;
-        if !seen.contains(&identity) {
-            seen.push(identity);
+        let is_same = |seen: &Collection| seen.has_same_root(&root);
+        if !roots.iter().map(is_same).collect::<Result<Vec<_>, _>>()?.contains(&true) {
             roots.push(root);
         }
     }
