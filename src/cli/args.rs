@@ -34,13 +34,13 @@ pub(crate) struct Global {
     /// Say what would be done, and do nothing
     #[arg(short = 'n', long, global = true)]
     pub(crate) dry_run: bool,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more
+    /// Print more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Answer in JSON: one document, or one record a line
+    /// Print JSON: one document, or one record a line
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// How many files to work on at a time [env: UREPO_JOBS]
@@ -49,7 +49,7 @@ pub(crate) struct Global {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
-    /// Show progress even where stderr is no terminal
+    /// Show progress even where stderr is not a terminal
     #[arg(long, global = true, overrides_with = "no_progress")]
     pub(crate) progress: bool,
     /// Show no progress

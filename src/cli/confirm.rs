@@ -15,7 +15,7 @@ pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        return Err(Failure::usage("nobody can be asked: stdin is no terminal")
+        return Err(Failure::usage("nobody can be asked: stdin is not a terminal")
             .hint("`-y` answers yes beforehand"));
     }
     context.printer.say(&format!("{} [y/N]", super::escape::one_line(question)));

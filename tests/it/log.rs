@@ -127,7 +127,7 @@ fn every_change_leaves_a_line() {
         "{lines}"
     );
     assert!(lines.contains("deletion") && lines.contains("(bored)"), "{lines}");
-    assert_eq!(world.run("-c archive log --since 2999-01-01").stderr, "no such event\n");
+    assert_eq!(world.run("-c archive log --since 2999-01-01").stderr, "no matching events\n");
 }
 
 /// What an older program wrote is told as it is.

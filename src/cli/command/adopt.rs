@@ -18,7 +18,7 @@ use crate::cli::failure::Failure;
 
 mod tell;
 
-/// Take an existing tree of items in, in place
+/// Turn an existing tree of items into a collection, in place
 ///
 /// The tree has the four levels of identifiers, subdomain/word/year/date, and the files of each item in its
 /// `doc`: the `col` of a URLib archive, or one made by hand. Nothing in it is moved, renamed or
@@ -47,7 +47,7 @@ pub(crate) struct Adopt {
     /// The name of the collection for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,
-    /// The fully qualified host name that new identifiers are built from; without it none are given
+    /// The fully qualified host name that new identifiers are built from; without it none are issued
     #[arg(long, value_name = "FQDN", help_heading = "New collection")]
     host: Option<String>,
     #[command(flatten)]

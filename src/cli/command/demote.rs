@@ -14,7 +14,7 @@ use crate::cli::context::Context;
 use crate::cli::human;
 use crate::cli::select::Selection;
 
-/// Make Originals Copies, where another collection holds the Originals too
+/// Turn Originals into Copies, where another collection holds the Originals too
 ///
 /// As when a collection that was given up comes back: its items were promoted elsewhere, and now there are
 /// two Originals. The items of this collection become Copies of those in COLLECTION, which are verified

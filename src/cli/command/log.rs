@@ -101,7 +101,7 @@ impl Log {
         }
         report.count("events", told);
         report.summary.counts.items = resolved;
-        let closing = (told == 0 && report.errors() == 0).then(|| "no such event".to_owned());
+        let closing = (told == 0 && report.errors() == 0).then(|| "no matching events".to_owned());
         let done = Some(human::count(told, "event"));
         report.finish(End { done, closing, ..End::default() })
     }

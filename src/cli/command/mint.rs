@@ -53,7 +53,9 @@ const BATCH: u64 = 10_000;
 impl Mint {
     pub(crate) fn run(&self, context: &Context) -> Done {
         if self.count == 0 {
-            return Err(Failure::usage("`--count 0` asks for nothing").hint("urepo mint"));
+            return Err(
+                Failure::usage("`--count 0` asks for nothing").hint("leave `--count` out for one")
+            );
         }
         let collection = context.collection()?;
         let options = self.issue.options(context);

@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::opener::open;
 use crate::cli::report::for_each;
 
-/// Open items in the programs of the desktop
+/// Open items in desktop programs
 ///
 /// Opens the file that the identifier opens, or FILE, a path in the payload; an item without such a file opens as
 /// the directory of its payload. The program is `xdg-open`, on macOS `open`, or the one that `UREPO_OPENER` names,

@@ -21,7 +21,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::select::Selection;
 
-/// Make Copies the Originals, because the collection that held these is lost
+/// Turn Copies into Originals, because the collection that held those is lost
 ///
 /// An item has one Original. If the collection that held it can never be read again, a Copy takes its
 /// place: it is verified byte by byte, its sidecar and the log record when, from which collection and

@@ -73,9 +73,9 @@ impl Purge {
             for entry in &entries {
                 context.printer.note(&line(entry, "to be purged:"));
             }
-            let Total { entries: count, bytes, .. } = Total::of(&entries);
-            let entries = human::count(count, "deleted item");
-            let question = format!("remove {entries}, {}, permanently?", human::bytes(bytes));
+            let total = Total::of(&entries);
+            let (what, bytes) = (total.counted("deleted item"), human::bytes(total.bytes));
+            let question = format!("remove {what}, {bytes}, permanently?");
             confirm(context, self.yes, &question)?;
         }
         let mut done = Total::default();
@@ -118,6 +118,8 @@ impl Purge {
 #[derive(Default)]
 struct Total {
     entries: u64,
+    /// Entries that are of items which are still there.
+    of_living: u64,
     bytes: u64,
     freed: u64,
 }
@@ -131,8 +133,18 @@ impl Total {
         total
     }
 
+    /// How many there are; they are called `item` if all of them are deleted items.
+    fn counted(&self, item: &str) -> String {
+        match self.of_living {
+            0 => human::count(self.entries, item),
+            _ => format!("{} of the trash", human::count(self.entries, "entry")),
+        }
+    }
+
     fn add(&mut self, entry: &Purgeable) {
         self.entries += 1;
+        let is_of_living = matches!(entry.held, TrashContents::Replaced | TrashContents::Unlisted);
+        self.of_living += u64::from(is_of_living);
         self.bytes += entry.bytes;
         self.freed += entry.freed;
     }
@@ -189,7 +201,7 @@ fn record(context: &Context, entry: &Purgeable) -> Item<'static> {
 fn finish(done: &Total, mut report: Report<'_>) -> Done {
     report.summary.counts.bytes = Some(done.bytes);
     report.count("freed", done.freed);
-    let items = human::count(done.entries, "item");
+    let items = done.counted("item");
     let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
     let closing = match (done.entries, report.is_dry()) {
         (0, _) => "there is nothing to purge".to_owned(),

@@ -18,7 +18,7 @@ use crate::cli::report::Report;
 use crate::cli::select::{self, Failures, Selection};
 use crate::cli::shell;
 
-/// Bring the Copies of a collection up to their Originals
+/// Update the Copies of a collection from their Originals
 ///
 /// Looks for the Originals in the collections that the settings name, and in those of --from. Only
 /// files that differ are copied; the others are taken over from the Copy as it is. A Copy is replaced

@@ -183,6 +183,9 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
     let items = human::count(tally.items, "item");
     let partial = tally.judge().err();
     let closing = partial.is_none().then(|| match tally.notices {
+        0 if known.collections.len() == 1 => format!(
+            "{items}: all as it should be in the one known collection; `--with COLLECTION` compares others"
+        ),
         0 => format!("{items}: all as it should be"),
         notices => {
             let notices = human::count(notices, "notice");

@@ -275,3 +275,18 @@ fn what_was_replaced_before_the_item_left_can_be_had() {
         assert_eq!(copying(&told.stderr).matches("/trash/").count(), 1);
     }
 }
+
+/// What a repair replaced belongs to an item that is still there: nobody is asked to remove that item.
+#[test]
+fn a_purge_of_replaced_files_names_no_deleted_items() {
+    let (world, name) = world_with_item();
+    copy_to(&world, "other", &name);
+    world.write(&format!("archive/{name}/doc/a.txt"), "rot");
+    world.run("-c archive repair --from other").succeeded();
+    let planned = world.run("-c archive purge -n");
+    assert!(planned.succeeded().contains(", as it was before its repair: "), "{}", planned.stdout);
+    assert!(planned.stderr.starts_with("would purge 1 entry of the trash, "), "{}", planned.stderr);
+    let purged = world.run("-c archive purge -y");
+    assert!(purged.stderr.starts_with("purged 1 entry of the trash, "), "{}", purged.stderr);
+    assert_eq!(world.run("-c archive verify").code, 0);
+}

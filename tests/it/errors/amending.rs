@@ -68,7 +68,7 @@ hint: name the items, or leave them out and select them all
 
 "#]]);
     refuses("-c archive meta set --all title=Beta", 2).tells(str![[r#"
-error: nobody can be asked: stdin is no terminal
+error: nobody can be asked: stdin is not a terminal
 hint: `-y` answers yes beforehand
 
 "#]]);

@@ -90,7 +90,7 @@ hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
-error: nobody can be asked: stdin is no terminal
+error: nobody can be asked: stdin is not a terminal
 hint: `-y` answers yes beforehand
 
 "#]]);
@@ -129,7 +129,7 @@ fn of_several() {
     refuses(&world, line, 2).tells(str![[r#"
 to be deleted: example.org/archive/2026/11.21.02.13
 to be deleted: example.org/archive/2026/11.21.02.14
-error: nobody can be asked: stdin is no terminal
+error: nobody can be asked: stdin is not a terminal
 hint: `-y` answers yes beforehand
 
 "#]]);

@@ -13,7 +13,7 @@ Usage: urepo [OPTIONS] <COMMAND>
 
 Commands:
   init         Create a collection
-  adopt        Take an existing tree of items in, in place
+  adopt        Turn an existing tree of items into a collection, in place
   new          Deposit files and directories as items [aliases: add, deposit]
   import       Import many sources as items, each once
   list         List items [alias: ls]
@@ -23,7 +23,7 @@ Commands:
   relate       Link editions, translations, metadata and parts
   path         Print where items are on the disk
   cat          Print a file of an item
-  open         Open items in the programs of the desktop
+  open         Open items in desktop programs
   resolve      Resolve persistent URLs without a server
   manifest     Print digests in the form that `sha256sum -c` checks
   links        Show the relative links from item to item, and which lead nowhere
@@ -34,9 +34,9 @@ Commands:
   whereis      Show which collections hold items, and whether their Copies are current
   copy         Copy items to another collection [alias: cp]
   migrate      Move items to another collection, Originals with them [aliases: move, mv]
-  refresh      Bring the Copies of a collection up to their Originals
-  promote      Make Copies the Originals, because the collection that held these is lost
-  demote       Make Originals Copies, where another collection holds the Originals too
+  refresh      Update the Copies of a collection from their Originals
+  promote      Turn Copies into Originals, because the collection that held those is lost
+  demote       Turn Originals into Copies, where another collection holds the Originals too
   export       Write items out as directories, tar or bags
   delete       Delete items [alias: rm]
   restore      Restore deleted items from the trash
@@ -62,13 +62,13 @@ Global options:
   -c, --collection <COLLECTION>  The collection: a path, or a name from the settings; else the one
                                  around the current directory [env: UREPO_COLLECTION]
   -n, --dry-run                  Say what would be done, and do nothing
-  -q, --quiet                    Say nothing but errors
-  -v, --verbose...               Say more
-      --json                     Answer in JSON: one document, or one record a line
+  -q, --quiet                    Print only errors
+  -v, --verbose...               Print more
+      --json                     Print JSON: one document, or one record a line
   -j, --jobs <N>                 How many files to work on at a time [env: UREPO_JOBS]
       --color <WHEN>             When to use colour [default: auto] [possible values: auto, always,
                                  never]
-      --progress                 Show progress even where stderr is no terminal
+      --progress                 Show progress even where stderr is not a terminal
       --no-progress              Show no progress
       --lock-wait <TIME>         How long to wait for a lock, such as 30s or 5m [env:
                                  UREPO_LOCK_WAIT]
@@ -145,7 +145,7 @@ hint: the values are `keep`, `follow`, `asis`, `skip`, `error`
 "#]]);
     refuses(&world, "-c archive mint --count 0", 2).tells(str![[r#"
 error: `--count 0` asks for nothing
-hint: urepo mint
+hint: leave `--count` out for one
 
 "#]]);
     refuses(&world, "show", 2).tells(str![[r#"

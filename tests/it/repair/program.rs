@@ -97,7 +97,7 @@ would repair [NAME]:
         &name,
         20,
         str![[r#"
-could not repair [NAME]:
+cannot repair [NAME]:
   no good copy of doc/a.txt
   no good copy of doc/b.txt
   take out doc/added

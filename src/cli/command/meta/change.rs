@@ -9,7 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::select::SelectionFlags;
 
-/// Give keys other values
+/// Set the values of keys
 ///
 /// The values of a KEY are replaced. A KEY that is given several times gets all these values.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(super) struct Set {
     no_transferable: bool,
 }
 
-/// Give keys more values
+/// Add values to keys
 ///
 /// A value that is there already is not added again.
 #[derive(Debug, clap::Args)]

@@ -56,6 +56,9 @@ impl Reporter<'_> {
                     let _ = self.report.fails(&mut output, item, error.into(), |failure| {
                         let reason = failure.in_one_line();
                         printer.error(&format!("`{source}` was not deposited: {reason}"));
+                        if let Some(hint) = &failure.hint {
+                            printer.hint(hint);
+                        }
                     });
                 }
             }

@@ -133,10 +133,10 @@ impl<'a> RepairRun<'a> {
                 let heading = match (damage, told) {
                     (Damage::Within, Told::Repaired) => "would repair",
                     (Damage::Within, Told::Partly) => "would repair a part of",
-                    (Damage::Within, Told::Not) => "could not repair",
+                    (Damage::Within, Told::Not) => "cannot repair",
                     (Damage::Vanished, Told::Repaired) => "would restore",
                     (Damage::Vanished, Told::Partly) => "would restore a part of",
-                    (Damage::Vanished, Told::Not) => "could not restore",
+                    (Damage::Vanished, Told::Not) => "cannot restore",
                 };
                 format!("{heading} {name}:{}", lines.concat())
             } else {

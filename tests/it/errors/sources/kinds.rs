@@ -187,6 +187,20 @@ hint: urepo new PATH…
 "#]]);
 }
 
+/// A hint that stands above is not repeated.
+#[test]
+fn several_that_fail_alike() {
+    let world = world_with_file();
+    for dir in ["one", "two"] {
+        world.write(&format!("{dir}/x"), "x");
+        std::os::unix::fs::symlink("/etc/passwd", world.path(format!("{dir}/out"))).unwrap();
+    }
+    let ran = world.run("-c archive new --each one two");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches(" leads out of the item, ").count(), 2, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("hint: `--links follow` ").count(), 1, "{}", ran.stderr);
+}
+
 #[test]
 fn several_of_which_some_fail() {
     let world = world_with_file();
