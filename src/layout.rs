@@ -24,6 +24,8 @@ pub const RESERVE: &str = "reserve";
 pub const PARTIAL: &str = "partial";
 /// The locks on items, striped, in [`OWN`].
 pub const ITEM_LOCKS: &str = "locks";
+/// The lock on relations, in [`ITEM_LOCKS`].
+pub const RELATIONS_LOCK: &str = "relations";
 /// Hand-overs in progress, in [`OWN`].
 pub const JOURNAL: &str = "journal";
 /// The event log, in [`OWN`].

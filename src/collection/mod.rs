@@ -71,7 +71,7 @@ pub use register::{Register, Takeover};
 pub use settings::{Durability, Network, Settings, Subsystem};
 pub use spatial::{Spread, Takes};
 pub(crate) use stripe::lock_items_with;
-pub use stripe::{ItemLocks, lock_items};
+pub use stripe::{ItemLocks, RelationLocks, lock_items, lock_relations};
 pub(crate) use trash::Recall;
 pub use trash::{TrashContents, Trashed};
 pub(crate) use window::Window;

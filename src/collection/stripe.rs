@@ -62,6 +62,30 @@ pub(crate) fn lock_items_with<'a>(
     }
 }
 
+/// The locks on the relations of some collections. Dropping them lets go.
+#[derive(Debug)]
+#[must_use = "the relations are locked for as long as this lives"]
+pub struct RelationLocks(#[expect(dead_code, reason = "held, not read")] Vec<Lock>);
+
+/// Locks the relations of `collections`, in the order of their ids: relations are planned and made by one process
+/// at a time, since a plan depends on items that it does not change. Items are locked after this.
+pub fn lock_relations<'a>(
+    collections: impl IntoIterator<Item = &'a Collection>,
+    agent: &Agent,
+    waiter: &Waiter<'_>,
+) -> Result<RelationLocks, CollectionError> {
+    let mut collections: Vec<_> = collections.into_iter().collect();
+    collections.sort_by_key(|collection| collection.id());
+    collections.dedup_by_key(|collection| collection.id());
+    let holder = agent.holder(waiter.clock);
+    let lock = |collection: &Collection| {
+        let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
+        Lock::take(&dir, layout::RELATIONS_LOCK, LockMode::Exclusive, &holder, waiter)
+            .map_err(|error| CollectionError::locked(&collection.settings().name, error))
+    };
+    Ok(RelationLocks(collections.into_iter().map(lock).collect::<Result<_, _>>()?))
+}
+
 /// Lock files of others that are not there, and that this user may not make.
 type Absent = Vec<(Dir, String)>;
 

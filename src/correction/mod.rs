@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::amend::{AmendError, Amender, Amendment, Description, Edit, Plan, Report, values};
+use crate::collection::lock_relations;
 use crate::identity::{Identifier, RepositoryName};
 use crate::relation::{RelationAction, RelationPlan, RelationRequest, plan};
 use crate::sidecar::{Relation, RelationKind, Sidecar};
@@ -164,6 +165,9 @@ impl Corrector<'_> {
         correction: &Correction,
         report: &mut Report<'_>,
     ) -> Result<ControlFlow<()>, CorrectionError> {
+        let Amender { collection, writer, caller } = self.amender;
+        let lock = || lock_relations([collection], caller.agent, &caller.waiter());
+        let _planned_alone = writer.map(|_| lock()).transpose()?;
         let plans = self.relation_plans(correction)?;
         let mut amendments = amendments(correction, &plans);
         let own = amendments.pop();

@@ -84,3 +84,41 @@ fn a_killed_process_leaves_no_lock_and_no_half_item() {
     assert_eq!(whole_items(&collection), [name]);
     assert_eq!(staged(&root), [""; 0], "the next run has cleared up");
 }
+
+/// Each of two items is to be the edition after the other, and one item is to have two next editions: one of the
+/// two succeeds, and the other changes nothing.
+#[test]
+fn relations_that_exclude_each_other_are_made_once() {
+    for _ in 0..8 {
+        let world = World::with_collection();
+        world.run("init other --host other.example.net").succeeded();
+        world.write("f", "f");
+        let new = |root: &str| world.run(&format!("-c {root} new f")).line();
+        let [a, b, c] = [new("archive"), new("other"), new("archive")];
+        for lines in [
+            [
+                format!("-c archive relate {a} --edition-of {b} --with other"),
+                format!("-c other relate {b} --edition-of {a} --with archive"),
+            ],
+            [
+                format!("-c archive relate {c} --edition-of {a} --with other"),
+                format!("-c other relate {b} --edition-of {a} --with archive"),
+            ],
+        ] {
+            let running = lines.each_ref().map(|line| {
+                let mut command = world.command(line.split(' '));
+                command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+            });
+            let ended = running.map(|process| process.wait_with_output().unwrap());
+            let done = ended.iter().filter(|output| output.status.success()).count();
+            assert_eq!(done, 1, "{lines:?}: {ended:?}");
+            let verified = world.run("verify archive other");
+            assert_eq!(verified.code, 0, "{}", verified.stdout);
+            assert!(!verified.stdout.contains("U50"), "{}", verified.stdout);
+            for line in &lines {
+                let line = line.replace(" --with", " --unlink --with");
+                let _ = world.run(&line);
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use urepo::amend::AmendError;
-use urepo::collection::{Collection, StoredItem};
+use urepo::collection::{Collection, RelationLocks, StoredItem, lock_relations};
 use urepo::holdings::holdings;
 use urepo::identity::{Identifier, Language, RepositoryName};
 use urepo::relation::{LeftEnd, LeftReason, RelationAction, RelationPlan, RelationRequest, plan};
@@ -113,7 +113,7 @@ impl Relate {
             relations: known.relations(wanted)?,
             language: self.language.clone(),
         };
-        let plan = plan(known.collections(), known.home, item.name(), &request)?;
+        let (_planned_alone, plan) = known.plan(context, item.name(), &request)?;
         let is_single = plan.ends.len() == 1;
         let mut reporter = AmendReporter::new(context, &home, is_single);
         let done = known.carry_out(context, &plan, &mut |name, result| reporter.tell(name, result));
@@ -184,6 +184,31 @@ impl At {
             Ok(Relation { kind, to })
         };
         wanted.into_iter().map(relation).collect()
+    }
+
+    /// The plan for the item `name`. No other process changes relations of the Originals in it until the locks
+    /// are dropped; a dry run takes none.
+    pub(super) fn plan(
+        &self,
+        context: &Context,
+        name: &RepositoryName,
+        request: &RelationRequest,
+    ) -> Result<(Option<RelationLocks>, RelationPlan), Failure> {
+        let decide = || plan(self.collections(), self.home, name, request);
+        let mut planned = decide()?;
+        if context.global.dry_run {
+            return Ok((None, planned));
+        }
+        loop {
+            let collections = planned.collections();
+            let changing = collections.iter().map(|at| &self.collections()[*at]);
+            let locks = lock_relations(changing, &context.agent, &context.waiter())?;
+            // Another process may have changed relations, or moved an Original, before the locks were taken.
+            planned = decide()?;
+            if planned.collections() == collections {
+                return Ok((Some(locks), planned));
+            }
+        }
     }
 
     /// Makes sure that all ends of `plan` can be changed.

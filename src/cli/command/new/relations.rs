@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use urepo::collection::Collection;
 use urepo::identity::{Language, RepositoryName};
-use urepo::relation::{RelationAction, RelationRequest, plan, plan_for_new};
+use urepo::relation::{RelationAction, RelationRequest, plan_for_new};
 use urepo::sidecar::{Metadata, RelationKind, Relations};
 
 use crate::cli::Done;
@@ -84,7 +84,7 @@ impl NewRelations {
 
     /// Changes the items that the new item `name` leads to.
     pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
-        let plan = plan(self.at.collections(), self.at.home, name, &self.request)?;
+        let (_planned_alone, plan) = self.at.plan(context, name, &self.request)?;
         if plan.is_own_alone() {
             return Ok(());
         }
