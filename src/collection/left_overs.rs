@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, HeldBy, Holder, Kind, Lock, LockError, LockMode, PathError, StageLock};
-use crate::identity::Instant;
+use crate::disk::{Dir, HeldBy, Kind, Lock, LockError, LockMode, PathError, StageLock};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -124,8 +123,7 @@ impl Collection {
     ) -> Vec<CollectionError> {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
-        let begun = first_begin(staging).and_then(|since| self.record_what_is_there(since, clock));
-        let recorded = match begun {
+        let recorded = match self.record_what_is_there(clock) {
             // Who makes room on a full disk needs no list of what is there.
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
@@ -191,17 +189,6 @@ pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
         }
     }
     Ok(())
-}
-
-/// When the first of the runs with a stage began; the beginning of time where a stage does not say.
-fn first_begin(staging: &Dir) -> Result<Instant, PathError> {
-    let mut first = None;
-    for entry in staging.entries()? {
-        let begun = note_of(staging, Path::new(&entry?.name)).and_then(|it| Holder::since_in(&it));
-        let begun = begun.unwrap_or(Instant::from_nanoseconds(0));
-        first = Some(first.map_or(begun, |first: Instant| first.min(begun)));
-    }
-    Ok(first.unwrap_or(Instant::from_nanoseconds(0)))
 }
 
 /// The note in a stage that says whose it is. The stage of another user may be closed.

@@ -1,5 +1,6 @@
 //! Room for deleting on a full disk: files in `.urepo/reserve`. A deletion that finds no free block, or no
-//! free inode, gives them up, and they are made again when it has ended.
+//! free inode, gives them up, and they are made again when it has ended. So does the record that an item stays
+//! which a failed run had recorded as leaving.
 //!
 //! Purging needs no room. Deleting does: a tombstone is a new file before it is the old one, and the trash
 //! gets a directory. A lost inventory is rebuilt first, since a Copy may not leave unrecorded: the reserve has

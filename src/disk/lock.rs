@@ -24,13 +24,6 @@ pub struct Holder {
     pub since: Instant,
 }
 
-impl Holder {
-    /// Since when the holder that `text` displays has held its lock.
-    pub fn since_in(text: &str) -> Option<Instant> {
-        text.rsplit_once(" since ")?.1.split_once(' ')?.0.parse().ok()
-    }
-}
-
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Holder { process, machine, command, since } = self;

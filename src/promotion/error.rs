@@ -96,6 +96,15 @@ pub enum PromotionError {
         /// What was found.
         summary: String,
     },
+    /// The item was not moved to the trash, and the inventory says that it was.
+    #[error("`{name}` was not moved to the trash, though the inventory says so")]
+    NotTakenBack {
+        /// The item.
+        name: RepositoryName,
+        /// Why that could not be taken back.
+        #[source]
+        source: PathError,
+    },
     /// An earlier failure of the whole group took this one with it.
     #[error("not changed, because of the failure before it")]
     GroupFailed,

@@ -218,19 +218,17 @@ impl Registrar<'_> {
     fn discard(&self, item: LockedItem<'_>, original: &Collection) -> Result<(), PromotionError> {
         let name = &item.name().clone();
         let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
-        let gone = self
-            .collection
-            .record([(name.clone(), left)], self.caller.clock)
-            .and_then(|()| item.throw_away());
-        if let Err(error) = gone {
-            // Without this line `verify` finds that an item is here which left.
-            let is_here = InventoryChange::Entered(State::Original);
-            if self.collection.item(name).is_ok() {
-                let _ = self.collection.record([(name.clone(), is_here)], self.caller.clock);
+        let clock = self.caller.clock;
+        let gone =
+            self.collection.record([(name.clone(), left)], clock).and_then(|()| item.throw_away());
+        let Err(error) = gone else { return Ok(()) };
+        if self.collection.item(name).is_ok() {
+            let is_here = (name.clone(), InventoryChange::Entered(State::Original));
+            if let Err(source) = self.collection.record_staying(&[is_here], clock) {
+                return Err(PromotionError::NotTakenBack { name: name.clone(), source });
             }
-            return Err(error.into());
         }
-        Ok(())
+        Err(error.into())
     }
 }
 

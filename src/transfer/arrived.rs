@@ -43,7 +43,7 @@ impl Shared<'_> {
 }
 
 /// Whether an item left for the collection with this id.
-fn is_to(change: &InventoryChange, id: &str) -> bool {
+pub(super) fn is_to(change: &InventoryChange, id: &str) -> bool {
     let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) = change else {
         return false;
     };

@@ -83,6 +83,7 @@ impl Shared<'_> {
             to: self.to.id().to_owned(),
             to_path: self.to.path().to_path_buf(),
             leave_copy: self.options.rules.leave_copy,
+            renames: false,
             is_lost: false,
             items: items.iter().map(|(_, staged)| staged.name.clone()).collect(),
         };
@@ -93,15 +94,9 @@ impl Shared<'_> {
         let all = items.clone();
         let ready = self.place(items, group, Locks::Held(locks));
         if let Err(error) = self.give((giver, locks), &ready, group) {
-            // The disk may have some of it and not the rest. Nothing may rely on either before all is
-            // looked at again: the record stays.
-            for (at, staged) in &ready {
-                let source = Box::new(TransferError::GroupFailed);
-                let name = staged.name.clone();
-                group.failed(*at, staged, TransferError::Unfinished { name, source });
-            }
-            group.fatal.get_or_insert(error.into());
-            return;
+            // The record stays.
+            let ready = ready.iter().map(|(at, staged)| (*at, staged));
+            return group.all_unfinished(ready, error.into());
         }
         let sides = Peers {
             from: self.from,

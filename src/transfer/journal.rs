@@ -30,6 +30,8 @@ pub(super) struct JournalRecord {
     pub to_path: PathBuf,
     /// Whether the giver keeps a Copy.
     pub leave_copy: bool,
+    /// Whether the Originals are renamed as they are, within one file system: no sidecar bears a mark.
+    pub renames: bool,
     /// Whether the receiver counts as lost: nobody waits for it, but it may come back with its marks.
     pub is_lost: bool,
     pub items: Vec<RepositoryName>,
@@ -42,6 +44,8 @@ struct RawRecord {
     to: String,
     to_path: String,
     leave_copy: bool,
+    #[serde(default)]
+    renames: bool,
     #[serde(default)]
     lost: bool,
     items: Vec<String>,
@@ -88,6 +92,7 @@ impl JournalRecord {
         table.insert("to".to_owned(), self.to.as_str().into());
         table.insert("to_path".to_owned(), path.into());
         table.insert("leave_copy".to_owned(), self.leave_copy.into());
+        table.insert("renames".to_owned(), self.renames.into());
         table.insert("lost".to_owned(), self.is_lost.into());
         table.insert("items".to_owned(), toml::Value::Array(items));
         table.to_string()
@@ -109,6 +114,7 @@ impl JournalRecord {
             to: raw.to,
             to_path: std::ffi::OsString::from_vec(path).into(),
             leave_copy: raw.leave_copy,
+            renames: raw.renames,
             is_lost: raw.lost,
             items: items.collect::<Result<_, _>>()?,
         })
@@ -162,6 +168,7 @@ mod tests {
             to: "ab".into(),
             to_path: Path::new("/mnt/with \"quotes\"").into(),
             leave_copy: true,
+            renames: true,
             is_lost: true,
             items: vec!["example.org/a/2026/11.21.02.13".parse().unwrap()],
         };

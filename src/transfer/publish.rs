@@ -53,6 +53,20 @@ impl Group {
         }
         self.fatal.get_or_insert(error);
     }
+
+    /// The hand-overs of `items` stay open because of `error`: the disk may have some of them and not the rest,
+    /// and nothing may rely on either before all is looked at again.
+    pub(super) fn all_unfinished<'s>(
+        &mut self,
+        items: impl IntoIterator<Item = (usize, &'s Staged)>,
+        error: TransferError,
+    ) {
+        for (at, staged) in items {
+            let (name, source) = (staged.name.clone(), Box::new(TransferError::GroupFailed));
+            self.failed(at, staged, TransferError::Unfinished { name, source });
+        }
+        self.fatal.get_or_insert(error);
+    }
 }
 
 impl Shared<'_> {

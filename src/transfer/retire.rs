@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::journal::{self, JournalRecord};
 use super::look::Locks;
 use super::publish::{Group, Items, not_durable};
 use super::reading::sealed;
@@ -48,57 +49,112 @@ impl Shared<'_> {
                 };
             }
         };
-        let there = |(at, staged): &&(usize, Staged)| match self.at_source(staged) {
-            Ok(_) => true,
-            Err(error) => {
-                self.missed(*at, staged, error, Locks::Held(&locks), group);
-                false
-            }
-        };
-        let items: Vec<_> = items.iter().filter(there).collect();
-        let left = InventoryChange::Left(Departure::Migrated(self.to.as_destination()));
-        let leaving = items.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
-        if let Err(error) = self.from.record(leaving, self.caller.clock) {
-            // The lines may be there all the same.
-            let _ = self
-                .from
-                .record(items.iter().map(|(_, staged)| entered(staged)), self.caller.clock);
-            let items: Vec<_> = items.into_iter().cloned().collect();
-            return group.all_failed(&items, error.into());
-        }
+        self.move_locked(items, &locks, group);
+    }
+
+    /// Moves items whose locks are held. What may be refused, or may lack room, comes before the lines of the
+    /// inventory by which they leave. Until the items that did not go are recorded as staying, the journal says
+    /// that they may be here all the same.
+    fn move_locked(&self, items: &[(usize, Staged)], locks: &ItemLocks, group: &mut Group) {
         let mut years = Years::default();
-        let (mut moved, mut stayed) = (Vec::new(), Vec::new());
-        for (at, staged) in items {
-            match self.move_one(&locks, staged, &mut years) {
-                Ok(()) => moved.push((*at, staged)),
-                Err(error) => {
-                    stayed.push(staged);
-                    self.missed(*at, staged, error, Locks::Held(&locks), group);
+        let (mut ready, mut moves) = (Vec::new(), Vec::new());
+        for item @ (at, staged) in items {
+            match self.prepare_move(staged, locks, &mut years) {
+                Ok(route) => {
+                    ready.push(item.clone());
+                    moves.push((*at, staged, route));
                 }
+                Err(error) => self.missed(*at, staged, error, Locks::Held(locks), group),
             }
         }
-        // Without this line `verify` finds that an item is here which left.
-        let _ = self.from.record(stayed.into_iter().map(entered), self.caller.clock);
-        let arrived = moved.iter().map(|(_, staged)| entered(staged));
-        match years.sync().and_then(|()| self.to.record(arrived, self.caller.clock)) {
-            Ok(()) => moved
-                .iter()
-                .for_each(|(at, staged)| group.done(*at, Staged::clone(staged), self.to.path())),
-            Err(error) => {
-                for (at, staged) in moved {
-                    group.failed(at, staged, not_durable(&staged.name, &error));
-                }
-                group.fatal.get_or_insert(error.into());
+        let journal = match self.begin_moves(&ready) {
+            Ok(journal) => journal,
+            Err(error) => return group.all_failed(&ready, error.into()),
+        };
+        let clock = self.caller.clock;
+        let left = InventoryChange::Left(Departure::Migrated(self.to.as_destination()));
+        let leaving = ready.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
+        if let Err(error) = self.from.record(leaving, clock) {
+            // The lines may be there all the same.
+            let staying: Vec<_> = ready.iter().map(|(_, staged)| entered(staged)).collect();
+            if self.from.record_staying(&staying, clock).is_err() {
+                let open = ready.iter().map(|(at, staged)| (*at, staged));
+                return group.all_unfinished(open, error.into());
             }
+            group.all_failed(&ready, error.into());
+            return self.end_moves(journal, group);
+        }
+        let (mut moved, mut stayed) = (Vec::new(), Vec::new());
+        for (at, staged, route) in moves {
+            match self.move_one(staged, &route, &years) {
+                Ok(()) => moved.push((at, staged)),
+                Err(error) => stayed.push((at, staged, error)),
+            }
+        }
+        let arrived = moved.iter().map(|(_, staged)| entered(staged));
+        let synced = years.sync().and_then(|()| self.to.record(arrived, clock));
+        // One that is not there any more may have moved all the same: its record in the journal stays.
+        let is_there = |it: &&(usize, &Staged, TransferError)| self.at_source(it.1).is_ok();
+        let staying: Vec<_> = stayed.iter().filter(is_there).map(|it| entered(it.1)).collect();
+        let taken_back = self.from.record_staying(&staying, clock);
+        let is_settled = synced.is_ok() && taken_back.is_ok() && staying.len() == stayed.len();
+        for (at, staged, error) in stayed {
+            if taken_back.is_ok() {
+                self.missed(at, staged, error, Locks::Held(locks), group);
+            } else {
+                let (name, source) = (staged.name.clone(), Box::new(error));
+                group.failed(at, staged, TransferError::Unfinished { name, source });
+            }
+        }
+        for (at, staged) in moved {
+            match &synced {
+                Ok(()) => group.done(at, staged.clone(), self.to.path()),
+                Err(error) => group.failed(at, staged, not_durable(&staged.name, error)),
+            }
+        }
+        if let Err(error) = synced.and(taken_back) {
+            group.fatal.get_or_insert(error.into());
+        }
+        if is_settled {
+            self.end_moves(journal, group);
         }
     }
 
-    fn move_one(
+    /// Puts the Originals among `items` on record, before the inventory says that they left.
+    fn begin_moves(&self, items: &Items) -> Result<Option<String>, PathError> {
+        let is_original = |(_, staged): &&(usize, Staged)| matches!(staged.step, Step::HandOver(_));
+        let originals = items.iter().filter(is_original).map(|(_, staged)| staged.name.clone());
+        let record = JournalRecord {
+            token: self.token.clone(),
+            to: self.to.id().to_owned(),
+            to_path: self.to.path().to_path_buf(),
+            leave_copy: false,
+            renames: true,
+            is_lost: false,
+            items: originals.collect(),
+        };
+        if record.items.is_empty() {
+            return Ok(None);
+        }
+        self.from.confirm_inventory()?;
+        record.begin(self.from).map(Some)
+    }
+
+    fn end_moves(&self, journal: Option<String>, group: &mut Group) {
+        if let Some(journal) = journal
+            && let Err(error) = journal::end(self.from, &journal)
+        {
+            group.fatal.get_or_insert(error.into());
+        }
+    }
+
+    /// Makes sure that an item can be moved: makes the directory of its year, and clears its own.
+    fn prepare_move(
         &self,
-        locks: &ItemLocks,
         staged: &Staged,
+        locks: &ItemLocks,
         years: &mut Years,
-    ) -> Result<(), TransferError> {
+    ) -> Result<Route, TransferError> {
         let item = self.locked_at_source(locks, staged)?;
         let (year, leaf) = layout::item_place(item.name());
         let to = years.of(self.to, &staged.place.0).map_err(|error| match error.kind() {
@@ -109,8 +165,13 @@ impl Shared<'_> {
             return Err(staged.changed());
         }
         item.throw_away_unlisted(&item.strays()?)?;
-        let from = years.of(self.from, &year)?;
-        match years.dirs[from].rename_new(&leaf, &years.dirs[to], &staged.place.1) {
+        Ok(Route { from: years.of(self.from, &year)?, leaf, to })
+    }
+
+    fn move_one(&self, staged: &Staged, route: &Route, years: &Years) -> Result<(), TransferError> {
+        self.at_source(staged)?;
+        let (from, to) = (&years.dirs[route.from], &years.dirs[route.to]);
+        match from.rename_new(&route.leaf, to, &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(staged.changed())
             }
@@ -159,6 +220,13 @@ impl Shared<'_> {
         };
         retire(self.from, writer, &[leaving], departure, self.caller.clock)
     }
+}
+
+/// The way of an item that is moved: its years, by their numbers in [`Years`], and its name in the first.
+struct Route {
+    from: usize,
+    leaf: PathBuf,
+    to: usize,
 }
 
 /// The inventory's entry for an item that was moved as it is.

@@ -1,15 +1,17 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
+use super::arrived::is_to;
 use super::journal::JournalRecord;
 use super::reading::sealed;
 use super::retire::retire;
 use super::{Refusal, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, Departure, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar, Writer,
-    items_at_a_time,
+    Certainty, Collection, Departure, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar,
+    Recorded, Writer, items_at_a_time,
 };
 use crate::disk::PathError;
+use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -44,6 +46,7 @@ impl NextStep<'_> {
             | NextStep::Nothing(HandoverEnd::HandedOver) => true,
             NextStep::Keep { .. }
             | NextStep::Withdraw { .. }
+            | NextStep::Stay
             | NextStep::Nothing(HandoverEnd::Withdrawn) => false,
         }
     }
@@ -63,6 +66,8 @@ enum NextStep<'l> {
     Keep { given: (LockedItem<'l>, ReadSidecar) },
     /// The receiver's Copy is to lose its mark.
     Withdraw { received: (LockedItem<'l>, ReadSidecar) },
+    /// The giver's inventory is to say that the item is still there.
+    Stay,
     /// Nothing more.
     Nothing(HandoverEnd),
 }
@@ -100,10 +105,14 @@ fn settle_some(
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     let mut outcomes = Vec::new();
     let (mut received, mut given, mut originals) = (Vec::new(), Vec::new(), Vec::new());
+    let mut staying = Vec::new();
     for name in names {
         let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
             let next = next(sides, record, name, at_giver, at_receiver)?;
             let is_original = next.leaves_original();
+            if let NextStep::Stay = next {
+                staying.push((name.clone(), InventoryChange::Entered(State::Original)));
+            }
             let end = prepare(sides, record, name, next, &mut received, &mut given)?;
             originals.extend(is_original.then(|| name.clone()));
             Ok(end)
@@ -115,6 +124,7 @@ fn settle_some(
         .receiver
         .replace_sidecars(&received)
         .and_then(|()| record_originals(sides, originals))
+        .and_then(|()| sides.from.record_staying(&staying, sides.clock))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));
     if let Err(error) = ended {
@@ -200,8 +210,39 @@ fn next<'l>(
             });
         }
         (_, receiver) if is_original(&receiver) => NextStep::Nothing(HandoverEnd::HandedOver),
+        (giver, receiver) if record.renames && is_original(&giver) => {
+            not_moved(sides, name, &receiver)?
+        }
         _ => NextStep::Nothing(HandoverEnd::Withdrawn),
     })
+}
+
+/// What becomes of an Original that was to be renamed and is at the giver. Where the giver's inventory says that
+/// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
+/// the receiver says tells the two apart.
+fn not_moved<'l>(
+    sides: &Peers<'_>,
+    name: &RepositoryName,
+    receiver: &OneSide<'_>,
+) -> Result<NextStep<'l>, TransferError> {
+    let Some(line) = sides.from.departure(name)? else {
+        return Ok(NextStep::Nothing(HandoverEnd::Withdrawn));
+    };
+    // A Copy there may be of the Original that it passed on.
+    let never_came = match sides.to.last_record(name)? {
+        _ if receiver.is_some() => false,
+        None => true,
+        Some(Recorded { line: last, certainty }) => {
+            matches!(last.change, InventoryChange::Left(_))
+                && certainty == Certainty::Certain
+                && last.date < line.date
+        }
+    };
+    if never_came && is_to(&line.change, sides.to.id()) {
+        return Ok(NextStep::Stay);
+    }
+    let (name, path) = (name.clone(), sides.from.path().to_path_buf());
+    Err(OriginalError::Departed { name, path, line: Box::new(line) }.into())
 }
 
 /// Whether one side has a Copy of the Original in the collection with this id.
@@ -235,6 +276,7 @@ fn prepare<'l>(
     };
     match next {
         NextStep::Nothing(settled) => Ok(settled),
+        NextStep::Stay => Ok(HandoverEnd::Withdrawn),
         NextStep::Withdraw { received: (item, read) } => {
             received.push((item, unmarked(&read)?));
             Ok(HandoverEnd::Withdrawn)

@@ -6,6 +6,7 @@ mod hostile;
 mod pairs;
 mod power;
 mod proofs;
+mod renamed;
 mod resume;
 mod states;
 mod stops;

@@ -42,8 +42,9 @@ impl Explain for OriginalError {
                  `--force missing`",
             ),
             Self::Departed { name, path, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "if its directory was put back by hand, `urepo -c {0} demote {name} --to-copy-of COLLECTION`; if \
-                 this is the Original, `urepo -c {0} recover --inventory` records that",
+                "`urepo -c {0} recover` ends a migration that was cut short; if the directory was put back by hand, \
+                 `urepo -c {0} demote {name} --to-copy-of COLLECTION`; if this is the Original, `urepo -c {0} \
+                 recover --inventory` records that",
                 shell::word(path)
             )),
         }

@@ -45,6 +45,8 @@ impl Explain for PromotionError {
             }
             Self::SameCollection(_) => Failure::of(Exit::Conflict, self)
                 .hint("name another collection with `--to-copy-of`"),
+            Self::NotTakenBack { .. } => Failure::of(Exit::Failure, self)
+                .hint("make room or check the disk, then repeat the command: it ends both"),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }

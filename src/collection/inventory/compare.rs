@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::collection::TrashContents;
 use crate::collection::list::{Listing, Names, years};
 use crate::disk::{Dir, Kind, PathError};
-use crate::identity::{Instant, RepositoryName, is_suffix_leaf};
+use crate::identity::{RepositoryName, is_suffix_leaf};
 use crate::item::State;
 use crate::layout;
 
@@ -65,23 +65,20 @@ impl Collection {
         self.discrepancies(wanted, (Writers::Perhaps, States::Ignored), visit)
     }
 
-    /// Records what killed processes had put in place, the first of which began at `since`, and what they had
-    /// recorded as gone and did not take away. Nobody else writes.
+    /// Records what killed processes had put in place. Nobody else writes.
+    ///
+    /// An Original that left for another collection and is here is not recorded: a person may have put it back,
+    /// and the other collection holds it. What a killed migration recorded as gone and did not take away, its
+    /// record in the journal tells.
     pub(in crate::collection) fn record_what_is_there(
         &self,
-        since: Instant,
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         let mut recorded = Ok(());
         let flow =
             self.discrepancies(&Names::default(), (Writers::None, States::Ignored), |found| {
-                match found {
-                    Discrepancy::Unrecorded(names) => recorded = self.record_found(&names, clock),
-                    // One that left before was put back by hand.
-                    Discrepancy::Returned(name, line) if line.date >= since => {
-                        recorded = self.record_found(&[name], clock);
-                    }
-                    _ => {}
+                if let Discrepancy::Unrecorded(names) = found {
+                    recorded = self.record_found(&names, clock);
                 }
                 if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });

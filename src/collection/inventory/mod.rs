@@ -9,7 +9,9 @@
 //! - What comes is recorded once it is durable in its place, before it is reported. A crash between the
 //!   two leaves an item that is there and not recorded, which `verify` notices and records.
 //! - What leaves is recorded before it goes. A crash between the two leaves an item that is there though
-//!   it is said to have left, which is the same.
+//!   it is said to have left. For a Copy that is the same. An Original may as well have been put back by a
+//!   person while another collection holds it: it is taken back only if the journal of its migration is
+//!   still there and the destination has never got it.
 //!
 //! So no crash makes an item look missing that is not; and a process that clears up after a killed one
 //! records what that had put in place. [`Collection::record`] is durable when it returns:
@@ -97,6 +99,20 @@ impl Collection {
             changes.into_iter().map(|(name, change)| InventoryLine { date, name, change }),
             clock,
         )
+    }
+
+    /// Records that items stay which were recorded as leaving; on a full disk with the room that is reserved.
+    pub(crate) fn record_staying(
+        &self,
+        staying: &[(RepositoryName, InventoryChange)],
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        if staying.is_empty() {
+            return Ok(());
+        }
+        let recorded = self.with_reserve(|| self.record(staying.iter().cloned(), clock));
+        self.refill_reserve();
+        recorded
     }
 
     /// This collection, as a place that an item of another one goes to.

@@ -1,7 +1,7 @@
-//! Originals that left for another collection and are back: put there by hand, or never taken away by a run that
-//! was killed.
+//! Originals that left for another collection and are back, put there by hand.
 
 use serde_json::json;
+use urepo::collection::recover;
 use urepo::disk::Holder;
 
 use super::{MINUTES, Told, told};
@@ -55,8 +55,9 @@ fn every_command_that_looks_says_so() {
     assert!(ran.stdout.starts_with(&format!("U112  damage   {name}  ")), "{}", ran.stdout);
     assert!(ran.stdout.contains("it was migrated to the collection `mirror` ("), "{}", ran.stdout);
     assert!(
-        ran.stderr
-            .contains("hint: `urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy"),
+        ran.stderr.contains(
+            "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again;"
+        ),
         "{}",
         ran.stderr
     );
@@ -158,25 +159,43 @@ fn it_is_not_deleted() {
     sites.run("verify archive mirror").succeeded();
 }
 
-/// A run records that an item leaves before it takes the item away.
+/// Whatever a killed run left, and however early it began: the other collection has the Original.
 #[test]
-fn a_killed_run_may_have_left_it() {
-    for (begun, is_recorded) in [("2026-11-23T09:59:59Z", true), ("2026-11-23T10:00:01Z", false)] {
+fn no_recovery_makes_it_a_second_original() {
+    let early = Holder {
+        since: "2000-01-01T00:00:00Z".parse().unwrap(),
+        ..agent().holder(&TestClock::at(MINUTES[0]))
+    };
+    for note in [None, Some(None), Some(Some(early.to_string()))] {
         let world = super::World::new();
         let name = &world.names[0];
         let line = format!("left {name} migrated 60cb73fd mirror");
         let file = inventory_file(&world.root, name.as_str());
         append(&file, &inventory_line("2026-11-23T10:00:00Z", &line));
+        // A killed run has put this one in place.
+        let new = world.root.join(world.names[1].as_str());
+        let later = new.with_file_name("11.21.02.15.10");
+        copy_tree(&new, &later);
         let returned = Told { returned: vec![name.clone()], ..Told::default() };
-        assert_eq!(told(&world.root), returned);
         let stage = world.root.join(".urepo/staging/killed");
-        std::fs::create_dir_all(&stage).unwrap();
-        let holder =
-            Holder { since: begun.parse().unwrap(), ..agent().holder(&TestClock::at(MINUTES[0])) };
-        std::fs::write(stage.join("holder"), holder.to_string()).unwrap();
+        if let Some(note) = &note {
+            std::fs::create_dir_all(&stage).unwrap();
+            if let Some(note) = note {
+                std::fs::write(stage.join("holder"), note).unwrap();
+            }
+        }
         let clock = TestClock::at("2027-01-02T00:00:00Z");
         world.collection().writer(&agent(), &waiter(&clock)).unwrap().finish().unwrap();
-        let expected = if is_recorded { Told::default() } else { returned };
-        assert_eq!(told(&world.root), expected, "{begun}");
+        recover(&world.collection(), &agent(), &waiter(&clock)).unwrap();
+        assert_eq!(told(&world.root), returned, "{note:?}");
     }
+}
+
+#[test]
+fn it_is_not_changed_after_a_recovery_either() {
+    let (sites, name) = put_back();
+    sites.run("-c archive recover").succeeded();
+    assert_eq!(sites.run(&format!("-c archive meta set {name} title=Other")).code, 23);
+    sites.run(&format!("-c mirror meta set {name} title=Other")).succeeded();
+    assert_eq!(sites.run("-c archive verify").code, 20);
 }

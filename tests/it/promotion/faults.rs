@@ -14,8 +14,9 @@ use urepo::item::State;
 use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
-    Faults, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent, between_users,
-    caller, copy_item, deposit, first_user, make_collection, options, recovered_whole, request,
+    Faults, FullDisk, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent,
+    between_users, caller, change_item, copy_item, deposit, first_user, make_collection, options,
+    recovered_whole, request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -56,10 +57,19 @@ impl Mirrors {
     }
 
     fn demote(&self, root: &str, watcher: &Watcher) -> Result<Change, PromotionError> {
+        self.demote_by(DifferenceRule::Refuse, root, watcher)
+    }
+
+    fn demote_by(
+        &self,
+        rule: DifferenceRule,
+        root: &str,
+        watcher: &Watcher,
+    ) -> Result<Change, PromotionError> {
         let collection = Collection::open(&self.world.path(root), watcher)?;
         let original = Collection::open(&self.world.path("a"), &Watcher::default())?;
         self.with_registrar(&collection, |registrar| {
-            registrar.demote(&self.name.parse().unwrap(), &original, DifferenceRule::Refuse)
+            registrar.demote(&self.name.parse().unwrap(), &original, rule)
         })
     }
 
@@ -131,6 +141,28 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
             assert!(at > 5, "only {at} operations were made to fail");
             return;
         }
+    }
+}
+
+/// An Original that is not moved to the trash is recorded as staying with the room of the reserve. Where that fails
+/// as well, it is told, and the next run moves it.
+#[test]
+fn on_a_full_disk_an_original_that_differs_stays() {
+    for (writes, recorded) in [(1, Some(State::Original)), (usize::MAX, None)] {
+        let mirrors = Mirrors::new();
+        mirrors.promote("a", &Watcher::default()).unwrap();
+        let archive = mirrors.world.path("archive");
+        change_item(&archive, &mirrors.name, |sidecar| {
+            sidecar.metadata.add("creator", "A. Archivist").unwrap();
+        });
+        let watcher = Watcher::new(FullDisk::new(archive.join(".urepo/trash"), writes));
+        let discard = |watcher| mirrors.demote_by(DifferenceRule::Discard, "archive", watcher);
+        let error = discard(&watcher).unwrap_err();
+        assert_eq!(matches!(error, PromotionError::NotTakenBack { .. }), recorded.is_none());
+        assert_eq!(mirrors.state("archive"), State::Original);
+        assert_eq!(mirrors.recorded("archive"), recorded);
+        assert_eq!(discard(&Watcher::default()).unwrap(), Change::Discarded);
+        assert!(!archive.join(&mirrors.name).exists());
     }
 }
 

@@ -139,8 +139,9 @@ impl<'a> Ending<'a> {
             "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again, `urepo delete ITEM` a \
              tombstone; `urepo recover --inventory` accepts what is there"
         } else if self.seen.contains(&Code::ItemReturned) && is_all_damage(&is_second) {
-            "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again; remove a tombstone by \
-             hand; `urepo recover --inventory` accepts either"
+            "`urepo recover` ends a migration that was cut short; `urepo demote ITEM --to-copy-of COLLECTION` \
+             makes an Original a Copy again; remove a tombstone by hand; `urepo recover --inventory` accepts \
+             either"
         } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
             "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
              `urepo recover --inventory` gives it up"

@@ -1,0 +1,165 @@
+//! Originals that migrate by being renamed, and are at the source although its inventory says that they left: a run
+//! did not take them away, or a person put them back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use urepo::collection::{InventoryChange, recover};
+use urepo::disk::{Operation, Watch};
+use urepo::holdings::OriginalError;
+use urepo::identity::RepositoryName;
+use urepo::transfer::{
+    Finished, HandoverEnd, PeerLookup, Refusal, Rules, TransferError, Verb, finish_pending,
+};
+
+use super::support::{Pair, State, findings};
+use crate::support::{FullDisk, agent, copy_tree, waiter};
+
+/// A disk that refuses one operation on what is below a place.
+struct Refuses(Operation, PathBuf, Errno);
+
+impl Watch for Refuses {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let is_refused = operation == self.0 && path.starts_with(&self.1);
+        if is_refused { Err(self.2.into()) } else { Ok(()) }
+    }
+}
+
+/// Migrates everything on disks that are watched; what failed, and what went wrong for all.
+fn migrate_on(pair: &Pair, watch: Arc<dyn Watch>) -> (Vec<TransferError>, Option<TransferError>) {
+    let (from, to) = pair.watched(watch).unwrap();
+    let mut failed = Vec::new();
+    let each = |outcome: urepo::transfer::Outcome| failed.extend(outcome.result.err());
+    let summary = pair.try_between(&from, &to, Verb::Migrate, Rules::default(), each);
+    (failed, summary.fatal)
+}
+
+fn finish(pair: &Pair) -> Vec<Finished> {
+    let (from, to) = (pair.from(), pair.to());
+    finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap()
+}
+
+fn last_change(pair: &Pair, name: &RepositoryName) -> InventoryChange {
+    pair.from().last_record(name).unwrap().unwrap().line.change
+}
+
+fn is_returned(pair: &Pair) -> bool {
+    findings(&pair.from()).iter().any(|finding| finding.contains("U112"))
+}
+
+/// The destination's directories are made before anything is recorded.
+#[test]
+fn without_room_for_a_directory_nothing_is_recorded() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let year = pair.root(1).join(name.components()[0]);
+    let watch = Arc::new(Refuses(Operation::MakeDirectory, year, Errno::NOSPC));
+    let (failed, _) = migrate_on(&pair, watch);
+    assert!(matches!(failed[..], [TransferError::Disk(_)]), "{failed:?}");
+    assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
+    let file = crate::support::inventory_file(pair.root(0), name.as_str());
+    assert!(!std::fs::read_to_string(file).unwrap().contains(" left "));
+    assert_eq!(pair.journals(), 0);
+    pair.run(Verb::Migrate, Rules::default());
+    assert!(pair.is_clean());
+}
+
+/// That an item stays is recorded with the room of the reserve.
+#[test]
+fn on_a_full_disk_the_reserve_records_that_it_stays() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let place = pair.root(1).join(name.as_str());
+    let (failed, fatal) = migrate_on(&pair, FullDisk::new(place, 1));
+    assert!(matches!(failed[..], [TransferError::Disk(_)]) && fatal.is_none(), "{failed:?}");
+    assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
+    assert_eq!(pair.journals(), 0);
+    assert!(pair.is_clean());
+}
+
+/// An item that was not moved and could not be recorded as staying, as for the first time, or after it had
+/// been at the destination before.
+fn left_behind(has_been_there: bool) -> (Pair, RepositoryName) {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    if has_been_there {
+        for day in ["2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z"] {
+            pair.clock.set(day);
+            pair.run(Verb::Migrate, Rules::default());
+            pair.turn();
+        }
+    }
+    pair.clock.set("2026-11-24T00:00:00Z");
+    let place = pair.root(1).join(name.as_str());
+    let (failed, fatal) = migrate_on(&pair, FullDisk::new(place, usize::MAX));
+    assert!(matches!(failed[..], [TransferError::Unfinished { .. }]), "{failed:?}");
+    assert!(fatal.is_some());
+    assert!(is_returned(&pair));
+    assert_eq!(pair.journals(), 1);
+    (pair, name)
+}
+
+#[test]
+fn what_could_not_be_recorded_is_repaired_by_the_next_run() {
+    for has_been_there in [false, true] {
+        let (pair, name) = left_behind(has_been_there);
+        // Nothing but the journal tells that it has not been put back.
+        recover(&pair.from(), &agent(), &waiter(&pair.clock)).unwrap();
+        assert!(is_returned(&pair), "{has_been_there}");
+        let finished = finish(&pair);
+        assert!(matches!(finished[0].result, Ok(HandoverEnd::Withdrawn)), "{finished:?}");
+        assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
+        assert!(pair.is_clean());
+        pair.run(Verb::Migrate, Rules::default());
+        assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+        assert!(pair.is_clean());
+        assert_eq!(pair.journals(), 0);
+    }
+}
+
+/// What is at the destination may be a Copy of the Original that it passed on.
+#[test]
+fn with_a_copy_at_the_destination_a_person_decides() {
+    let (pair, name) = left_behind(false);
+    pair.run(Verb::Copy, Rules::default());
+    assert_departed(&pair, &name);
+}
+
+#[track_caller]
+fn assert_departed(pair: &Pair, name: &RepositoryName) {
+    let finished = finish(pair);
+    let Err(TransferError::Original(OriginalError::Departed { .. })) = &finished[0].result else {
+        panic!("{finished:?}")
+    };
+    assert!(matches!(last_change(pair, name), InventoryChange::Left(_)));
+    assert_eq!(pair.journals(), 1);
+}
+
+/// A record in the journal is no proof: the run may have been killed after the item went.
+#[test]
+fn one_that_was_put_back_beside_the_journal_is_no_second_original() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let (item, backup) = (pair.root(0).join(name.as_str()), pair.root(0).with_file_name("backup"));
+    copy_tree(&item, &backup);
+    let inventory = pair.root(1).join(".urepo/inventory");
+    migrate_on(&pair, Arc::new(Refuses(Operation::Write, inventory, Errno::IO)));
+    assert_eq!((pair.journals(), item.exists()), (1, false));
+    copy_tree(&backup, &item);
+
+    let finished = finish(&pair);
+    let Err(TransferError::Refused { refusal, .. }) = &finished[0].result else {
+        panic!("{finished:?}")
+    };
+    assert_eq!(*refusal, Refusal::TwoOriginals);
+    assert!(matches!(last_change(&pair, &name), InventoryChange::Left(_)));
+
+    // The destination has passed it on since, and a Copy may have come back there.
+    let (to, third) = (pair.to(), pair.third());
+    pair.clock.set("2026-11-25T00:00:00Z");
+    pair.run_between(&to, &third, Verb::Migrate, Rules::default());
+    assert_departed(&pair, &name);
+    pair.run_between(&third, &to, Verb::Copy, Rules::default());
+    assert_departed(&pair, &name);
+}
